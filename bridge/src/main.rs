@@ -1,0 +1,32 @@
+//! `songfoundry-bridge`: the native helper process that hosts audio plugins.
+//!
+//! The service starts one helper per job and never loads a plugin itself, so that a plugin
+//! which crashes or hangs takes down a helper and nothing else.
+
+use clap::{Parser, Subcommand};
+use songfoundry_bridge_protocol::Capabilities;
+
+#[derive(Parser)]
+#[command(name = "songfoundry-bridge", version, about = "Hosts audio plugins for the Songfoundry service")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print, as one JSON document, what this build of the helper can do.
+    Capabilities,
+}
+
+/// What this build can do. It hosts no plugin format yet, and says so.
+fn capabilities() -> Capabilities {
+    Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats: Vec::new(), editor_windows: false }
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Capabilities => println!("{}", serde_json::to_string_pretty(&capabilities())?),
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+//! WebAssembly surface over the engine.

@@ -1,0 +1,1 @@
+//! Whole-system tests; see the `tests` folder of this crate.
