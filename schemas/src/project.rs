@@ -1,0 +1,208 @@
+//! A project as Rust types. Every type keeps the fields it does not know in `extra`.
+//!
+//! Positions and lengths named `tick` or `_ticks` count 960 to a quarter note.
+
+mod control;
+mod item;
+mod track;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use control::{
+    BendControl, CcControl, Control, KeyPressureControl, ParameterControl, PressureControl, ProgramControl,
+};
+pub use item::{AudioItem, AudioSource, Fades, Item, MidiItem, Note, SectionItem};
+pub use track::{
+    AutomationCurve, AutomationLane, AutomationPoint, Effect, EffectType, PluginEngine, Send,
+    SoundFontEngine, SynthEngine, Track, TrackKind,
+};
+
+use crate::number::whole;
+use crate::{Extra, SCHEMA_VERSION};
+
+/// A whole project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    /// Version of the schema that the document follows; 1.
+    #[serde(deserialize_with = "whole")]
+    pub schema_version: u32,
+    /// Identifies the project on its service.
+    pub project_id: String,
+    /// Title shown to people.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// Rate at which the engine renders the project, in hertz: 44100, 48000 or 96000.
+    #[serde(default = "default_sample_rate_hz", deserialize_with = "whole")]
+    pub sample_rate_hz: u32,
+    /// Tempo changes by ascending tick, the first at tick 0.
+    #[serde(default = "default_tempo_map")]
+    pub tempo_map: Vec<TempoPoint>,
+    /// Time signatures by ascending tick, the first at tick 0.
+    #[serde(default = "default_time_signatures")]
+    pub time_signatures: Vec<TimeSignature>,
+    /// Named positions.
+    #[serde(default)]
+    pub markers: Vec<Marker>,
+    /// The tracks, top to bottom.
+    pub tracks: Vec<Track>,
+    /// Level and effects of the whole mix.
+    #[serde(default)]
+    pub master: Master,
+    /// What decides how the engine sounds.
+    #[serde(default)]
+    pub settings: Settings,
+    /// What the page remembers about its view; opaque.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Value>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Project {
+    /// An empty project: 48 kHz, 120 bpm, 4/4, no tracks.
+    pub fn new(project_id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            project_id: project_id.into(),
+            name: name.into(),
+            sample_rate_hz: default_sample_rate_hz(),
+            tempo_map: default_tempo_map(),
+            time_signatures: default_time_signatures(),
+            markers: Vec::new(),
+            tracks: Vec::new(),
+            master: Master::default(),
+            settings: Settings::default(),
+            client: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
+/// From `tick` on the music runs at `bpm` quarter notes a minute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TempoPoint {
+    /// Where the tempo begins, in ticks.
+    #[serde(deserialize_with = "whole")]
+    pub tick: u32,
+    /// Quarter notes per minute, 1 to 100000.
+    pub bpm: f64,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// From `tick` on bars have `numerator` beats of a `denominator`-th note.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimeSignature {
+    /// Where the signature begins, in ticks.
+    #[serde(deserialize_with = "whole")]
+    pub tick: u32,
+    /// Beats in a bar, 1 to 255.
+    #[serde(deserialize_with = "whole")]
+    pub numerator: u8,
+    /// The note that is a beat: a power of two up to 128.
+    #[serde(deserialize_with = "whole")]
+    pub denominator: u8,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A named position.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Marker {
+    /// Where, in ticks.
+    #[serde(deserialize_with = "whole")]
+    pub tick: u32,
+    /// What people call it.
+    pub name: String,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Level and effects of the whole mix.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Master {
+    /// Level in decibels, -144 to 24; 0 changes nothing.
+    #[serde(default)]
+    pub volume_db: f64,
+    /// Effects in the order they are heard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What decides how the engine sounds; it belongs to the project, not to the machine that
+/// renders it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Most voices that one track sounds at a time, 8 to 256.
+    #[serde(default = "default_polyphony", deserialize_with = "whole")]
+    pub polyphony: u16,
+    /// How the engine reads between the values of a sample; left out: the engine's choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpolation: Option<Interpolation>,
+    /// Start of every random sequence, 0 to 2^53 - 1.
+    #[serde(default, deserialize_with = "whole")]
+    pub seed: u64,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            polyphony: default_polyphony(),
+            interpolation: None,
+            seed: 0,
+            extra: Extra::default(),
+        }
+    }
+}
+
+/// How the engine reads between the values of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interpolation {
+    /// A straight line between two values.
+    Linear,
+    /// A cubic through four values.
+    FourPoint,
+    /// A windowed sinc.
+    Sinc,
+}
+
+fn default_name() -> String {
+    "Untitled".into()
+}
+
+fn default_sample_rate_hz() -> u32 {
+    48_000
+}
+
+fn default_polyphony() -> u16 {
+    256
+}
+
+fn default_tempo_map() -> Vec<TempoPoint> {
+    vec![TempoPoint {
+        tick: 0,
+        bpm: 120.0,
+        extra: Extra::default(),
+    }]
+}
+
+fn default_time_signatures() -> Vec<TimeSignature> {
+    vec![TimeSignature {
+        tick: 0,
+        numerator: 4,
+        denominator: 4,
+        extra: Extra::default(),
+    }]
+}

@@ -1,0 +1,264 @@
+//! Tracks, their instruments, sends, effects and automation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Item;
+use crate::Extra;
+use crate::number::whole;
+
+/// A track of the arrangement and of the mixer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Track {
+    /// Unique within the project.
+    pub id: String,
+    /// What people call it.
+    #[serde(default)]
+    pub name: String,
+    /// What the track holds.
+    pub kind: TrackKind,
+    /// Hue as `#rrggbb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    /// Fader in decibels, -144 to 24.
+    #[serde(default)]
+    pub volume_db: f64,
+    /// -1 is left, 0 the centre, 1 right.
+    #[serde(default)]
+    pub pan: f64,
+    /// Silences the track.
+    #[serde(default)]
+    pub mute: bool,
+    /// While any track is solo, only those are heard.
+    #[serde(default)]
+    pub solo: bool,
+    /// Passes the track around its effects.
+    #[serde(default)]
+    pub bypass: bool,
+    /// Id of the bus or group that the track feeds; none: the master.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// Copies of the signal to buses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sends: Vec<Send>,
+    /// Effects in the order they are heard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// Parameters that change over time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub automation: Vec<AutomationLane>,
+    /// What the track plays.
+    #[serde(default)]
+    pub items: Vec<Item>,
+    /// The instrument; none where the track has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synth_engine: Option<SynthEngine>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Track {
+    /// An empty track with fader and pan in their neutral positions.
+    pub fn new(id: impl Into<String>, kind: TrackKind) -> Self {
+        Self {
+            id: id.into(),
+            name: String::new(),
+            kind,
+            color: None,
+            volume_db: 0.0,
+            pan: 0.0,
+            mute: false,
+            solo: false,
+            bypass: false,
+            output: None,
+            sends: Vec::new(),
+            effects: Vec::new(),
+            automation: Vec::new(),
+            items: Vec::new(),
+            synth_engine: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
+/// What a track holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrackKind {
+    /// Notes for an instrument.
+    Instrument,
+    /// Recorded audio.
+    Audio,
+    /// The sum of sends.
+    Bus,
+    /// The sum of the tracks that feed it.
+    Group,
+}
+
+/// The instrument of a track.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum SynthEngine {
+    /// A preset of a SoundFont bank.
+    SoundFont(SoundFontEngine),
+    /// A VST 2 plugin.
+    Vst2(PluginEngine),
+    /// A VST 3 plugin.
+    Vst3(PluginEngine),
+}
+
+/// A preset of a SoundFont bank.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SoundFontEngine {
+    /// Id of the bank in the catalogue; none: the service's default bank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soundfont_id: Option<String>,
+    /// SoundFont bank number, 0 to 128; 128 holds drum kits.
+    #[serde(deserialize_with = "whole")]
+    pub bank: u8,
+    /// Program, 0 to 127.
+    #[serde(deserialize_with = "whole")]
+    pub program: u8,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A plugin instrument.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PluginEngine {
+    /// Which plugin.
+    pub plugin_id: String,
+    /// Opaque plugin state, base64; kept when the plugin is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A copy of a track's signal to a bus.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Send {
+    /// Id of the bus.
+    pub to: String,
+    /// Level in decibels, -144 to 24.
+    #[serde(default)]
+    pub level_db: f64,
+    /// Taken before the fader.
+    #[serde(default)]
+    pub pre_fader: bool,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// An effect in a chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Identifies the effect within its track.
+    pub id: String,
+    /// Where the effect comes from.
+    #[serde(rename = "type")]
+    pub effect_type: EffectType,
+    /// Which built-in effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Which plugin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugin_id: Option<String>,
+    /// Parameter values by parameter id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, Value>,
+    /// Passes the signal around the effect.
+    #[serde(default)]
+    pub bypass: bool,
+    /// Opaque plugin state, base64; kept when the plugin is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Where an effect comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectType {
+    /// The engine itself; [`Effect::name`] says which.
+    Builtin,
+    /// A VST 2 plugin.
+    Vst2,
+    /// A VST 3 plugin.
+    Vst3,
+}
+
+/// A parameter that changes over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AutomationLane {
+    /// `volume_db`, `pan`, or `effect_id/parameter_id`.
+    pub target: String,
+    /// The parameter's values.
+    pub points: Vec<AutomationPoint>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A value at a position.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AutomationPoint {
+    /// Where, in ticks.
+    #[serde(deserialize_with = "whole")]
+    pub tick: u32,
+    /// The value there, in the parameter's own unit.
+    pub value: f64,
+    /// How the value goes on to the next point.
+    #[serde(default)]
+    pub curve: AutomationCurve,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How an automated value goes on to the next point.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum AutomationCurve {
+    /// In a straight line.
+    #[default]
+    Linear,
+    /// It stays, and jumps at the next point.
+    Step,
+    /// In an arc, -1 to 1; 0 is a straight line.
+    Curvature(f64),
+}
+
+impl Serialize for AutomationCurve {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Linear => serializer.serialize_str("linear"),
+            Self::Step => serializer.serialize_str("step"),
+            Self::Curvature(value) => serializer.serialize_f64(*value),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AutomationCurve {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Wire {
+            Number(f64),
+            Name(String),
+        }
+        match Wire::deserialize(deserializer)? {
+            Wire::Number(value) => Ok(Self::Curvature(value)),
+            Wire::Name(name) if name == "linear" => Ok(Self::Linear),
+            Wire::Name(name) if name == "step" => Ok(Self::Step),
+            Wire::Name(name) => Err(serde::de::Error::unknown_variant(&name, &["linear", "step"])),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+use serde_json::json;
+
+use super::*;
+
+fn check(change: impl FnOnce(&mut Value), expected: &[(&str, &str)]) {
+    let mut document = json!({
+        "schema_version": 1, "project_id": "p",
+        "tracks": [
+            {"id": "a", "kind": "instrument", "items": [
+                {"type": "midi", "id": "i", "start_tick": 0, "length_ticks": 960, "notes": [
+                    {"tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 0.5}
+                ], "controls": [{"tick": 0, "type": "cc", "controller": 7, "value": 1}]}
+            ]},
+            {"id": "b", "kind": "bus"},
+            {"id": "g", "kind": "group"}
+        ]
+    });
+    change(&mut document);
+    let found = validate(&document).err().unwrap_or_default();
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|v| (v.pointer.as_str(), v.detail.as_str()))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_starting_point_is_valid() {
+    check(|_| (), &[]);
+    check(|d| d["tracks"][0]["items"][0]["start_tick"] = json!(960.0), &[]);
+}
+
+#[test]
+fn fields_are_named() {
+    check(
+        |d| d["tracks"] = json!(3),
+        &[("/tracks", "3 is not of type array")],
+    );
+    check(
+        |d| d["sample_rate_hz"] = json!(22050),
+        &[("/sample_rate_hz", "22050 is not one of 44100, 48000, 96000")],
+    );
+    check(
+        |d| *d = json!({"schema_version": 1, "tracks": []}),
+        &[("", "the required field \"project_id\" is missing")],
+    );
+    check(
+        |d| d["project_id"] = json!("../x"),
+        &[(
+            "/project_id",
+            "\"../x\" does not match the pattern ^[A-Za-z0-9._-]{1,128}$",
+        )],
+    );
+    check(
+        |d| d["tracks"][1]["output"] = json!(5),
+        &[("/tracks/1/output", "5 is not of type null or string")],
+    );
+}
+
+#[test]
+fn a_choice_is_judged_by_its_type() {
+    let notes = "/tracks/0/items/0/notes/0";
+    check(
+        |d| {
+            *d.pointer_mut(notes).unwrap() =
+                json!({"tick": -1, "length_ticks": 1, "pitch": 200, "velocity": "loud"})
+        },
+        &[
+            ("/tracks/0/items/0/notes/0/tick", "-1 is less than the minimum 0"),
+            (
+                "/tracks/0/items/0/notes/0/pitch",
+                "200 is more than the maximum 127",
+            ),
+            (
+                "/tracks/0/items/0/notes/0/velocity",
+                "\"loud\" is not of type number",
+            ),
+        ],
+    );
+    check(
+        |d| d["tracks"][0]["items"][0]["controls"][0] = json!({"tick": 0, "type": "bend", "value": 9000}),
+        &[(
+            "/tracks/0/items/0/controls/0/value",
+            "9000 is more than the maximum 8191",
+        )],
+    );
+    check(
+        |d| d["tracks"][0]["items"][0]["controls"][0] = json!({"tick": 0, "type": "nrpn", "value": 9000}),
+        &[(
+            "/tracks/0/items/0/controls/0",
+            "the required field \"parameter\" is missing",
+        )],
+    );
+    check(
+        |d| d["tracks"][0]["items"][0]["type"] = json!("film"),
+        &[(
+            "/tracks/0/items/0/type",
+            "\"film\" is not a type that can stand here",
+        )],
+    );
+    check(
+        |d| d["tracks"][0]["items"][0] = json!({"id": "x"}),
+        &[("/tracks/0/items/0", "the required field \"type\" is missing")],
+    );
+    check(
+        |d| d["tracks"][0]["items"][0] = json!(7),
+        &[("/tracks/0/items/0", "7 is not allowed here")],
+    );
+    check(
+        |d| d["tracks"][0]["synth_engine"] = json!({"type": "soundfont", "bank": 129, "program": 0}),
+        &[("/tracks/0/synth_engine/bank", "129 is more than the maximum 128")],
+    );
+    check(
+        |d| d["tracks"][0]["effects"] = json!([{"id": "e", "type": "builtin"}]),
+        &[("/tracks/0/effects/0", "the required field \"name\" is missing")],
+    );
+    check(
+        |d| {
+            d["tracks"][0]["automation"] =
+                json!([{"target": "pan", "points": [{"tick": 0, "value": 0, "curve": "odd"}]}])
+        },
+        &[(
+            "/tracks/0/automation/0/points/0/curve",
+            "\"odd\" is not allowed here",
+        )],
+    );
+}
+
+#[test]
+fn order_and_references_are_checked() {
+    check(
+        |d| d["tempo_map"] = json!([{"tick": 9, "bpm": 100}, {"tick": 9, "bpm": 90}]),
+        &[
+            (
+                "/tempo_map/0/tick",
+                "the first tempo must stand at tick 0, not at tick 9",
+            ),
+            (
+                "/tempo_map/1/tick",
+                "a tempo at tick 9 follows one at tick 9; ticks must ascend",
+            ),
+        ],
+    );
+    check(
+        |d| d["tracks"][2]["id"] = json!("a"),
+        &[("/tracks/2/id", "another track has the id \"a\" already")],
+    );
+    check(
+        |d| {
+            d["tracks"][0]["output"] = json!("x");
+            d["tracks"][0]["sends"] = json!([{"to": "b"}, {"to": "a"}]);
+            d["tracks"][1]["output"] = json!("a");
+        },
+        &[
+            ("/tracks/0/output", "there is no track \"x\""),
+            ("/tracks/0/sends/1/to", "track \"a\" cannot feed itself"),
+            (
+                "/tracks/1/output",
+                "track \"a\" is of kind \"instrument\"; only a bus or a group can be fed",
+            ),
+            ("/tracks/0", "the outputs and sends of this track lead back to it"),
+            ("/tracks/1", "the outputs and sends of this track lead back to it"),
+        ],
+    );
+    check(|d| d["tracks"][0]["output"] = json!(null), &[]);
+}
+
+#[test]
+fn loops_of_buses_are_found() {
+    check(
+        |d| {
+            d["tracks"][0]["output"] = json!("b");
+            d["tracks"][1]["output"] = json!("g");
+            d["tracks"][2]["sends"] = json!([{"to": "b"}]);
+        },
+        &[
+            ("/tracks/1", "the outputs and sends of this track lead back to it"),
+            ("/tracks/2", "the outputs and sends of this track lead back to it"),
+        ],
+    );
+}
+
+#[test]
+fn totals_are_limited() {
+    let note = json!({"tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 0.5});
+    let item = json!({"type": "midi", "notes": vec![note; 500_001]});
+    let document = json!({"tracks": [{"id": "a", "items": [item.clone()]}, {"id": "b", "items": [item]}]});
+    let expected = Violation {
+        pointer: "/tracks".into(),
+        detail: "the project has 1000002 notes in all, and the limit is 1000000".into(),
+    };
+    assert_eq!(semantic::violations(&document), [expected]);
+}
+
+#[test]
+fn the_number_of_violations_is_bounded() {
+    let mut document = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    document["tracks"] = Value::Array(vec![json!(1); 900]);
+    assert_eq!(validate(&document).unwrap_err().len(), MAX_VIOLATIONS);
+}
