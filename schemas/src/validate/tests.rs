@@ -63,7 +63,7 @@ fn a_choice_is_judged_by_its_type() {
     check(
         |d| {
             *d.pointer_mut(notes).unwrap() =
-                json!({"tick": -1, "length_ticks": 1, "pitch": 200, "velocity": "loud"})
+                json!({"tick": -1, "length_ticks": 1, "pitch": 200, "velocity": "loud"});
         },
         &[
             ("/tracks/0/items/0/notes/0/tick", "-1 is less than the minimum 0"),
@@ -117,7 +117,7 @@ fn a_choice_is_judged_by_its_type() {
     check(
         |d| {
             d["tracks"][0]["automation"] =
-                json!([{"target": "pan", "points": [{"tick": 0, "value": 0, "curve": "odd"}]}])
+                json!([{"target": "pan", "points": [{"tick": 0, "value": 0, "curve": "odd"}]}]);
         },
         &[(
             "/tracks/0/automation/0/points/0/curve",
@@ -184,7 +184,7 @@ fn loops_of_buses_are_found() {
 fn totals_are_limited() {
     let note = json!({"tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 0.5});
     let item = json!({"type": "midi", "notes": vec![note; 500_001]});
-    let document = json!({"tracks": [{"id": "a", "items": [item.clone()]}, {"id": "b", "items": [item]}]});
+    let document = json!({"tracks": [{"id": "a", "items": [item]}, {"id": "b", "items": [item]}]});
     let expected = Violation {
         pointer: "/tracks".into(),
         detail: "the project has 1000002 notes in all, and the limit is 1000000".into(),
