@@ -14,6 +14,7 @@ mod extra;
 pub mod limits;
 mod number;
 pub mod project;
+pub mod session;
 pub mod upgrade;
 #[cfg(feature = "validate")]
 pub mod validate;

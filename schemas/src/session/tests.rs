@@ -1,0 +1,278 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn project(tracks: Value) -> Project {
+    let document = json!({"schema_version": 1, "project_id": "p", "tracks": tracks});
+    serde_json::from_value(document).expect("a project")
+}
+
+fn session(tracks: Value) -> Session {
+    build(&project(tracks), 48_000, |id| match id {
+        None => Some(0),
+        Some("a") => Some(1),
+        Some(_) => None,
+    })
+    .expect("a session")
+}
+
+/// Ticks to frames at 120 bpm and 48 kHz: 25 frames a tick.
+fn check_items(engine: Value, items: Value, expected: &[(u64, Event)]) {
+    let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": items});
+    let session = session(json!([track]));
+    let events: Vec<(u64, Event)> = session.tracks[0]
+        .events
+        .iter()
+        .map(|event| (event.frame / 25, event.event))
+        .collect();
+    assert_eq!(events, expected);
+}
+
+fn check(item: Value, expected: &[(u64, Event)]) {
+    check_items(
+        json!({"type": "soundfont", "bank": 0, "program": 4}),
+        json!([item]),
+        expected,
+    );
+}
+
+fn item(start_tick: u32, notes: Value, controls: Value) -> Value {
+    json!({"type": "midi", "id": "i", "start_tick": start_tick, "length_ticks": 100, "notes": notes,
+           "controls": controls})
+}
+
+fn note(tick: u32, length_ticks: u32, pitch: u8) -> Value {
+    json!({"tick": tick, "length_ticks": length_ticks, "pitch": pitch, "velocity": 0.5})
+}
+
+fn on(key: u8) -> Event {
+    Event::NoteOn { key, velocity: 64 }
+}
+
+fn off(key: u8) -> Event {
+    Event::NoteOff { key }
+}
+
+fn cc(controller: u8, value: u8) -> Event {
+    Event::Controller { controller, value }
+}
+
+#[test]
+fn one_frame_has_its_order() {
+    check(
+        item(
+            10,
+            json!([note(5, 0, 50), note(5, 9, 40), note(0, 5, 40)]),
+            json!([{"tick": 5, "type": "cc", "controller": 7, "value": 9},
+                   {"tick": 5, "type": "bend", "value": -3}]),
+        ),
+        &[
+            (10, on(40)),
+            (15, off(40)),
+            (15, cc(7, 9)),
+            (15, Event::PitchBend { value: -3 }),
+            (15, on(50)),
+            (15, on(40)),
+            (15, off(50)),
+            (24, off(40)),
+        ],
+    );
+}
+
+#[test]
+fn an_item_cuts_its_notes() {
+    check(
+        item(
+            0,
+            json!([note(90, 50, 40), note(100, 5, 41)]),
+            json!([{"tick": 100, "type": "program", "program": 2},
+                   {"tick": 101, "type": "program", "program": 3}]),
+        ),
+        &[(90, on(40)), (100, off(40)), (100, Event::Program { program: 2 })],
+    );
+}
+
+#[test]
+fn every_control_has_its_event() {
+    check(
+        item(
+            0,
+            json!([]),
+            json!([
+                {"tick": 1, "type": "pressure", "value": 5},
+                {"tick": 2, "type": "key_pressure", "key": 60, "value": 6},
+                {"tick": 3, "type": "rpn", "parameter": 1, "value": 8193},
+                {"tick": 4, "type": "nrpn", "parameter": 16383, "value": 127}
+            ]),
+        ),
+        &[
+            (1, Event::ChannelPressure { value: 5 }),
+            (2, Event::KeyPressure { key: 60, value: 6 }),
+            (3, cc(101, 0)),
+            (3, cc(100, 1)),
+            (3, cc(6, 64)),
+            (3, cc(38, 1)),
+            (4, cc(99, 127)),
+            (4, cc(98, 127)),
+            (4, cc(6, 0)),
+            (4, cc(38, 127)),
+        ],
+    );
+}
+
+fn with_preset(start_tick: u32, bank: Option<u8>, program: Option<u8>) -> Value {
+    let mut item = json!({"type": "midi", "id": "i", "start_tick": start_tick, "length_ticks": 10});
+    if let Some(bank) = bank {
+        item["soundfont_bank"] = bank.into();
+    }
+    if let Some(program) = program {
+        item["soundfont_program"] = program.into();
+    }
+    item
+}
+
+#[test]
+fn items_play_their_own_preset_and_the_track_comes_back() {
+    let program = |program| Event::Program { program };
+    check_items(
+        json!({"type": "soundfont", "bank": 8, "program": 4}),
+        json!([
+            with_preset(90, None, None),
+            with_preset(0, None, None),
+            with_preset(30, None, Some(7)),
+            with_preset(60, Some(3), None),
+            with_preset(120, None, None)
+        ]),
+        &[
+            (30, cc(0, 8)),
+            (30, program(7)),
+            (60, cc(0, 3)),
+            (60, program(4)),
+            (90, cc(0, 8)),
+            (90, program(4)),
+        ],
+    );
+    check_items(
+        json!({"type": "soundfont", "bank": 128, "program": 0}),
+        json!([with_preset(30, None, Some(25))]),
+        &[(30, cc(0, 0)), (30, program(25))],
+    );
+}
+
+#[test]
+fn items_may_go_from_drums_to_melody() {
+    let engine = json!({"type": "soundfont", "bank": 128, "program": 8});
+    let items = json!([with_preset(30, Some(0), Some(25))]);
+    check_items(
+        engine.clone(),
+        items.clone(),
+        &[
+            (0, cc(0, 128)),
+            (0, Event::Program { program: 8 }),
+            (30, cc(0, 0)),
+            (30, Event::Program { program: 25 }),
+        ],
+    );
+    let session = session(json!([{"id": "t", "kind": "instrument", "synth_engine": engine, "items": items}]));
+    assert_eq!(
+        session.tracks[0].instrument,
+        Some(Instrument {
+            bank_slot: 0,
+            bank: 0,
+            program: 8
+        })
+    );
+}
+
+#[test]
+fn instruments_name_their_bank() {
+    let track = |id: &str, kind: &str, engine: Value| json!({"id": id, "kind": kind, "synth_engine": engine});
+    let session = session(json!([
+        track("1", "instrument", json!({"type": "soundfont", "bank": 0, "program": 1})),
+        track("2", "instrument", json!({"type": "soundfont", "soundfont_id": "a", "bank": 128, "program": 2})),
+        track("3", "instrument", json!({"type": "soundfont", "soundfont_id": "gone", "bank": 0, "program": 3})),
+        track("4", "instrument", json!({"type": "vst3", "plugin_id": "x"})),
+        track("5", "bus", json!({"type": "soundfont", "bank": 0, "program": 5})),
+        {"id": "6", "kind": "instrument"},
+    ]));
+    let instruments: Vec<Option<Instrument>> = session.tracks.iter().map(|track| track.instrument).collect();
+    assert_eq!(
+        instruments,
+        [
+            Some(Instrument {
+                bank_slot: 0,
+                bank: 0,
+                program: 1
+            }),
+            Some(Instrument {
+                bank_slot: 1,
+                bank: 128,
+                program: 2
+            }),
+            None,
+            None,
+            None,
+            None
+        ]
+    );
+}
+
+fn check_audible(tracks: [(bool, bool); 3], expected: [bool; 3]) {
+    let tracks: Vec<Value> = tracks
+        .iter()
+        .enumerate()
+        .map(|(id, (mute, solo))| {
+            json!({"id": id.to_string(), "kind": "instrument", "mute": mute, "solo": solo, "volume_db": -6.0})
+        })
+        .collect();
+    let session = session(json!(tracks));
+    assert_eq!(
+        session
+            .tracks
+            .iter()
+            .map(|track| track.audible)
+            .collect::<Vec<_>>(),
+        expected
+    );
+    assert!((session.tracks[0].gain - 0.501_187).abs() < 1e-6);
+}
+
+#[test]
+fn mute_and_solo_decide_what_is_heard() {
+    check_audible(
+        [(false, false), (true, false), (false, false)],
+        [true, false, true],
+    );
+    check_audible(
+        [(false, true), (true, false), (false, false)],
+        [true, false, false],
+    );
+    check_audible(
+        [(true, true), (false, true), (false, false)],
+        [false, true, false],
+    );
+}
+
+#[test]
+fn the_session_ends_with_its_last_item() {
+    let session = session(json!([
+        {"id": "1", "kind": "instrument", "items": [item(0, json!([]), json!([])), item(200, json!([]), json!([]))]},
+        {"id": "2", "kind": "audio", "items": [
+            {"type": "audio", "id": "a", "start_tick": 0, "source": {}, "length_frames": 8000},
+            {"type": "section", "sectionId": "s", "start_tick": 0, "length_ticks": 1_000_000}
+        ]},
+    ]));
+    assert_eq!(session.length_frames, 8_000);
+    assert_eq!(session.tracks.len(), 2);
+}
+
+#[test]
+fn a_broken_tempo_map_is_named() {
+    let mut project = project(json!([]));
+    project.tempo_map[0].tick = 5;
+    let error = build(&project, 48_000, |_| None).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the tempo map cannot be used: the first tempo must stand at tick 0, not at tick 5"
+    );
+}
