@@ -157,12 +157,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            polyphony: default_polyphony(),
-            interpolation: None,
-            seed: 0,
-            extra: Extra::default(),
-        }
+        Self { polyphony: default_polyphony(), interpolation: None, seed: 0, extra: Extra::default() }
     }
 }
 
@@ -191,18 +186,9 @@ fn default_polyphony() -> u16 {
 }
 
 fn default_tempo_map() -> Vec<TempoPoint> {
-    vec![TempoPoint {
-        tick: 0,
-        bpm: 120.0,
-        extra: Extra::default(),
-    }]
+    vec![TempoPoint { tick: 0, bpm: 120.0, extra: Extra::default() }]
 }
 
 fn default_time_signatures() -> Vec<TimeSignature> {
-    vec![TimeSignature {
-        tick: 0,
-        numerator: 4,
-        denominator: 4,
-        extra: Extra::default(),
-    }]
+    vec![TimeSignature { tick: 0, numerator: 4, denominator: 4, extra: Extra::default() }]
 }

@@ -36,11 +36,8 @@ pub enum SessionError {
 /// # Errors
 /// The tempo map does not begin at tick 0, does not ascend, or has a tempo outside its range.
 pub fn tempo_map(project: &Project) -> Result<TempoMap, SessionError> {
-    let changes: Vec<(u64, f64)> = project
-        .tempo_map
-        .iter()
-        .map(|point| (u64::from(point.tick), point.bpm))
-        .collect();
+    let changes: Vec<(u64, f64)> =
+        project.tempo_map.iter().map(|point| (u64::from(point.tick), point.bpm)).collect();
     Ok(TempoMap::from_bpm(&changes)?)
 }
 
@@ -56,10 +53,7 @@ pub fn build(
     sample_rate_hz: u32,
     mut bank_slot: impl FnMut(Option<&str>) -> Option<u32>,
 ) -> Result<Session, SessionError> {
-    let clock = Clock {
-        tempo: tempo_map(project)?,
-        sample_rate_hz,
-    };
+    let clock = Clock { tempo: tempo_map(project)?, sample_rate_hz };
     let any_solo = project.tracks.iter().any(|track| track.solo);
     let tracks = project
         .tracks
@@ -78,12 +72,7 @@ pub fn build(
         polyphony: project.settings.polyphony,
         seed: project.settings.seed,
         master_gain: gain::from_db(project.master.volume_db),
-        length_frames: project
-            .tracks
-            .iter()
-            .map(|track| end_frame(track, &clock))
-            .max()
-            .unwrap_or(0),
+        length_frames: project.tracks.iter().map(|track| end_frame(track, &clock)).max().unwrap_or(0),
         tracks,
     })
 }
@@ -108,10 +97,9 @@ struct Preset {
 
 fn track_preset(track: &Track) -> Option<Preset> {
     match &track.synth_engine {
-        Some(SynthEngine::SoundFont(engine)) if track.kind == TrackKind::Instrument => Some(Preset {
-            bank: engine.bank,
-            program: engine.program,
-        }),
+        Some(SynthEngine::SoundFont(engine)) if track.kind == TrackKind::Instrument => {
+            Some(Preset { bank: engine.bank, program: engine.program })
+        }
         _ => None,
     }
 }
@@ -139,16 +127,8 @@ fn instrument(track: &Track, bank_slot: &mut impl FnMut(Option<&str>) -> Option<
         return None;
     };
     let bank_slot = bank_slot(engine.soundfont_id.as_deref())?;
-    let bank = if crosses_to_drums(track, preset) {
-        0
-    } else {
-        preset.bank
-    };
-    Some(Instrument {
-        bank_slot,
-        bank: bank.into(),
-        program: preset.program,
-    })
+    let bank = if crosses_to_drums(track, preset) { 0 } else { preset.bank };
+    Some(Instrument { bank_slot, bank: bank.into(), program: preset.program })
 }
 
 /// The track's MIDI items in the order in which they begin.
@@ -168,9 +148,9 @@ fn midi_items(track: &Track) -> Vec<&MidiItem> {
 fn end_frame(track: &Track, clock: &Clock) -> u64 {
     let end = |item: &Item| match item {
         Item::Midi(item) => clock.frame_at(u64::from(item.start_tick) + u64::from(item.length_ticks)),
-        Item::Audio(item) => clock
-            .frame_at(u64::from(item.start_tick))
-            .saturating_add(item.length_frames.unwrap_or(0)),
+        Item::Audio(item) => {
+            clock.frame_at(u64::from(item.start_tick)).saturating_add(item.length_frames.unwrap_or(0))
+        }
         Item::Section(_) => 0,
     };
     track.items.iter().map(end).max().unwrap_or(0)
@@ -206,20 +186,10 @@ fn presets(track: &Track, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
     let on_drum_channel = track_preset.bank >= DRUM_BANK && !crosses;
     let mut select = |frame, preset: Preset| {
         // The drum channel counts its banks from 128 by itself.
-        let value = if on_drum_channel {
-            preset.bank.saturating_sub(DRUM_BANK)
-        } else {
-            preset.bank
-        };
-        for event in [
-            Event::Controller {
-                controller: BANK_SELECT,
-                value,
-            },
-            Event::Program {
-                program: preset.program,
-            },
-        ] {
+        let value = if on_drum_channel { preset.bank.saturating_sub(DRUM_BANK) } else { preset.bank };
+        for event in
+            [Event::Controller { controller: BANK_SELECT, value }, Event::Program { program: preset.program }]
+        {
             list.push((Turn::Control, TrackEvent { frame, event }));
         }
     };
@@ -230,41 +200,24 @@ fn presets(track: &Track, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
     for item in midi_items(track) {
         let own = item_preset(item, track_preset);
         if own.is_some() || overridden {
-            select(
-                clock.frame_at(u64::from(item.start_tick)),
-                own.unwrap_or(track_preset),
-            );
+            select(clock.frame_at(u64::from(item.start_tick)), own.unwrap_or(track_preset));
         }
         overridden = own.is_some();
     }
 }
 
 fn controls(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
-    for control in item
-        .controls
-        .iter()
-        .filter(|control| control.tick() <= item.length_ticks)
-    {
+    for control in item.controls.iter().filter(|control| control.tick() <= item.length_ticks) {
         let frame = clock.frame_at(u64::from(item.start_tick) + u64::from(control.tick()));
         let mut push = |event| list.push((Turn::Control, TrackEvent { frame, event }));
         match control {
-            Control::Cc(cc) => push(Event::Controller {
-                controller: cc.controller,
-                value: cc.value,
-            }),
+            Control::Cc(cc) => push(Event::Controller { controller: cc.controller, value: cc.value }),
             Control::Bend(bend) => push(Event::PitchBend { value: bend.value }),
-            Control::Pressure(pressure) => push(Event::ChannelPressure {
-                value: pressure.value,
-            }),
+            Control::Pressure(pressure) => push(Event::ChannelPressure { value: pressure.value }),
             Control::KeyPressure(pressure) => {
-                push(Event::KeyPressure {
-                    key: pressure.key,
-                    value: pressure.value,
-                });
+                push(Event::KeyPressure { key: pressure.key, value: pressure.value });
             }
-            Control::Program(program) => push(Event::Program {
-                program: program.program,
-            }),
+            Control::Program(program) => push(Event::Program { program: program.program }),
             Control::Rpn(parameter) => parameter_events(RPN, parameter).into_iter().for_each(push),
             Control::Nrpn(parameter) => parameter_events(NRPN, parameter).into_iter().for_each(push),
         }
@@ -280,22 +233,10 @@ fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4]
     let [parameter_msb, parameter_lsb] = halves(parameter.parameter);
     let [value_msb, value_lsb] = halves(parameter.value);
     [
-        Event::Controller {
-            controller: number_msb,
-            value: parameter_msb,
-        },
-        Event::Controller {
-            controller: number_lsb,
-            value: parameter_lsb,
-        },
-        Event::Controller {
-            controller: data_msb,
-            value: value_msb,
-        },
-        Event::Controller {
-            controller: data_lsb,
-            value: value_lsb,
-        },
+        Event::Controller { controller: number_msb, value: parameter_msb },
+        Event::Controller { controller: number_lsb, value: parameter_lsb },
+        Event::Controller { controller: data_msb, value: value_msb },
+        Event::Controller { controller: data_lsb, value: value_lsb },
     ]
 }
 
@@ -310,29 +251,10 @@ fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
         }
         let end = (start + u64::from(note.length_ticks)).min(item_end);
         let (start, end) = (clock.frame_at(start), clock.frame_at(end));
-        let on = Event::NoteOn {
-            key: note.pitch,
-            velocity: note.midi_velocity(),
-        };
-        let end_turn = if end > start {
-            Turn::EndOfEarlierNote
-        } else {
-            Turn::EndOfEmptyNote
-        };
-        list.push((
-            Turn::Start,
-            TrackEvent {
-                frame: start,
-                event: on,
-            },
-        ));
-        list.push((
-            end_turn,
-            TrackEvent {
-                frame: end,
-                event: Event::NoteOff { key: note.pitch },
-            },
-        ));
+        let on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
+        let end_turn = if end > start { Turn::EndOfEarlierNote } else { Turn::EndOfEmptyNote };
+        list.push((Turn::Start, TrackEvent { frame: start, event: on }));
+        list.push((end_turn, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
     }
 }
 

@@ -40,28 +40,22 @@ pub fn upgrade(document: Value, new_id: &str) -> Result<Value, UpgradeError> {
     let mut project = match document {
         Value::Object(project) => project,
         other => {
-            return Err(UpgradeError::NotAnObject {
-                found: kind_of(&other),
-            });
+            return Err(UpgradeError::NotAnObject { found: kind_of(&other) });
         }
     };
     let version = match project.get("schema_version") {
         None | Some(Value::Null) => Some(0),
         Some(version) => version.as_u64().or_else(|| {
-            version
-                .as_f64()
-                .filter(|number| *number >= 0.0 && number.trunc() == *number)
-                .map(|n| n as u64)
+            version.as_f64().filter(|number| *number >= 0.0 && number.trunc() == *number).map(|n| n as u64)
         }),
     };
     if let Some(found) = version {
         if found > u64::from(SCHEMA_VERSION) {
-            return Err(UpgradeError::Newer {
-                found,
-                supported: SCHEMA_VERSION,
-            });
+            return Err(UpgradeError::Newer { found, supported: SCHEMA_VERSION });
         }
-        project.insert("schema_version".into(), SCHEMA_VERSION.into());
+        if found < u64::from(SCHEMA_VERSION) {
+            project.insert("schema_version".into(), SCHEMA_VERSION.into());
+        }
     }
     to_version_1(&mut project, new_id);
     Ok(Value::Object(project))
@@ -118,10 +112,7 @@ fn upgrade_audio_item(item: &mut Map<String, Value>) {
     };
     if !item.contains_key("server_file_id") {
         let recovered = from_source.or_else(|| {
-            item.get("audio_file_url")
-                .and_then(Value::as_str)
-                .and_then(file_id_in_url)
-                .map(Value::from)
+            item.get("audio_file_url").and_then(Value::as_str).and_then(file_id_in_url).map(Value::from)
         });
         if let Some(file_id) = recovered {
             item.insert("server_file_id".into(), file_id);
@@ -160,20 +151,14 @@ fn file_id_in_url(url: &str) -> Option<&str> {
     let path = url.split(['?', '#']).next()?;
     let mut segments = path.rsplit('/').filter(|segment| !segment.is_empty());
     let last = segments.next()?;
-    let id = if last == "file" {
-        segments.next()?
-    } else {
-        last.rsplit_once('.').map_or(last, |(stem, _)| stem)
-    };
+    let id =
+        if last == "file" { segments.next()? } else { last.rsplit_once('.').map_or(last, |(stem, _)| stem) };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (!id.is_empty() && id.len() <= 128 && id.chars().all(plain)).then_some(id)
 }
 
 fn objects(list: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
-    list.and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
+    list.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 fn is_text(value: Option<&Value>, text: &str) -> bool {
@@ -200,11 +185,7 @@ mod tests {
     fn check(document: Value, expected: Value) {
         let upgraded = upgrade(document, "n1").expect("the document can be upgraded");
         assert_eq!(upgraded, expected);
-        assert_eq!(
-            upgrade(upgraded, "n2").expect("again"),
-            expected,
-            "upgrading again changes nothing"
-        );
+        assert_eq!(upgrade(upgraded, "n2").expect("again"), expected, "upgrading again changes nothing");
     }
 
     #[test]
@@ -282,15 +263,9 @@ mod tests {
     fn later_versions_and_other_documents_are_refused() {
         assert_eq!(
             upgrade(json!({"schema_version": 7}), "n"),
-            Err(UpgradeError::Newer {
-                found: 7,
-                supported: SCHEMA_VERSION
-            })
+            Err(UpgradeError::Newer { found: 7, supported: SCHEMA_VERSION })
         );
-        assert_eq!(
-            upgrade(json!([]), "n"),
-            Err(UpgradeError::NotAnObject { found: "an array" })
-        );
+        assert_eq!(upgrade(json!([]), "n"), Err(UpgradeError::NotAnObject { found: "an array" }));
     }
 
     #[test]

@@ -43,11 +43,7 @@ pub fn validate(document: &Value) -> Result<(), Vec<Violation>> {
         }
         found
     };
-    if violations.is_empty() {
-        Ok(())
-    } else {
-        Err(violations)
-    }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
 fn validator() -> &'static Validator {
@@ -84,15 +80,9 @@ fn describe(error: &ValidationError<'_>, document: &Value, found: &mut Vec<Viola
         }
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            found.push(Violation {
-                pointer,
-                detail: format!("the required field \"{name}\" is missing"),
-            });
+            found.push(Violation { pointer, detail: format!("the required field \"{name}\" is missing") });
         }
-        kind => found.push(Violation {
-            detail: message::for_kind(kind, error.instance()),
-            pointer,
-        }),
+        kind => found.push(Violation { detail: message::for_kind(kind, error.instance()), pointer }),
     }
 }
 

@@ -39,18 +39,10 @@ pub struct MidiItem {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<Control>,
     /// Bank that this item plays instead of the track's, 0 to 128.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "optional_whole"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_bank: Option<u8>,
     /// Program that this item plays instead of the track's, 0 to 127.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "optional_whole"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_program: Option<u8>,
     /// Unknown fields.
     #[serde(flatten)]
@@ -98,11 +90,7 @@ pub struct AudioItem {
     #[serde(default, deserialize_with = "whole")]
     pub offset_frames: u64,
     /// How much of the source is played, in frames; none: to its end.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "optional_whole"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub length_frames: Option<u64>,
     /// Level in decibels, -144 to 24.
     #[serde(default)]

@@ -20,20 +20,13 @@ fn session(tracks: Value) -> Session {
 fn check_items(engine: Value, items: Value, expected: &[(u64, Event)]) {
     let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": items});
     let session = session(json!([track]));
-    let events: Vec<(u64, Event)> = session.tracks[0]
-        .events
-        .iter()
-        .map(|event| (event.frame / 25, event.event))
-        .collect();
+    let events: Vec<(u64, Event)> =
+        session.tracks[0].events.iter().map(|event| (event.frame / 25, event.event)).collect();
     assert_eq!(events, expected);
 }
 
 fn check(item: Value, expected: &[(u64, Event)]) {
-    check_items(
-        json!({"type": "soundfont", "bank": 0, "program": 4}),
-        json!([item]),
-        expected,
-    );
+    check_items(json!({"type": "soundfont", "bank": 0, "program": 4}), json!([item]), expected);
 }
 
 fn item(start_tick: u32, notes: Value, controls: Value) -> Value {
@@ -174,14 +167,7 @@ fn items_may_go_from_drums_to_melody() {
         ],
     );
     let session = session(json!([{"id": "t", "kind": "instrument", "synth_engine": engine, "items": items}]));
-    assert_eq!(
-        session.tracks[0].instrument,
-        Some(Instrument {
-            bank_slot: 0,
-            bank: 0,
-            program: 8
-        })
-    );
+    assert_eq!(session.tracks[0].instrument, Some(Instrument { bank_slot: 0, bank: 0, program: 8 }));
 }
 
 #[test]
@@ -199,16 +185,8 @@ fn instruments_name_their_bank() {
     assert_eq!(
         instruments,
         [
-            Some(Instrument {
-                bank_slot: 0,
-                bank: 0,
-                program: 1
-            }),
-            Some(Instrument {
-                bank_slot: 1,
-                bank: 128,
-                program: 2
-            }),
+            Some(Instrument { bank_slot: 0, bank: 0, program: 1 }),
+            Some(Instrument { bank_slot: 1, bank: 128, program: 2 }),
             None,
             None,
             None,
@@ -226,31 +204,15 @@ fn check_audible(tracks: [(bool, bool); 3], expected: [bool; 3]) {
         })
         .collect();
     let session = session(json!(tracks));
-    assert_eq!(
-        session
-            .tracks
-            .iter()
-            .map(|track| track.audible)
-            .collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(session.tracks.iter().map(|track| track.audible).collect::<Vec<_>>(), expected);
     assert!((session.tracks[0].gain - 0.501_187).abs() < 1e-6);
 }
 
 #[test]
 fn mute_and_solo_decide_what_is_heard() {
-    check_audible(
-        [(false, false), (true, false), (false, false)],
-        [true, false, true],
-    );
-    check_audible(
-        [(false, true), (true, false), (false, false)],
-        [true, false, false],
-    );
-    check_audible(
-        [(true, true), (false, true), (false, false)],
-        [false, true, false],
-    );
+    check_audible([(false, false), (true, false), (false, false)], [true, false, true]);
+    check_audible([(false, true), (true, false), (false, false)], [true, false, false]);
+    check_audible([(true, true), (false, true), (false, false)], [false, true, false]);
 }
 
 #[test]
@@ -271,8 +233,5 @@ fn a_broken_tempo_map_is_named() {
     let mut project = project(json!([]));
     project.tempo_map[0].tick = 5;
     let error = build(&project, 48_000, |_| None).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the tempo map cannot be used: the first tempo must stand at tick 0, not at tick 5"
-    );
+    assert_eq!(error, "the tempo map cannot be used: the first tempo must stand at tick 0, not at tick 5");
 }

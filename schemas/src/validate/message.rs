@@ -41,20 +41,16 @@ pub(super) fn for_kind(kind: &ValidationErrorKind, instance: &Value) -> String {
 pub(super) fn no_such_choice(pointer: &str, instance: Option<&Value>) -> Violation {
     let Some(Value::Object(object)) = instance else {
         let value = instance.map_or_else(|| "the value".into(), excerpt);
-        return Violation {
-            pointer: pointer.into(),
-            detail: format!("{value} is not allowed here"),
-        };
+        return Violation { pointer: pointer.into(), detail: format!("{value} is not allowed here") };
     };
     match object.get("type") {
         Some(kind) => Violation {
             pointer: format!("{pointer}/type"),
             detail: format!("{} is not a type that can stand here", excerpt(kind)),
         },
-        None => Violation {
-            pointer: pointer.into(),
-            detail: "the required field \"type\" is missing".into(),
-        },
+        None => {
+            Violation { pointer: pointer.into(), detail: "the required field \"type\" is missing".into() }
+        }
     }
 }
 

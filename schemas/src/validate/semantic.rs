@@ -28,19 +28,14 @@ fn ascending(document: &Value, field: &str, what: &str, found: &mut Vec<Violatio
     for (index, entry) in list(document, field).iter().enumerate() {
         let tick = entry.get("tick").and_then(Value::as_f64).unwrap_or(0.0);
         let detail = match previous {
-            None if tick != 0.0 => Some(format!(
-                "the first {what} must stand at tick 0, not at tick {tick}"
-            )),
-            Some(previous) if tick <= previous => Some(format!(
-                "a {what} at tick {tick} follows one at tick {previous}; ticks must ascend"
-            )),
+            None if tick != 0.0 => Some(format!("the first {what} must stand at tick 0, not at tick {tick}")),
+            Some(previous) if tick <= previous => {
+                Some(format!("a {what} at tick {tick} follows one at tick {previous}; ticks must ascend"))
+            }
             _ => None,
         };
         if let Some(detail) = detail {
-            found.push(Violation {
-                pointer: format!("/{field}/{index}/tick"),
-                detail,
-            });
+            found.push(Violation { pointer: format!("/{field}/{index}/tick"), detail });
         }
         previous = Some(tick);
     }
@@ -50,10 +45,7 @@ fn track_kinds<'a>(tracks: &'a [Value], found: &mut Vec<Violation>) -> HashMap<&
     let mut kinds = HashMap::new();
     for (index, track) in tracks.iter().enumerate() {
         let id = text(track, "id").unwrap_or_default();
-        if kinds
-            .insert(id, text(track, "kind").unwrap_or_default())
-            .is_some()
-        {
+        if kinds.insert(id, text(track, "kind").unwrap_or_default()).is_some() {
             found.push(Violation {
                 pointer: format!("/tracks/{index}/id"),
                 detail: format!("another track has the id \"{id}\" already"),
@@ -80,27 +72,18 @@ fn references(track: &Value, index: usize, kinds: &HashMap<&str, &str>, found: &
         check(output, format!("/tracks/{index}/output"));
     }
     for (send, entry) in list(track, "sends").iter().enumerate() {
-        check(
-            text(entry, "to").unwrap_or_default(),
-            format!("/tracks/{index}/sends/{send}/to"),
-        );
+        check(text(entry, "to").unwrap_or_default(), format!("/tracks/{index}/sends/{send}/to"));
     }
 }
 
 /// Reports the tracks from which the chain of outputs and sends leads back to itself.
 fn output_cycles(tracks: &[Value], found: &mut Vec<Violation>) {
-    let index_of: HashMap<&str, usize> = tracks
-        .iter()
-        .enumerate()
-        .filter_map(|(index, track)| Some((text(track, "id")?, index)))
-        .collect();
+    let index_of: HashMap<&str, usize> =
+        tracks.iter().enumerate().filter_map(|(index, track)| Some((text(track, "id")?, index))).collect();
     let feeds = |index: usize| {
         let track = &tracks[index];
         let sends = list(track, "sends").iter().filter_map(|send| text(send, "to"));
-        text(track, "output")
-            .into_iter()
-            .chain(sends)
-            .filter_map(|to| index_of.get(to).copied())
+        text(track, "output").into_iter().chain(sends).filter_map(|to| index_of.get(to).copied())
     };
     // Takes away tracks that nothing remaining feeds; what is left feeds itself.
     let mut fed_by = vec![0_usize; tracks.len()];
@@ -149,11 +132,7 @@ fn leads_back<I: Iterator<Item = usize>>(start: usize, count: usize, feeds: impl
 
 fn totals(tracks: &[Value], found: &mut Vec<Violation>) {
     let total = |field: &str| -> usize {
-        tracks
-            .iter()
-            .flat_map(|track| list(track, "items"))
-            .map(|item| list(item, field).len())
-            .sum()
+        tracks.iter().flat_map(|track| list(track, "items")).map(|item| list(item, field).len()).sum()
     };
     for (field, limit) in [("notes", MAX_NOTES), ("controls", MAX_CONTROLS)] {
         let total = total(field);
@@ -167,10 +146,7 @@ fn totals(tracks: &[Value], found: &mut Vec<Violation>) {
 }
 
 fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
-    object
-        .get(field)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    object.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {

@@ -17,10 +17,7 @@ fn check(change: impl FnOnce(&mut Value), expected: &[(&str, &str)]) {
     });
     change(&mut document);
     let found = validate(&document).err().unwrap_or_default();
-    let found: Vec<(&str, &str)> = found
-        .iter()
-        .map(|v| (v.pointer.as_str(), v.detail.as_str()))
-        .collect();
+    let found: Vec<(&str, &str)> = found.iter().map(|v| (v.pointer.as_str(), v.detail.as_str())).collect();
     assert_eq!(found, expected);
 }
 
@@ -32,10 +29,7 @@ fn the_starting_point_is_valid() {
 
 #[test]
 fn fields_are_named() {
-    check(
-        |d| d["tracks"] = json!(3),
-        &[("/tracks", "3 is not of type array")],
-    );
+    check(|d| d["tracks"] = json!(3), &[("/tracks", "3 is not of type array")]);
     check(
         |d| d["sample_rate_hz"] = json!(22050),
         &[("/sample_rate_hz", "22050 is not one of 44100, 48000, 96000")],
@@ -46,10 +40,7 @@ fn fields_are_named() {
     );
     check(
         |d| d["project_id"] = json!("../x"),
-        &[(
-            "/project_id",
-            "\"../x\" does not match the pattern ^[A-Za-z0-9._-]{1,128}$",
-        )],
+        &[("/project_id", "\"../x\" does not match the pattern ^[A-Za-z0-9._-]{1,128}$")],
     );
     check(
         |d| d["tracks"][1]["output"] = json!(5),
@@ -67,45 +58,27 @@ fn a_choice_is_judged_by_its_type() {
         },
         &[
             ("/tracks/0/items/0/notes/0/tick", "-1 is less than the minimum 0"),
-            (
-                "/tracks/0/items/0/notes/0/pitch",
-                "200 is more than the maximum 127",
-            ),
-            (
-                "/tracks/0/items/0/notes/0/velocity",
-                "\"loud\" is not of type number",
-            ),
+            ("/tracks/0/items/0/notes/0/pitch", "200 is more than the maximum 127"),
+            ("/tracks/0/items/0/notes/0/velocity", "\"loud\" is not of type number"),
         ],
     );
     check(
         |d| d["tracks"][0]["items"][0]["controls"][0] = json!({"tick": 0, "type": "bend", "value": 9000}),
-        &[(
-            "/tracks/0/items/0/controls/0/value",
-            "9000 is more than the maximum 8191",
-        )],
+        &[("/tracks/0/items/0/controls/0/value", "9000 is more than the maximum 8191")],
     );
     check(
         |d| d["tracks"][0]["items"][0]["controls"][0] = json!({"tick": 0, "type": "nrpn", "value": 9000}),
-        &[(
-            "/tracks/0/items/0/controls/0",
-            "the required field \"parameter\" is missing",
-        )],
+        &[("/tracks/0/items/0/controls/0", "the required field \"parameter\" is missing")],
     );
     check(
         |d| d["tracks"][0]["items"][0]["type"] = json!("film"),
-        &[(
-            "/tracks/0/items/0/type",
-            "\"film\" is not a type that can stand here",
-        )],
+        &[("/tracks/0/items/0/type", "\"film\" is not a type that can stand here")],
     );
     check(
         |d| d["tracks"][0]["items"][0] = json!({"id": "x"}),
         &[("/tracks/0/items/0", "the required field \"type\" is missing")],
     );
-    check(
-        |d| d["tracks"][0]["items"][0] = json!(7),
-        &[("/tracks/0/items/0", "7 is not allowed here")],
-    );
+    check(|d| d["tracks"][0]["items"][0] = json!(7), &[("/tracks/0/items/0", "7 is not allowed here")]);
     check(
         |d| d["tracks"][0]["synth_engine"] = json!({"type": "soundfont", "bank": 129, "program": 0}),
         &[("/tracks/0/synth_engine/bank", "129 is more than the maximum 128")],
@@ -119,10 +92,7 @@ fn a_choice_is_judged_by_its_type() {
             d["tracks"][0]["automation"] =
                 json!([{"target": "pan", "points": [{"tick": 0, "value": 0, "curve": "odd"}]}]);
         },
-        &[(
-            "/tracks/0/automation/0/points/0/curve",
-            "\"odd\" is not allowed here",
-        )],
+        &[("/tracks/0/automation/0/points/0/curve", "\"odd\" is not allowed here")],
     );
 }
 
@@ -131,14 +101,8 @@ fn order_and_references_are_checked() {
     check(
         |d| d["tempo_map"] = json!([{"tick": 9, "bpm": 100}, {"tick": 9, "bpm": 90}]),
         &[
-            (
-                "/tempo_map/0/tick",
-                "the first tempo must stand at tick 0, not at tick 9",
-            ),
-            (
-                "/tempo_map/1/tick",
-                "a tempo at tick 9 follows one at tick 9; ticks must ascend",
-            ),
+            ("/tempo_map/0/tick", "the first tempo must stand at tick 0, not at tick 9"),
+            ("/tempo_map/1/tick", "a tempo at tick 9 follows one at tick 9; ticks must ascend"),
         ],
     );
     check(
@@ -154,10 +118,7 @@ fn order_and_references_are_checked() {
         &[
             ("/tracks/0/output", "there is no track \"x\""),
             ("/tracks/0/sends/1/to", "track \"a\" cannot feed itself"),
-            (
-                "/tracks/1/output",
-                "track \"a\" is of kind \"instrument\"; only a bus or a group can be fed",
-            ),
+            ("/tracks/1/output", "track \"a\" is of kind \"instrument\"; only a bus or a group can be fed"),
             ("/tracks/0", "the outputs and sends of this track lead back to it"),
             ("/tracks/1", "the outputs and sends of this track lead back to it"),
         ],

@@ -1,0 +1,76 @@
+//! Every example document, judged by the schema and read by the Rust types.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schemas::Project;
+use schemas::upgrade::upgrade;
+use schemas::validate::validate;
+use serde_json::Value;
+
+fn examples(folder: &str) -> Vec<(PathBuf, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(folder);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "no examples in {}", folder.display());
+    let read = |path: &Path| {
+        let text = fs::read_to_string(path).expect("a readable example");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    files.into_iter().map(|path| (path.clone(), read(&path))).collect()
+}
+
+#[test]
+fn valid_examples_are_accepted() {
+    for (path, document) in examples("valid") {
+        assert_eq!(validate(&document), Ok(()), "{}", path.display());
+    }
+}
+
+#[test]
+fn invalid_examples_are_refused_where_they_are_wrong() {
+    for (path, example) in examples("invalid") {
+        let pointer = example["pointer"].as_str().expect("the expected pointer");
+        let violations = validate(&example["document"]).expect_err(&path.display().to_string());
+        let pointers: Vec<&str> = violations.iter().map(|violation| violation.pointer.as_str()).collect();
+        assert!(pointers.contains(&pointer), "{}: {violations:?}", path.display());
+    }
+}
+
+#[test]
+fn upgrading_an_example_changes_nothing() {
+    for (path, document) in examples("valid") {
+        assert_eq!(upgrade(document.clone(), "new").expect("an upgrade"), document, "{}", path.display());
+    }
+}
+
+/// Whether every value of `part` is in `whole`: numbers compared as numbers, null and empty
+/// collections as good as left out.
+fn contains(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Null, Value::Array(part)) => part.is_empty(),
+        (Value::Null, Value::Object(part)) => part.is_empty(),
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(name, value)| contains(whole.get(name).unwrap_or(&Value::Null), value))
+        }
+        (Value::Array(whole), Value::Array(part)) => {
+            whole.len() == part.len() && whole.iter().zip(part).all(|(own, value)| contains(own, value))
+        }
+        (Value::Number(own), Value::Number(value)) => own.as_f64() == value.as_f64(),
+        _ => whole == part,
+    }
+}
+
+#[test]
+fn a_round_trip_through_the_types_keeps_every_field() {
+    for (path, document) in examples("valid") {
+        let project: Project = serde_json::from_value(document.clone())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let written = serde_json::to_value(&project).expect("JSON");
+        assert!(contains(&written, &document), "{}: {written:#}", path.display());
+        assert_eq!(validate(&written), Ok(()), "{}", path.display());
+        let again: Project = serde_json::from_value(written).expect("a project");
+        assert_eq!(again, project, "{}", path.display());
+    }
+}

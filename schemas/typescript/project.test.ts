@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+
+import { generate } from "./generate.mjs";
+import type { Project } from "./project.ts";
+
+interface InvalidExample {
+  pointer: string;
+  document: unknown;
+  semantic?: boolean;
+}
+
+const read = (path: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../${path}`, import.meta.url), "utf8"));
+const examples = (folder: string): string[] => {
+  const names = readdirSync(new URL(`../examples/${folder}/`, import.meta.url));
+  expect(names.length).toBeGreaterThan(0);
+  return names.map((name) => `examples/${folder}/${name}`);
+};
+
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+const validate = ajv.compile<Project>(read("json/project.schema.json") as object);
+
+describe("project.schema.json", () => {
+  it.each(examples("valid"))("accepts %s", (path) => {
+    expect(validate(read(path)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it.each(examples("invalid"))("judges %s as the service does", (path) => {
+    const example = read(path) as InvalidExample;
+    // What a schema cannot say is left to the service.
+    expect(validate(example.document)).toBe(example.semantic === true);
+    if (example.semantic !== true) {
+      const pointers = validate.errors?.map((error) => error.instancePath);
+      expect(pointers).toContain(example.pointer);
+    }
+  });
+});
+
+describe("project.ts", () => {
+  it("is what the schema generates", async () => {
+    const committed = readFileSync(new URL("project.ts", import.meta.url), "utf8");
+    expect(committed, 'run "npm run generate" in schemas/').toBe(await generate());
+  });
+});

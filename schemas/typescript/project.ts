@@ -1,0 +1,350 @@
+// Generated from json/project.schema.json by "npm run generate"; never edited.
+
+/**
+ * Position or length in ticks, 960 to a quarter note.
+ */
+export type Tick = number;
+export type Effect = BuiltinEffect | PluginEffect;
+export type Item = MidiItem | AudioItem | SectionItem;
+/**
+ * A controller, bend, pressure, program or parameter change at a tick from the start of the item.
+ */
+export type Control =
+  CcControl | BendControl | PressureControl | KeyPressureControl | ProgramControl | ParameterControl;
+/**
+ * The instrument of a track; left out when there is none.
+ */
+export type SynthEngine = SoundFontEngine | PluginEngine;
+
+/**
+ * A Songfoundry project, schema version 1. Positions and lengths named `tick` or `_ticks` count 960 to a quarter note. Unknown fields are allowed everywhere and are kept.
+ */
+export interface Project {
+  /**
+   * Version of this schema that the document follows.
+   */
+  schema_version: 1;
+  /**
+   * Identifies the project on this service.
+   */
+  project_id: string;
+  /**
+   * Title shown to people.
+   */
+  name?: string;
+  /**
+   * Rate at which the engine renders the project, in hertz.
+   */
+  sample_rate_hz?: 44100 | 48000 | 96000;
+  /**
+   * Tempo changes by ascending tick, the first at tick 0. Left out: 120 bpm throughout.
+   *
+   * @minItems 1
+   * @maxItems 100000
+   */
+  tempo_map?: TempoPoint[];
+  /**
+   * Time signatures by ascending tick, the first at tick 0. Left out: 4/4 throughout.
+   *
+   * @minItems 1
+   * @maxItems 100000
+   */
+  time_signatures?: TimeSignature[];
+  /**
+   * @maxItems 100000
+   */
+  markers?: Marker[];
+  /**
+   * @maxItems 1000
+   */
+  tracks: Track[];
+  master?: Master;
+  settings?: Settings;
+  /**
+   * What the page wants to remember about its view of this project; opaque to the service.
+   */
+  client?: {
+    [k: string]: unknown;
+  };
+}
+export interface TempoPoint {
+  tick: Tick;
+  /**
+   * Quarter notes per minute from here on.
+   */
+  bpm: number;
+}
+export interface TimeSignature {
+  tick: Tick;
+  numerator: number;
+  denominator: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128;
+}
+export interface Marker {
+  tick: Tick;
+  name: string;
+}
+export interface Track {
+  /**
+   * Unique within the project.
+   */
+  id: string;
+  name?: string;
+  kind: "instrument" | "audio" | "bus" | "group";
+  /**
+   * Track hue as #rrggbb.
+   */
+  color?: string;
+  /**
+   * Level in decibels; 0 changes nothing.
+   */
+  volume_db?: number;
+  /**
+   * -1 is left, 0 the centre, 1 right.
+   */
+  pan?: number;
+  mute?: boolean;
+  solo?: boolean;
+  /**
+   * Passes the track around its effects.
+   */
+  bypass?: boolean;
+  /**
+   * Id of the bus or group that the track feeds; left out: the master.
+   */
+  output?: string | null;
+  /**
+   * @maxItems 64
+   */
+  sends?: Send[];
+  /**
+   * @maxItems 64
+   */
+  effects?: Effect[];
+  /**
+   * @maxItems 1000
+   */
+  automation?: AutomationLane[];
+  /**
+   * @maxItems 100000
+   */
+  items?: Item[];
+  synth_engine?: SynthEngine;
+}
+export interface Send {
+  to: string;
+  /**
+   * Level in decibels; 0 changes nothing.
+   */
+  level_db?: number;
+  pre_fader?: boolean;
+}
+export interface BuiltinEffect {
+  id: string;
+  type: "builtin";
+  /**
+   * Which built-in effect.
+   */
+  name: string;
+  params?: EffectParams;
+  bypass?: boolean;
+}
+/**
+ * Parameter values by parameter id.
+ */
+export interface EffectParams {
+  [k: string]: number | string | boolean;
+}
+export interface PluginEffect {
+  id: string;
+  type: "vst2" | "vst3";
+  /**
+   * What people call it.
+   */
+  name?: string;
+  plugin_id: string;
+  params?: EffectParams;
+  bypass?: boolean;
+  /**
+   * Opaque plugin state, base64; kept when the plugin is missing.
+   */
+  state?: string;
+}
+export interface AutomationLane {
+  /**
+   * What is automated: `volume_db`, `pan`, or `effect_id/parameter_id`.
+   */
+  target: string;
+  /**
+   * @maxItems 100000
+   */
+  points: AutomationPoint[];
+}
+export interface AutomationPoint {
+  tick: Tick;
+  value: number;
+  /**
+   * How the value goes on to the next point: `linear`, `step`, or a curvature from -1 to 1.
+   */
+  curve?: ("linear" | "step") | number;
+}
+export interface MidiItem {
+  type: "midi";
+  id: string;
+  name?: string;
+  start_tick: Tick;
+  length_ticks: Tick;
+  /**
+   * @maxItems 1000000
+   */
+  notes?: Note[];
+  /**
+   * @maxItems 1000000
+   */
+  controls?: Control[];
+  /**
+   * Bank that this item plays instead of the track's.
+   */
+  soundfont_bank?: number;
+  /**
+   * Program that this item plays instead of the track's.
+   */
+  soundfont_program?: number;
+}
+export interface Note {
+  /**
+   * Position or length in ticks, 960 to a quarter note.
+   */
+  tick: number;
+  length_ticks: Tick;
+  /**
+   * MIDI key number; 60 is middle C.
+   */
+  pitch: number;
+  /**
+   * MIDI velocity divided by 127.
+   */
+  velocity: number;
+}
+export interface CcControl {
+  tick: Tick;
+  type: "cc";
+  controller: number;
+  value: number;
+}
+export interface BendControl {
+  tick: Tick;
+  type: "bend";
+  /**
+   * -8192 is the bend range down, 0 none, 8191 the range up.
+   */
+  value: number;
+}
+export interface PressureControl {
+  tick: Tick;
+  type: "pressure";
+  value: number;
+}
+export interface KeyPressureControl {
+  tick: Tick;
+  type: "key_pressure";
+  key: number;
+  value: number;
+}
+export interface ProgramControl {
+  tick: Tick;
+  type: "program";
+  program: number;
+}
+/**
+ * A registered or non-registered parameter number with its 14-bit value.
+ */
+export interface ParameterControl {
+  tick: Tick;
+  type: "rpn" | "nrpn";
+  parameter: number;
+  value: number;
+}
+export interface AudioItem {
+  type: "audio";
+  id: string;
+  name?: string;
+  start_tick: Tick;
+  /**
+   * Where in the source the item begins.
+   */
+  offset_frames?: number;
+  /**
+   * Left out: to the end of the source.
+   */
+  length_frames?: number;
+  /**
+   * Level in decibels; 0 changes nothing.
+   */
+  gain_db?: number;
+  fades?: Fades;
+  loop?: boolean;
+  source: AudioSource;
+  server_file_id?: string;
+  audio_file_url?: string;
+}
+export interface Fades {
+  in_frames?: number;
+  out_frames?: number;
+}
+export interface AudioSource {
+  server_file_id?: string;
+}
+export interface SectionItem {
+  type: "section";
+  sectionId: string;
+  name?: string;
+  start_tick: Tick;
+  length_ticks: Tick;
+}
+export interface SoundFontEngine {
+  type: "soundfont";
+  /**
+   * Id of a bank in the catalogue; left out: the service's default bank.
+   */
+  soundfont_id?: string;
+  /**
+   * SoundFont bank number; 128 holds drum kits.
+   */
+  bank: number;
+  program: number;
+}
+export interface PluginEngine {
+  type: "vst2" | "vst3";
+  plugin_id: string;
+  /**
+   * Opaque plugin state, base64; kept when the plugin is missing.
+   */
+  state?: string;
+}
+export interface Master {
+  /**
+   * Level in decibels; 0 changes nothing.
+   */
+  volume_db?: number;
+  /**
+   * @maxItems 64
+   */
+  effects?: Effect[];
+}
+/**
+ * What decides how the engine sounds; it belongs to the project, not to the machine that renders it.
+ */
+export interface Settings {
+  /**
+   * Most voices that one track sounds at a time.
+   */
+  polyphony?: number;
+  /**
+   * How the engine reads between the values of a sample.
+   */
+  interpolation?: "linear" | "four_point" | "sinc";
+  /**
+   * Start of every random sequence: dither, and phases of modulation.
+   */
+  seed?: number;
+}
