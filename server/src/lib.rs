@@ -1,1 +1,32 @@
-//! The service.
+//! Songfoundry's service: the API under `/api/v1`, the page, storage and background tasks.
+//!
+//! `ARCHITECTURE.md` maps the whole project; [`router`] says how a slice plugs in here. What is
+//! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on samples,
+//! and no plugin is ever loaded into this process.
+
+pub mod auth;
+pub mod blobs;
+pub mod cli;
+pub mod clock;
+mod compression;
+pub mod config;
+pub mod db;
+mod docs;
+pub mod error;
+pub mod etag;
+pub mod extract;
+mod health;
+pub mod jobs;
+mod page;
+pub mod paging;
+pub mod panics;
+pub mod projects;
+mod request_log;
+pub mod router;
+pub mod serve;
+pub mod state;
+pub mod system;
+pub mod tasks;
+
+#[cfg(test)]
+pub(crate) mod test_app;

@@ -1,0 +1,83 @@
+//! The caller's own account.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::login::{TokenAnswer, client_address};
+use super::passwords::{self, PASSWORD_MAX_BYTES, PasswordStrength};
+use super::store;
+use super::throttle::Attempt;
+use super::user::{AnyUser, UserView};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Peer};
+use crate::state::AppState;
+
+/// Says who is asking.
+#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = UserView), CommonErrors))]
+pub(super) async fn me(user: AnyUser) -> Json<UserView> {
+    Json((&user.row).into())
+}
+
+/// A change of password.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct PasswordChange {
+    /// The password until now; left out where none was ever set.
+    pub current_password: Option<String>,
+    /// The password from now on: a score of 3 or more, at most 1024 bytes.
+    pub new_password: String,
+}
+
+/// Changes the password. All older tokens end; the answer holds a new one.
+#[utoipa::path(post, path = "/auth/password", tag = "auth", request_body = PasswordChange,
+    responses((status = 200, body = TokenAnswer),
+        (status = 429, description = "Too many wrong passwords", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn change_password(
+    State(state): State<AppState>,
+    Peer(peer): Peer,
+    headers: HeaderMap,
+    user: AnyUser,
+    Json(change): Json<PasswordChange>,
+) -> ApiResult<Json<TokenAnswer>> {
+    let row = user.row;
+    passwords::require_strong(&change.new_password, &row.username)?;
+    if row.password_hash.is_some() {
+        let current =
+            change.current_password.filter(|text| text.len() <= PASSWORD_MAX_BYTES).unwrap_or_default();
+        let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
+        let attempt = Attempt::admit(&state.db, &row.username, address).await?;
+        if !state.passwords.verify(current, row.password_hash.as_deref()).await? {
+            return Err(ApiError::Forbidden {
+                code: "wrong_password",
+                detail: "The current password is wrong.".to_owned(),
+            });
+        }
+        attempt.succeeded(&state.db).await?;
+    }
+    let hash = state.passwords.hash(change.new_password).await?;
+    let changed = store::set_password(&state.db, &row, &hash).await?.ok_or_else(|| ApiError::Conflict {
+        code: "account_changed",
+        detail: "The account was changed at the same moment; try again.".to_owned(),
+    })?;
+    TokenAnswer::for_user(&state, &changed).map(Json)
+}
+
+/// A password to judge.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct PasswordCandidate {
+    /// Judged by its first 100 characters, and not stored.
+    pub password: String,
+}
+
+/// Judges a password.
+#[utoipa::path(post, path = "/auth/password-strength", tag = "auth", security(()),
+    request_body = PasswordCandidate, responses((status = 200, body = PasswordStrength)))]
+pub(super) async fn password_strength(
+    Json(candidate): Json<PasswordCandidate>,
+) -> ApiResult<Json<PasswordStrength>> {
+    let judged = tokio::task::spawn_blocking(move || passwords::strength(&candidate.password, None)).await?;
+    Ok(Json(judged))
+}

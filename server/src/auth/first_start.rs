@@ -1,0 +1,35 @@
+//! The first account.
+
+use super::passwords;
+use super::store::{self, Role};
+use crate::config::Environment;
+use crate::state::AppState;
+
+/// Name of the first account.
+const ADMIN: &str = "admin";
+
+/// Makes the administrator's account if there is none.
+///
+/// In `container` it gets a generated password, which `announce` shows once and which must be
+/// changed; it is shown before it is stored, so that no crash can hide it for good. In
+/// `standalone` it has no password: local callers need none.
+///
+/// # Errors
+/// When the database or the system's randomness fails.
+pub async fn ensure_admin(state: &AppState, announce: impl FnOnce(&str, &str)) -> anyhow::Result<()> {
+    if store::first_admin(&state.db).await?.is_some() {
+        return Ok(());
+    }
+    match state.config.environment {
+        Environment::Standalone => {
+            store::insert(&state.db, ADMIN, Role::Admin, None, false).await?;
+        }
+        Environment::Container => {
+            let password = passwords::generate()?;
+            announce(ADMIN, &password);
+            let hash = state.passwords.hash(password).await?;
+            store::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,338 @@
+//! Who counts as local, and so as the administrator without logging in.
+//!
+//! A server that trusts every connection from its own machine can be taken over by any web page
+//! that the machine's browser opens (DNS rebinding, cross-site requests) and by anybody behind a
+//! proxy on the same machine. So all of this must hold, and each check stands alone:
+//!
+//! 1. the peer address is loopback, or in `standalone` one of the machine's own;
+//! 2. no header of a proxy is present, whatever it says;
+//! 3. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
+//! 4. `Origin`, if sent, equals this service's own origin to the letter;
+//! 5. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
+
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+use crate::config::Environment;
+
+/// Headers that proxies add. Their presence alone ends local trust.
+const FORWARDING_HEADERS: &[&str] = &[
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-original-host",
+    "x-original-forwarded-for",
+    "x-originating-ip",
+    "x-remote-ip",
+    "x-remote-addr",
+    "x-proxyuser-ip",
+    "x-envoy-external-address",
+    "x-envoy-original-path",
+    "x-arr-log-id",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "cf-connecting-ipv6",
+    "cf-ray",
+    "cdn-loop",
+    "fastly-client-ip",
+    "fly-client-ip",
+    "x-azure-clientip",
+    "x-appengine-user-ip",
+    "ali-cdn-real-ip",
+    "wl-proxy-client-ip",
+    "proxy-client-ip",
+    "proxy-connection",
+    "http-client-ip",
+];
+
+/// Families of such headers.
+const FORWARDING_PREFIXES: &[&str] = &["x-forwarded", "x-proxy-", "tailscale-"];
+
+/// How long the list of the machine's own addresses is believed.
+const ADDRESSES_FRESH: Duration = Duration::from_secs(10);
+
+/// Why a caller is not local.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotLocal {
+    /// `SF_TRUST_LOCAL=off`.
+    #[error("local trust is switched off (SF_TRUST_LOCAL)")]
+    SwitchedOff,
+    /// The connection comes from elsewhere.
+    #[error("the connection comes from another machine")]
+    ForeignPeer,
+    /// A proxy is in between.
+    #[error("the request carries the forwarding header `{0}`")]
+    Forwarded(String),
+    /// `Host` is missing, doubled, or names something else than this machine.
+    #[error("the Host header does not name this machine by a loopback address")]
+    ForeignHost,
+    /// `Origin` is another site's.
+    #[error("the Origin header is not this service's own")]
+    ForeignOrigin,
+    /// The browser says that another site sent it.
+    #[error("the browser says that another site sent the request (Sec-Fetch-Site)")]
+    CrossSite,
+}
+
+/// The rule, and what it needs to know.
+#[derive(Debug)]
+pub struct LocalRule {
+    trust: bool,
+    environment: Environment,
+    own_addresses: Mutex<Option<(Instant, Vec<IpAddr>)>>,
+}
+
+impl LocalRule {
+    /// The rule of this deployment; `trust` is `SF_TRUST_LOCAL`.
+    #[must_use]
+    pub fn new(trust: bool, environment: Environment) -> Self {
+        Self { trust, environment, own_addresses: Mutex::new(None) }
+    }
+
+    /// Whether a request from `peer` is local.
+    ///
+    /// # Errors
+    /// The first condition that does not hold.
+    pub fn check(&self, peer: IpAddr, request: &Parts) -> Result<(), NotLocal> {
+        if !self.trust {
+            return Err(NotLocal::SwitchedOff);
+        }
+        if !self.is_own(peer) {
+            return Err(NotLocal::ForeignPeer);
+        }
+        let headers = &request.headers;
+        if let Some(name) = forwarding_header(headers) {
+            return Err(NotLocal::Forwarded(name));
+        }
+        let host = only(headers, header::HOST.as_str()).ok_or(NotLocal::ForeignHost)?;
+        let host_is_own = host_name(host).is_some_and(|name| self.names_this_machine(name));
+        // An absolute request line could name another host than the header does.
+        let line_agrees = request.uri.authority().is_none_or(|line| line.as_str().eq_ignore_ascii_case(host));
+        if !host_is_own || !line_agrees {
+            return Err(NotLocal::ForeignHost);
+        }
+        if headers.contains_key(header::ORIGIN)
+            && only(headers, header::ORIGIN.as_str()) != Some(format!("http://{host}").as_str())
+        {
+            return Err(NotLocal::ForeignOrigin);
+        }
+        if headers.contains_key("sec-fetch-site")
+            && !matches!(only(headers, "sec-fetch-site"), Some("same-origin" | "none"))
+        {
+            return Err(NotLocal::CrossSite);
+        }
+        Ok(())
+    }
+
+    fn names_this_machine(&self, name: &str) -> bool {
+        if name.eq_ignore_ascii_case("localhost") {
+            return true;
+        }
+        let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
+        bare.parse::<IpAddr>().is_ok_and(|address| self.is_own(address))
+    }
+
+    fn is_own(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_loopback()
+            || (self.environment == Environment::Standalone
+                && !address.is_unspecified()
+                && self.interface_addresses().contains(&address))
+    }
+
+    /// The machine's own addresses; they change when a cable is plugged, so they are looked up again now and then.
+    fn interface_addresses(&self) -> Vec<IpAddr> {
+        let Ok(mut known) = self.own_addresses.lock() else { return Vec::new() };
+        if let Some((at, addresses)) = known.as_ref()
+            && at.elapsed() < ADDRESSES_FRESH
+        {
+            return addresses.clone();
+        }
+        let addresses: Vec<IpAddr> = match if_addrs::get_if_addrs() {
+            Ok(interfaces) => interfaces.iter().map(|interface| interface.ip().to_canonical()).collect(),
+            Err(error) => {
+                tracing::warn!(%error, "cannot list this machine's addresses");
+                Vec::new()
+            }
+        };
+        *known = Some((Instant::now(), addresses.clone()));
+        addresses
+    }
+}
+
+fn forwarding_header(headers: &HeaderMap) -> Option<String> {
+    headers
+        .keys()
+        .map(|name| name.as_str())
+        .find(|name| {
+            FORWARDING_HEADERS.contains(name)
+                || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        })
+        .map(str::to_owned)
+}
+
+/// The value of a header that is there exactly once, as text.
+fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// The name in `name`, `name:port`, `[v6]` or `[v6]:port`; `None` if it is none of these.
+fn host_name(host: &str) -> Option<&str> {
+    let (name, port) = if host.starts_with('[') {
+        let end = host.find(']')?;
+        (&host[..=end], &host[end + 1..])
+    } else {
+        let end = host.find(':').unwrap_or(host.len());
+        (&host[..end], &host[end..])
+    };
+    let port_fits = match port.strip_prefix(':') {
+        None => port.is_empty(),
+        Some(digits) => digits.parse::<u16>().is_ok() && digits.bytes().all(|byte| byte.is_ascii_digit()),
+    };
+    (!name.is_empty() && port_fits).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    fn check(environment: Environment, peer: &str, headers: &[(&str, &str)]) -> Result<(), NotLocal> {
+        let mut request = Request::builder().uri("/api/v1/projects");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).expect("a request").into_parts();
+        LocalRule::new(true, environment).check(peer.parse().expect("an address"), &parts)
+    }
+
+    #[track_caller]
+    fn local(peer: &str, headers: &[(&str, &str)]) {
+        assert_eq!(check(Environment::Container, peer, headers), Ok(()), "{peer} {headers:?}");
+    }
+
+    #[track_caller]
+    fn foreign(peer: &str, headers: &[(&str, &str)], why: &NotLocal) {
+        for environment in [Environment::Container, Environment::Standalone] {
+            assert_eq!(check(environment, peer, headers).as_ref(), Err(why), "{peer} {headers:?}");
+        }
+    }
+
+    const HOST: (&str, &str) = ("host", "127.0.0.1:8600");
+
+    #[test]
+    fn loopback_by_any_of_its_names_is_local() {
+        local("127.0.0.1", &[HOST]);
+        local("127.8.9.1", &[("host", "localhost")]);
+        local("::1", &[("host", "[::1]:8600")]);
+        local("::ffff:127.0.0.1", &[("host", "LOCALHOST:1")]);
+        local("127.0.0.1", &[HOST, ("origin", "http://127.0.0.1:8600"), ("sec-fetch-site", "same-origin")]);
+        local("127.0.0.1", &[HOST, ("sec-fetch-site", "none")]);
+    }
+
+    #[test]
+    fn another_machine_is_not() {
+        foreign("192.0.2.7", &[HOST], &NotLocal::ForeignPeer);
+        foreign("2001:db8::1", &[HOST], &NotLocal::ForeignPeer);
+        foreign("0.0.0.0", &[HOST], &NotLocal::ForeignPeer);
+    }
+
+    #[test]
+    fn own_addresses_count_when_standalone_only() {
+        let own = if_addrs::get_if_addrs().expect("interfaces").into_iter().map(|one| one.ip());
+        for address in own.filter(|address| !address.is_loopback() && address.is_ipv4()) {
+            let host = format!("{address}:8600");
+            let headers = [("host", host.as_str())];
+            assert_eq!(check(Environment::Standalone, &address.to_string(), &headers), Ok(()));
+            assert_eq!(
+                check(Environment::Container, &address.to_string(), &headers),
+                Err(NotLocal::ForeignPeer)
+            );
+        }
+    }
+
+    #[test]
+    fn a_proxys_header_is_enough_whatever_it_says() {
+        for name in
+            ["forwarded", "x-forwarded-for", "x-forwarded-anything", "x-real-ip", "via", "cf-connecting-ip"]
+        {
+            for value in ["", "127.0.0.1"] {
+                foreign("127.0.0.1", &[HOST, (name, value)], &NotLocal::Forwarded(name.to_owned()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_foreign_host_is_refused() {
+        for host in [
+            "evil.example",
+            "evil.example:8600",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "localhost:8600@evil.example",
+            "127.0.0.1:8600:1",
+            "127.0.0.1:",
+            "127.0.0.1:+1",
+            "0.0.0.0:8600",
+            "[::]",
+            "[::1",
+            "",
+        ] {
+            foreign("127.0.0.1", &[("host", host)], &NotLocal::ForeignHost);
+        }
+        foreign("127.0.0.1", &[], &NotLocal::ForeignHost);
+        foreign("127.0.0.1", &[HOST, HOST], &NotLocal::ForeignHost);
+    }
+
+    #[test]
+    fn an_absolute_request_line_must_agree_with_the_host() {
+        let request = Request::builder().uri("http://evil.example/api").header("host", "127.0.0.1:8600");
+        let (parts, ()) = request.body(()).expect("a request").into_parts();
+        let rule = LocalRule::new(true, Environment::Standalone);
+        assert_eq!(rule.check("127.0.0.1".parse().unwrap(), &parts), Err(NotLocal::ForeignHost));
+    }
+
+    #[test]
+    fn a_foreign_origin_is_refused() {
+        for origin in [
+            "null",
+            "",
+            "http://evil.example",
+            "https://127.0.0.1:8600",
+            "http://127.0.0.1:8601",
+            "http://127.0.0.1",
+            "http://localhost:8600",
+            "http://127.0.0.1:8600.evil.example",
+            "http://127.0.0.1:8600/",
+        ] {
+            foreign("127.0.0.1", &[HOST, ("origin", origin)], &NotLocal::ForeignOrigin);
+        }
+        let own = ("origin", "http://127.0.0.1:8600");
+        foreign("127.0.0.1", &[HOST, own, own], &NotLocal::ForeignOrigin);
+    }
+
+    #[test]
+    fn the_browsers_word_on_other_sites_is_heeded() {
+        for site in ["cross-site", "same-site", "", "SAME-ORIGIN, none"] {
+            foreign("127.0.0.1", &[HOST, ("sec-fetch-site", site)], &NotLocal::CrossSite);
+        }
+    }
+
+    #[test]
+    fn it_can_be_switched_off() {
+        let (parts, ()) = Request::builder().header("host", "localhost").body(()).unwrap().into_parts();
+        let rule = LocalRule::new(false, Environment::Standalone);
+        assert_eq!(rule.check("127.0.0.1".parse().unwrap(), &parts), Err(NotLocal::SwitchedOff));
+    }
+}

@@ -1,0 +1,189 @@
+//! Passwords: hashing, checking, strength.
+
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use argon2::{Algorithm, Argon2, Params, Version};
+use serde::Serialize;
+use tokio::sync::Semaphore;
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+
+/// Work of one hash: 19 MiB, two passes, one lane (OWASP's recommendation for argon2id).
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+
+/// Hashes that may run at once, so that log-ins cannot fill the memory.
+const PARALLEL_HASHES: usize = 2;
+
+/// Longest password in bytes.
+pub const PASSWORD_MAX_BYTES: usize = 1024;
+
+/// zxcvbn's time grows faster than its input, so it judges this many characters at most.
+const JUDGED_CHARS: usize = 100;
+
+/// Lowest zxcvbn score that is accepted.
+pub const SCORE_ACCEPTED: u8 = 3;
+
+/// Hashes and checks passwords away from the async threads.
+#[derive(Debug, Clone)]
+pub struct Passwords {
+    slots: Arc<Semaphore>,
+    /// A hash of nothing anybody knows: checked when there is no account, so that both take as long.
+    decoy: Arc<str>,
+}
+
+impl Passwords {
+    /// Prepares the decoy.
+    ///
+    /// # Errors
+    /// When hashing fails, which means the parameters are wrong or there is no randomness.
+    pub fn new() -> anyhow::Result<Self> {
+        let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
+        Ok(Self { slots: Arc::new(Semaphore::new(PARALLEL_HASHES)), decoy: decoy.into() })
+    }
+
+    /// Hashes a password, as a PHC string.
+    ///
+    /// # Errors
+    /// Internal only.
+    pub async fn hash(&self, password: String) -> Result<String, ApiError> {
+        let _slot = self.slots.acquire().await.map_err(ApiError::internal)?;
+        tokio::task::spawn_blocking(move || hash(&password)).await?.map_err(ApiError::internal)
+    }
+
+    /// Whether `password` matches `stored`; with nothing stored it takes as long and does not.
+    ///
+    /// # Errors
+    /// Internal only.
+    pub async fn verify(&self, password: String, stored: Option<&str>) -> Result<bool, ApiError> {
+        let known = stored.is_some();
+        let against = stored.unwrap_or(&self.decoy).to_owned();
+        let _slot = self.slots.acquire().await.map_err(ApiError::internal)?;
+        let matches = tokio::task::spawn_blocking(move || verify(&password, &against)).await?;
+        Ok(matches.map_err(ApiError::internal)? && known)
+    }
+}
+
+fn argon2() -> anyhow::Result<Argon2<'static>> {
+    let params =
+        Params::new(MEMORY_KIB, PASSES, 1, None).map_err(|error| anyhow::anyhow!("argon2: {error}"))?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn hash(password: &str) -> anyhow::Result<String> {
+    let hash = argon2()?
+        .hash_password(password.as_bytes())
+        .map_err(|error| anyhow::anyhow!("cannot hash a password: {error}"))?;
+    Ok(hash.to_string())
+}
+
+fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
+    let parsed =
+        PasswordHash::new(stored).map_err(|error| anyhow::anyhow!("a stored password hash: {error}"))?;
+    Ok(argon2()?.verify_password(password.as_bytes(), &parsed).is_ok())
+}
+
+/// How strong a password is.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PasswordStrength {
+    /// 0 (guessed at once) to 4 (very hard to guess).
+    pub score: u8,
+    /// What makes it weak, if something does.
+    pub warning: Option<String>,
+    /// How to make it stronger.
+    pub suggestions: Vec<String>,
+    /// Whether it is strong enough to be set.
+    pub accepted: bool,
+}
+
+/// Judges a password by its first 100 characters; `username` in it counts against it.
+#[must_use]
+pub fn strength(password: &str, username: Option<&str>) -> PasswordStrength {
+    let judged: String = password.chars().take(JUDGED_CHARS).collect();
+    let known: Vec<&str> = username.into_iter().chain(["songfoundry"]).collect();
+    let entropy = zxcvbn::zxcvbn(&judged, &known);
+    let score = u8::from(entropy.score());
+    let feedback = entropy.feedback();
+    PasswordStrength {
+        score,
+        warning: feedback.and_then(zxcvbn::feedback::Feedback::warning).map(|warning| warning.to_string()),
+        suggestions: feedback
+            .map(|feedback| feedback.suggestions().iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
+        accepted: score >= SCORE_ACCEPTED,
+    }
+}
+
+/// Refuses what may not be set as a password.
+///
+/// # Errors
+/// 400 `weak_password` or `password_too_long`, saying what to do.
+pub fn require_strong(password: &str, username: &str) -> Result<(), ApiError> {
+    if password.len() > PASSWORD_MAX_BYTES {
+        return Err(ApiError::bad_request(
+            "password_too_long",
+            format!("A password may have at most {PASSWORD_MAX_BYTES} bytes."),
+        ));
+    }
+    let strength = strength(password, Some(username));
+    if strength.accepted {
+        return Ok(());
+    }
+    let mut detail = format!(
+        "This password is too easy to guess (score {} of 4, {SCORE_ACCEPTED} is needed).",
+        strength.score
+    );
+    for text in strength.warning.iter().chain(&strength.suggestions) {
+        detail.push(' ');
+        detail.push_str(text);
+    }
+    Err(ApiError::bad_request("weak_password", detail))
+}
+
+/// A password nobody can guess: 20 characters without look-alikes.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn generate() -> anyhow::Result<String> {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut bytes = [0; 20];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_password_matches_its_own_hash_only() {
+        let passwords = Passwords::new().expect("prepares");
+        let stored = passwords.hash("correct horse".to_owned()).await.expect("hashes");
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
+        assert!(passwords.verify("correct horse".to_owned(), Some(&stored)).await.unwrap());
+        assert!(!passwords.verify("correct horsf".to_owned(), Some(&stored)).await.unwrap());
+        assert!(!passwords.verify("correct horse".to_owned(), None).await.unwrap());
+    }
+
+    #[test]
+    fn strength_follows_zxcvbn_and_never_takes_long() {
+        assert!(!strength("password", None).accepted);
+        assert!(strength("password", None).warning.is_some());
+        assert!(strength("tuba-lattice-overbid-9", None).accepted);
+        assert!(!strength("margarethe1", Some("margarethe")).accepted);
+        let begun = std::time::Instant::now();
+        strength(&"aB3$".repeat(250_000), None);
+        assert!(begun.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn generated_passwords_are_strong_and_differ() {
+        let (one, two) = (generate().unwrap(), generate().unwrap());
+        assert_ne!(one, two);
+        assert!(require_strong(&one, "admin").is_ok());
+    }
+}

@@ -1,0 +1,161 @@
+//! Log-in tokens: JWT, HS256, with a version that ends older ones.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::Context as _;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::{Deserialize, Serialize};
+
+use super::hs256;
+use super::store::UserRow;
+use crate::blobs::write_private_file;
+use crate::clock;
+use crate::config::AccountsConfig;
+use crate::error::ApiError;
+
+/// Name of the key file in the storage folder.
+const KEY_FILE: &str = "token-signing.key";
+
+/// What a token says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Claims {
+    /// Id of the user.
+    pub sub: String,
+    /// Role at the time of issue; what counts is the role in the database.
+    pub role: String,
+    /// Version of the user's tokens; an older one is refused.
+    pub ver: i64,
+    /// Time of issue in seconds since 1970.
+    pub iat: i64,
+    /// End of validity in seconds since 1970.
+    pub exp: i64,
+    /// Id of this token.
+    pub jti: String,
+}
+
+/// Issues and checks tokens.
+pub struct Tokens {
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+    validation: Validation,
+    lifetime_secs: u64,
+}
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokens").field("lifetime_secs", &self.lifetime_secs).finish_non_exhaustive()
+    }
+}
+
+impl Tokens {
+    /// Takes the signing key from the settings, or from the storage folder, where it is made on first start.
+    ///
+    /// # Errors
+    /// When the key file cannot be read or written, or is not a key.
+    pub fn open(config: &AccountsConfig, storage_dir: &Path) -> anyhow::Result<Self> {
+        let key = match &config.jwt_secret {
+            Some(secret) => secret.reveal().as_bytes().to_vec(),
+            None => stored_key(&storage_dir.join(KEY_FILE))?,
+        };
+        hs256::install();
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.algorithms = vec![Algorithm::HS256];
+        validation.leeway = 0;
+        validation.validate_aud = false;
+        validation.set_required_spec_claims(&["exp", "sub"]);
+        Ok(Self {
+            encoding: EncodingKey::from_secret(&key),
+            decoding: DecodingKey::from_secret(&key),
+            validation,
+            lifetime_secs: config.token_lifetime_secs,
+        })
+    }
+
+    /// How long a new token is good for, in seconds.
+    #[must_use]
+    pub fn lifetime_secs(&self) -> u64 {
+        self.lifetime_secs
+    }
+
+    /// A new token for `user`.
+    ///
+    /// # Errors
+    /// Only when signing itself fails.
+    pub fn issue(&self, user: &UserRow) -> Result<String, ApiError> {
+        let iat = clock::now_unix_secs();
+        let claims = Claims {
+            sub: user.id.clone(),
+            role: user.role.as_str().to_owned(),
+            ver: user.token_version,
+            iat,
+            exp: iat.saturating_add_unsigned(self.lifetime_secs),
+            jti: uuid::Uuid::new_v4().to_string(),
+        };
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding)
+            .map_err(ApiError::internal)
+    }
+
+    /// The claims of a token that is genuine and not expired.
+    ///
+    /// # Errors
+    /// 401 `token_expired` or `token_invalid`.
+    pub fn check(&self, token: &str) -> Result<Claims, ApiError> {
+        use jsonwebtoken::errors::ErrorKind;
+        jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation)
+            .map(|data| data.claims)
+            .map_err(|error| match error.kind() {
+                ErrorKind::ExpiredSignature => ApiError::Unauthorized {
+                    code: "token_expired",
+                    detail: "The token has expired; log in again.".to_owned(),
+                },
+                _ => ApiError::Unauthorized {
+                    code: "token_invalid",
+                    detail: "The token is not valid; log in again.".to_owned(),
+                },
+            })
+    }
+}
+
+fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => {
+            keep_private(path)?;
+            let key = BASE64_URL_SAFE_NO_PAD.decode(text.trim());
+            key.ok().filter(|key| key.len() >= 32).with_context(|| {
+                format!(
+                    "{} holds no signing key; remove it to get a new one (all log-ins end)",
+                    path.display()
+                )
+            })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut key = vec![0; 32];
+            getrandom::fill(&mut key)
+                .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+            write_private_file(path, BASE64_URL_SAFE_NO_PAD.encode(&key).as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            Ok(key)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// Takes away whatever access others were given to the key.
+fn keep_private(path: &Path) -> anyhow::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut permissions = std::fs::metadata(path)?.permissions();
+        if permissions.mode() & 0o077 != 0 {
+            permissions.set_mode(0o600);
+            std::fs::set_permissions(path, permissions)
+                .with_context(|| format!("cannot make {} private", path.display()))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `songfoundry config`.
+
+use std::io::Write as _;
+
+use super::Settings;
+use crate::config::{Config, Origin, SETTINGS, Source};
+
+/// Print every setting with its value, default, unit and range.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry config
+  SF_PORT=9000 songfoundry config        Shows that the port comes from the environment
+
+In songfoundry.toml the same settings are written in lower case without SF_:
+  port = 9000
+  soundfont_dirs = [\"/music/sf2\"]
+  trust_local = false")]
+pub(super) struct Args {}
+
+pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
+    let source = settings.source()?;
+    let text = table(&source);
+    // A closed pipe (`| head`) is no failure.
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    Config::load(&source)?;
+    Ok(())
+}
+
+fn table(source: &Source) -> String {
+    let mut text = String::new();
+    for row in SETTINGS {
+        let (value, origin) = source.text(row.key);
+        let value = match value {
+            Some(_) if row.secret => "(hidden)",
+            Some(value) => value,
+            None => "(not set)",
+        };
+        let from = match origin {
+            Origin::Environment => "  [environment]",
+            Origin::File => "  [songfoundry.toml]",
+            Origin::Default => "",
+        };
+        let default = if row.default.is_empty() { row.default_note } else { row.default };
+        let default = if default.is_empty() { "none" } else { default };
+        let unit = if row.unit.is_empty() { String::new() } else { format!("   unit: {}", row.unit) };
+        text.push_str(&format!(
+            "{}={value}{from}\n    {}\n    default: {default}{unit}   accepted: {}\n",
+            row.key, row.about, row.range
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_shows_values_and_where_they_come_from_but_no_secret() {
+        let secret = "0123456789abcdef0123456789abcdef";
+        let text = table(&Source::from_pairs([("SF_PORT", "9000"), ("SF_JWT_SECRET", secret)]));
+        assert!(text.contains("SF_PORT=9000  [environment]"), "{text}");
+        assert!(text.contains("default: 8600   unit: port   accepted: 0 to 65535"), "{text}");
+        assert!(text.contains("SF_JWT_SECRET=(hidden)  [environment]") && !text.contains(secret), "{text}");
+        for row in SETTINGS {
+            assert!(text.contains(row.key), "{} is missing", row.key);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The command line: `songfoundry serve | config | ...`.
+//!
+//! A command is a file with its `Args` and a `run`; it is listed in [`Command`].
+
+mod config;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{Config, ConfigError, Source};
+
+/// A self-hosted music workstation: the service, and the same engine on the command line.
+#[derive(Debug, Parser)]
+#[command(name = "songfoundry", version, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    /// Settings file; `songfoundry.toml` in the current folder is read if this is left out.
+    #[arg(long, global = true, value_name = "FILE", env = "SF_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  songfoundry serve                      Start, and open the printed address in a browser
+  SF_PORT=0 songfoundry serve            The same on a free port
+  songfoundry config                     All settings: value, default, unit, range, meaning
+
+Each command explains itself: songfoundry help <command>";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the service and print its address.
+    Serve(serve::Args),
+    /// Print every setting with its value, default, unit and range.
+    Config(config::Args),
+}
+
+/// Parses the command line and runs the command.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let settings = Settings { file: cli.config };
+    let outcome = match cli.command {
+        Command::Serve(args) => serve::run(&args, &settings),
+        Command::Config(args) => config::run(&args, &settings),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("songfoundry: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Where a command finds the settings.
+#[derive(Debug)]
+struct Settings {
+    file: Option<PathBuf>,
+}
+
+impl Settings {
+    fn source(&self) -> Result<Source, ConfigError> {
+        Source::from_process(self.file.as_deref())
+    }
+
+    fn load(&self) -> Result<Config, ConfigError> {
+        Config::load(&self.source()?)
+    }
+}

@@ -1,0 +1,48 @@
+//! `songfoundry serve`.
+
+use anyhow::Context as _;
+use tracing_subscriber::EnvFilter;
+
+use super::Settings;
+use crate::config::{LogConfig, LogFormat};
+
+/// Start the service and print its address.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry serve
+  SF_PORT=0 SF_STORAGE_DIR=/tmp/try songfoundry serve
+  SF_HOST=0.0.0.0 SF_LOG_FORMAT=json songfoundry serve
+
+Settings come from SF_ variables and songfoundry.toml; `songfoundry config` lists them.
+Ctrl-C or SIGTERM ends it within 10 seconds; everything acknowledged is stored.")]
+pub(super) struct Args {}
+
+pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
+    let source = settings.source()?;
+    let config = settings.load()?;
+    start_log(&config.log);
+    for key in source.unknown_variables() {
+        // Set by and for other parts of the project.
+        if !matches!(key, "SF_CONFIG" | "SF_PARENT_PID" | "SF_FXGUI_PORT") {
+            tracing::warn!(key, "this variable is not a setting; `songfoundry config` lists them");
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the async threads")?;
+    let outcome = runtime.block_on(crate::serve::serve(config));
+    // A thread that is still in a render must not hold up the end.
+    runtime.shutdown_background();
+    outcome
+}
+
+fn start_log(config: &LogConfig) {
+    // Checked when the settings were read.
+    let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.format {
+        LogFormat::Human => lines.with_target(false).init(),
+        LogFormat::Json => lines.json().flatten_event(true).init(),
+    }
+}

@@ -1,0 +1,40 @@
+//! The time of day, in the one form in which it is stored and answered.
+
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+use time::{OffsetDateTime, UtcOffset};
+
+/// RFC 3339 in UTC with six fractional digits: of equal length, so that text order is time order.
+const FORMAT: &[BorrowedFormatItem<'static>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
+
+/// Now, as RFC 3339 text in UTC with microseconds.
+#[must_use]
+pub fn now_text() -> String {
+    text(OffsetDateTime::now_utc())
+}
+
+/// Now, in whole seconds since 1970.
+#[must_use]
+pub fn now_unix_secs() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
+}
+
+fn text(time: OffsetDateTime) -> String {
+    time.to_offset(UtcOffset::UTC)
+        .format(&FORMAT)
+        .unwrap_or_else(|_| "1970-01-01T00:00:00.000000Z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_order_is_time_order() {
+        let early = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_000_001_000).unwrap());
+        let late = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_100_000_000).unwrap());
+        assert_eq!(early, "2001-09-09T01:46:40.000001Z");
+        assert!(early < late);
+    }
+}

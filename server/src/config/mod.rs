@@ -1,0 +1,362 @@
+//! The service's settings: read once at start, checked there, and never changed afterwards.
+//!
+//! A wrong value stops the start with an error that names the key, the value and what is accepted.
+
+mod settings_table;
+mod source;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+
+pub use settings_table::{Range, SETTINGS, Setting};
+use source::invalid;
+pub use source::{Origin, Source};
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A value outside its range.
+    #[error("{key} is {value}; expected {expected}")]
+    Invalid {
+        /// The setting.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// What is accepted.
+        expected: String,
+    },
+    /// A value that must be given is missing.
+    #[error("{key} is not set: {reason}")]
+    Missing {
+        /// The setting.
+        key: &'static str,
+        /// Why it is needed here.
+        reason: &'static str,
+    },
+    /// The settings file names something that is no setting.
+    #[error("{}: `{name}` is not a setting; `songfoundry config` lists them", path.display())]
+    UnknownKey {
+        /// The settings file.
+        path: PathBuf,
+        /// The unknown name.
+        name: String,
+    },
+    /// The settings file cannot be read.
+    #[error("cannot read the settings file {}: {source}", path.display())]
+    FileUnreadable {
+        /// The settings file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The settings file is not TOML.
+    #[error("{} is not valid TOML: {detail}", path.display())]
+    FileMalformed {
+        /// The settings file.
+        path: PathBuf,
+        /// Where and why.
+        detail: String,
+    },
+}
+
+/// The kind of deployment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Environment {
+    /// A desktop: one machine, usually one person.
+    Standalone,
+    /// A server that many people reach over a network.
+    Container,
+}
+
+/// Where instruments sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InstrumentSound {
+    /// The service renders SoundFont tracks and the page plays the audio.
+    Server,
+    /// The page's own engine plays them.
+    Client,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For a person at a terminal.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// A value that never shows up in logs or debug output.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The value itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+/// Where the service listens and whom it believes about addresses.
+#[derive(Debug, Clone)]
+pub struct NetworkConfig {
+    /// Address to listen on.
+    pub host: IpAddr,
+    /// Port to listen on; 0 lets the system choose.
+    pub port: u16,
+    /// Proxies that may name the client's address. Never a reason for local trust.
+    pub trusted_proxies: Vec<IpAddr>,
+}
+
+/// Where things are kept.
+#[derive(Debug, Clone)]
+pub struct StorageConfig {
+    /// Folder of everything that is stored.
+    pub dir: PathBuf,
+    /// Database address, `sqlite:...`.
+    pub database_url: String,
+}
+
+/// How people prove who they are.
+#[derive(Debug, Clone)]
+pub struct AccountsConfig {
+    /// Whether local callers count as the administrator.
+    pub trust_local: bool,
+    /// Signing key of tokens; `None`: the one kept in the storage folder.
+    pub jwt_secret: Option<Secret>,
+    /// Lifetime of a token in seconds.
+    pub token_lifetime_secs: u64,
+}
+
+/// How sound is made.
+#[derive(Debug, Clone)]
+pub struct SoundConfig {
+    /// Where instruments sound, already resolved from `auto`.
+    pub instrument_sound: InstrumentSound,
+    /// Whether the service renders notes with SoundFonts.
+    pub soundfont_render: bool,
+    /// Folders searched for SoundFonts.
+    pub soundfont_dirs: Vec<PathBuf>,
+    /// `soundfont_id` of the bank that stands in for a missing one.
+    pub default_soundfont: Option<String>,
+    /// Memory for opened banks, in bytes.
+    pub bank_cache_bytes: u64,
+}
+
+/// Limits on what is accepted.
+#[derive(Debug, Clone)]
+pub struct LimitsConfig {
+    /// Largest uploaded file in bytes.
+    pub upload_max_bytes: u64,
+    /// Largest project document in bytes.
+    pub project_max_bytes: u64,
+    /// Largest MIDI file in bytes.
+    pub midi_max_bytes: u64,
+    /// Longest tail of a render in seconds.
+    pub tail_max_secs: u64,
+}
+
+/// What is logged and how.
+#[derive(Debug, Clone)]
+pub struct LogConfig {
+    /// A `tracing` filter directive.
+    pub filter: String,
+    /// The form of a line.
+    pub format: LogFormat,
+}
+
+/// All settings of a running service.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The kind of deployment.
+    pub environment: Environment,
+    /// Addresses.
+    pub network: NetworkConfig,
+    /// Folders and database.
+    pub storage: StorageConfig,
+    /// Accounts and tokens.
+    pub accounts: AccountsConfig,
+    /// Sound.
+    pub sound: SoundConfig,
+    /// Limits.
+    pub limits: LimitsConfig,
+    /// Logs.
+    pub log: LogConfig,
+    /// Threads that run background tasks.
+    pub task_workers: usize,
+    /// Folder of the built page, if one was set or found.
+    pub web_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads and checks every setting.
+    ///
+    /// # Errors
+    /// The first setting that is missing or outside its range, by name.
+    pub fn load(source: &Source) -> Result<Self, ConfigError> {
+        let environment = match source.choice("SF_ENVIRONMENT")? {
+            "container" => Environment::Container,
+            _ => Environment::Standalone,
+        };
+        // The engine has one value; reading it refuses any other.
+        source.choice("SF_RENDER_ENGINE")?;
+        let storage = storage(source)?;
+        Ok(Self {
+            environment,
+            network: network(source)?,
+            accounts: accounts(source, environment)?,
+            sound: sound(source, environment, &storage.dir)?,
+            limits: LimitsConfig {
+                upload_max_bytes: source.whole("SF_UPLOAD_MAX_BYTES")?,
+                project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
+                midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
+                tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
+            },
+            log: log(source)?,
+            task_workers: task_workers(source)?,
+            web_dir: web_dir(source)?,
+            storage,
+        })
+    }
+}
+
+fn network(source: &Source) -> Result<NetworkConfig, ConfigError> {
+    let host = source.text("SF_HOST").0.unwrap_or_default();
+    let host = if host == "localhost" {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    } else {
+        host.trim_matches(['[', ']']).parse().map_err(|_| {
+            invalid("SF_HOST", host, "an IP address such as 127.0.0.1, or localhost".to_owned())
+        })?
+    };
+    let port = source.whole("SF_PORT")?;
+    let port = u16::try_from(port)
+        .map_err(|_| invalid("SF_PORT", &port.to_string(), "a whole number from 0 to 65535".to_owned()))?;
+    let trusted_proxies = source
+        .text("SF_TRUSTED_PROXIES")
+        .0
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .map(|text| {
+            text.parse().map_err(|_| {
+                invalid("SF_TRUSTED_PROXIES", text, "IP addresses separated by commas".to_owned())
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(NetworkConfig { host, port, trusted_proxies })
+}
+
+fn storage(source: &Source) -> Result<StorageConfig, ConfigError> {
+    let dir = match source.text("SF_STORAGE_DIR").0 {
+        Some(text) => PathBuf::from(text),
+        None => dirs::data_dir().map(|dir| dir.join("songfoundry")).ok_or(ConfigError::Missing {
+            key: "SF_STORAGE_DIR",
+            reason: "this account has no data folder, so say where to store things",
+        })?,
+    };
+    let dir = std::path::absolute(&dir)
+        .map_err(|error| invalid("SF_STORAGE_DIR", &dir.to_string_lossy(), format!("a folder ({error})")))?;
+    let database_url = match source.text("SF_DATABASE_URL").0 {
+        Some(url) if url.starts_with("sqlite:") => url.to_owned(),
+        // The address may hold a password, so it is not repeated.
+        Some(_) => {
+            return Err(invalid("SF_DATABASE_URL", "(another kind of address)", "sqlite:<file>".to_owned()));
+        }
+        None => format!("sqlite:{}", dir.join("songfoundry.db").display()),
+    };
+    Ok(StorageConfig { dir, database_url })
+}
+
+fn accounts(source: &Source, environment: Environment) -> Result<AccountsConfig, ConfigError> {
+    let jwt_secret = source.text("SF_JWT_SECRET").0.map(|text| Secret(text.to_owned()));
+    match &jwt_secret {
+        None if environment == Environment::Container => {
+            return Err(ConfigError::Missing {
+                key: "SF_JWT_SECRET",
+                reason: "in a container the key that signs log-in tokens comes from the environment, so that \
+                         every node has the same; 32 random characters or more",
+            });
+        }
+        Some(secret) if secret.reveal().len() < 32 => {
+            return Err(invalid("SF_JWT_SECRET", "", "32 characters or more".to_owned()));
+        }
+        _ => {}
+    }
+    Ok(AccountsConfig {
+        trust_local: source.switch("SF_TRUST_LOCAL")?,
+        jwt_secret,
+        token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
+    })
+}
+
+fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Result<SoundConfig, ConfigError> {
+    let instrument_sound = match (source.choice("SF_INSTRUMENT_SOUND")?, environment) {
+        ("server", _) | ("auto", Environment::Standalone) => InstrumentSound::Server,
+        _ => InstrumentSound::Client,
+    };
+    let soundfont_dirs = match source.text("SF_SOUNDFONT_DIRS").0 {
+        Some(text) => std::env::split_paths(text).filter(|dir| !dir.as_os_str().is_empty()).collect(),
+        None => vec![
+            PathBuf::from("/usr/share/sounds/sf2"),
+            PathBuf::from("/usr/share/sounds/sf3"),
+            storage_dir.join("soundfonts"),
+        ],
+    };
+    Ok(SoundConfig {
+        instrument_sound,
+        soundfont_render: source.switch("SF_SOUNDFONT_RENDER")?,
+        soundfont_dirs,
+        default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
+        bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
+    })
+}
+
+fn log(source: &Source) -> Result<LogConfig, ConfigError> {
+    let filter = source.text("SF_LOG").0.unwrap_or_default();
+    if let Err(error) = filter.parse::<tracing_subscriber::EnvFilter>() {
+        return Err(invalid("SF_LOG", filter, format!("a tracing filter ({error})")));
+    }
+    let format = match source.choice("SF_LOG_FORMAT")? {
+        "json" => LogFormat::Json,
+        _ => LogFormat::Human,
+    };
+    Ok(LogConfig { filter: filter.to_owned(), format })
+}
+
+fn task_workers(source: &Source) -> Result<usize, ConfigError> {
+    Ok(match source.whole("SF_TASK_WORKERS")? {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => usize::try_from(threads).unwrap_or(1),
+    })
+}
+
+fn web_dir(source: &Source) -> Result<Option<PathBuf>, ConfigError> {
+    if let Some(text) = source.text("SF_WEB_DIR").0 {
+        let dir = PathBuf::from(text);
+        let dir = std::path::absolute(&dir)
+            .map_err(|error| invalid("SF_WEB_DIR", text, format!("a folder ({error})")))?;
+        return Ok(Some(dir));
+    }
+    let program = std::env::current_exe().ok();
+    let above = program.iter().flat_map(|path| path.ancestors().skip(1));
+    let here = std::env::current_dir().ok();
+    Ok(above
+        .map(Path::to_path_buf)
+        .chain(here)
+        .map(|dir| dir.join("web-client/dist"))
+        .find(|dir| dir.join("index.html").is_file()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! Every setting the service knows: one row each, with default, unit and range.
+//!
+//! The rows are both the documentation that `songfoundry config` prints and the checks that
+//! [`super::Config::load`] applies, so the two cannot disagree.
+
+/// What values a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Range {
+    /// A whole number between the two bounds, both included.
+    Whole(u64, u64),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Text whose form the phrase describes; checked where it is read.
+    Text(&'static str),
+}
+
+/// One setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Name of the environment variable. In `songfoundry.toml` the same name is written in lower
+    /// case without `SF_`.
+    pub key: &'static str,
+    /// Default as text; empty means unset.
+    pub default: &'static str,
+    /// How the default is described when it is computed rather than fixed.
+    pub default_note: &'static str,
+    /// Unit of the value; empty for words and text.
+    pub unit: &'static str,
+    /// Accepted values.
+    pub range: Range,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// Whether the value must not be shown.
+    pub secret: bool,
+}
+
+const ON_OFF: Range = Range::Choice(&["on", "off"]);
+
+const BLANK: Setting = Setting {
+    key: "",
+    default: "",
+    default_note: "",
+    unit: "",
+    range: Range::Text(""),
+    about: "",
+    secret: false,
+};
+
+/// All settings, in the order in which they are printed.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "SF_HOST",
+        default: "127.0.0.1",
+        range: Range::Text("an IP address, or localhost"),
+        about: "Address the service listens on.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_PORT",
+        default: "8600",
+        unit: "port",
+        range: Range::Whole(0, 65_535),
+        about: "Port the service listens on; 0 picks a free one and prints it.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TRUSTED_PROXIES",
+        range: Range::Text("IP addresses separated by commas"),
+        about: "Proxies whose X-Forwarded-For names the client, for log-in throttling and logs only.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ENVIRONMENT",
+        default: "standalone",
+        range: Range::Choice(&["standalone", "container"]),
+        about: "Whether this is a desktop or a server deployment.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_STORAGE_DIR",
+        default_note: "`songfoundry` in the platform's data folder",
+        range: Range::Text("a folder; made if missing"),
+        about: "Folder of everything that is stored.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DATABASE_URL",
+        default_note: "`songfoundry.db` in the storage folder",
+        range: Range::Text("sqlite:<file>"),
+        about: "Database of accounts, projects and tasks.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_WEB_DIR",
+        default_note: "`web-client/dist` beside the program, above it, or in the current folder",
+        range: Range::Text("a folder with index.html"),
+        about: "Folder of the built page.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TRUST_LOCAL",
+        default: "on",
+        range: ON_OFF,
+        about: "Whether a request from this machine counts as the administrator without logging in.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_JWT_SECRET",
+        default_note: "standalone: made on first start and kept in the storage folder; container: must be set",
+        range: Range::Text("32 characters or more"),
+        about: "Key that signs log-in tokens.",
+        secret: true,
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TOKEN_LIFETIME_SECS",
+        default: "43200",
+        unit: "seconds",
+        range: Range::Whole(60, 2_592_000),
+        about: "How long a log-in token is good for.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_RENDER_ENGINE",
+        default: "bridge",
+        range: Range::Choice(&["bridge"]),
+        about: "What renders plugins: the native helper program.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_INSTRUMENT_SOUND",
+        default: "auto",
+        range: Range::Choice(&["auto", "server", "client"]),
+        about: "Where the arrangement's SoundFont tracks sound; auto: server when standalone, client in a container.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_SOUNDFONT_RENDER",
+        default: "on",
+        range: ON_OFF,
+        about: "Whether the service renders notes with SoundFonts.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_SOUNDFONT_DIRS",
+        default_note: "/usr/share/sounds/sf2, /usr/share/sounds/sf3 and `soundfonts` in the storage folder",
+        range: Range::Text("folders separated as in PATH"),
+        about: "Folders that are searched for SoundFonts.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DEFAULT_SOUNDFONT",
+        default_note: "a General MIDI bank if one is installed",
+        range: Range::Text("a soundfont_id"),
+        about: "SoundFont that stands in when the one asked for is missing.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BANK_CACHE_BYTES",
+        default: "1073741824",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 40),
+        about: "Memory for opened SoundFonts that are kept for the next render.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TASK_WORKERS",
+        default: "0",
+        unit: "threads",
+        range: Range::Whole(0, 64),
+        about: "Threads that run background tasks; 0 means one for each processor.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_UPLOAD_MAX_BYTES",
+        default: "2147483648",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 40),
+        about: "Largest uploaded file.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_PROJECT_MAX_BYTES",
+        default: "33554432",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 30),
+        about: "Largest project document.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_MIDI_MAX_BYTES",
+        default: "16777216",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 30),
+        about: "Largest MIDI file.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TAIL_MAX_SECS",
+        default: "30",
+        unit: "seconds",
+        range: Range::Whole(0, 600),
+        about: "Longest tail that may be asked for after the last note of a render.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_LOG",
+        default: "info",
+        range: Range::Text("a tracing filter, such as warn or songfoundry_server=debug"),
+        about: "What is logged.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_LOG_FORMAT",
+        default: "human",
+        range: Range::Choice(&["human", "json"]),
+        about: "How log lines are written.",
+        ..BLANK
+    },
+];
+
+/// The row of `key`.
+///
+/// # Panics
+/// When there is no such row: the reader asked for a setting that was never declared.
+#[must_use]
+pub(super) fn setting(key: &str) -> &'static Setting {
+    SETTINGS
+        .iter()
+        .find(|row| row.key == key)
+        .unwrap_or_else(|| panic!("`{key}` is not in the table of settings"))
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(min, max) => write!(f, "{min} to {max}"),
+            Self::Choice(words) => f.write_str(&words.join(" | ")),
+            Self::Text(form) => f.write_str(form),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Where values come from: the environment first, then `songfoundry.toml`, then the default.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::ConfigError;
+use super::settings_table::{Range, SETTINGS, setting};
+
+/// Where the value of a setting was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// An environment variable.
+    Environment,
+    /// `songfoundry.toml`.
+    File,
+    /// The table of settings.
+    Default,
+}
+
+/// The raw text of every setting that somebody set.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    environment: BTreeMap<String, String>,
+    file: BTreeMap<String, String>,
+}
+
+impl Source {
+    /// Collects the process environment and the settings file.
+    ///
+    /// The file is `explicit_file` if given (it must exist then), else `songfoundry.toml` in the
+    /// current folder if there is one.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not TOML, or holds an unknown key or a value of an unusable kind.
+    pub fn from_process(explicit_file: Option<&Path>) -> Result<Self, ConfigError> {
+        let environment = std::env::vars().filter(|(key, _)| key.starts_with("SF_")).collect();
+        let file = match explicit_file {
+            Some(path) => read_file(path)?,
+            None => {
+                let path = PathBuf::from("songfoundry.toml");
+                if path.is_file() { read_file(&path)? } else { BTreeMap::new() }
+            }
+        };
+        Ok(Self { environment, file })
+    }
+
+    /// Settings from pairs, as the environment would give them; for tests and embedding.
+    pub fn from_pairs<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
+        let environment = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        Self { environment, file: BTreeMap::new() }
+    }
+
+    /// Settings from the text of a `songfoundry.toml`.
+    ///
+    /// # Errors
+    /// As [`Source::from_process`].
+    pub fn from_toml(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        Ok(Self { environment: BTreeMap::new(), file: parse_file(text, path)? })
+    }
+
+    /// Variables that start with `SF_` and mean nothing to the service: most likely misspelt.
+    #[must_use]
+    pub fn unknown_variables(&self) -> Vec<&str> {
+        self.environment
+            .keys()
+            .map(String::as_str)
+            .filter(|key| !SETTINGS.iter().any(|row| row.key == *key))
+            .collect()
+    }
+
+    /// The text of a setting, or `None` when nobody set it and it has no fixed default.
+    ///
+    /// An empty value counts as not set.
+    #[must_use]
+    pub fn text(&self, key: &str) -> (Option<&str>, Origin) {
+        let row = setting(key);
+        let given =
+            |map: &'_ BTreeMap<String, String>| map.get(key).is_some_and(|text| !text.trim().is_empty());
+        if given(&self.environment) {
+            (self.environment.get(key).map(|text| text.trim()), Origin::Environment)
+        } else if given(&self.file) {
+            (self.file.get(key).map(|text| text.trim()), Origin::File)
+        } else if row.default.is_empty() {
+            (None, Origin::Default)
+        } else {
+            (Some(row.default), Origin::Default)
+        }
+    }
+
+    pub(super) fn whole(&self, key: &'static str) -> Result<u64, ConfigError> {
+        let Range::Whole(min, max) = setting(key).range else {
+            panic!("`{key}` is not declared as a whole number")
+        };
+        let text = self.text(key).0.unwrap_or_default();
+        text.parse()
+            .ok()
+            .filter(|value| (min..=max).contains(value))
+            .ok_or_else(|| invalid(key, text, format!("a whole number from {min} to {max}")))
+    }
+
+    pub(super) fn choice(&self, key: &'static str) -> Result<&'static str, ConfigError> {
+        let Range::Choice(words) = setting(key).range else { panic!("`{key}` is not declared as a choice") };
+        let text = self.text(key).0.unwrap_or_default();
+        words
+            .iter()
+            .copied()
+            .find(|word| *word == text)
+            .ok_or_else(|| invalid(key, text, format!("one of {}", words.join(", "))))
+    }
+
+    pub(super) fn switch(&self, key: &'static str) -> Result<bool, ConfigError> {
+        Ok(self.choice(key)? == "on")
+    }
+}
+
+pub(super) fn invalid(key: &'static str, value: &str, expected: String) -> ConfigError {
+    let value = if setting(key).secret { "(hidden)".to_owned() } else { format!("`{value}`") };
+    ConfigError::Invalid { key, value, expected }
+}
+
+fn read_file(path: &Path) -> Result<BTreeMap<String, String>, ConfigError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::FileUnreadable { path: path.to_owned(), source })?;
+    parse_file(&text, path)
+}
+
+fn parse_file(text: &str, path: &Path) -> Result<BTreeMap<String, String>, ConfigError> {
+    let table: toml::Table = text.parse().map_err(|source: toml::de::Error| ConfigError::FileMalformed {
+        path: path.to_owned(),
+        detail: source.to_string(),
+    })?;
+    table
+        .into_iter()
+        .map(|(name, value)| {
+            let key = format!("SF_{}", name.to_uppercase());
+            let row = SETTINGS
+                .iter()
+                .find(|row| row.key == key)
+                .ok_or_else(|| ConfigError::UnknownKey { path: path.to_owned(), name: name.clone() })?;
+            Ok((key, value_text(row.key, value)?))
+        })
+        .collect()
+}
+
+fn value_text(key: &'static str, value: toml::Value) -> Result<String, ConfigError> {
+    let separator = if key == "SF_TRUSTED_PROXIES" { "," } else { if cfg!(windows) { ";" } else { ":" } };
+    match value {
+        toml::Value::String(text) => Ok(text),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Boolean(on) => Ok(if on { "on" } else { "off" }.to_owned()),
+        toml::Value::Array(values) => {
+            let texts: Vec<&str> = values
+                .iter()
+                .map(|value| value.as_str())
+                .collect::<Option<_>>()
+                .ok_or_else(|| invalid(key, "a list", "a list of strings".to_owned()))?;
+            Ok(texts.join(separator))
+        }
+        other => Err(invalid(key, &other.to_string(), setting(key).range.to_string())),
+    }
+}

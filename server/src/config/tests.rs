@@ -1,0 +1,97 @@
+//! What the settings accept, and how refusals read.
+
+use std::path::Path;
+
+use super::*;
+
+fn load(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let mut all = vec![("SF_STORAGE_DIR", "/srv/songs")];
+    all.extend_from_slice(pairs);
+    Config::load(&Source::from_pairs(all))
+}
+
+#[track_caller]
+fn refused(pairs: &[(&str, &str)], expected: &str) {
+    let error = load(pairs).expect_err("these settings must be refused").to_string();
+    assert!(error.contains(expected), "`{error}` does not say `{expected}`");
+}
+
+#[test]
+fn defaults_are_those_of_a_desktop() {
+    let config = load(&[]).expect("the defaults are valid");
+    assert_eq!(config.environment, Environment::Standalone);
+    assert_eq!((config.network.host.to_string().as_str(), config.network.port), ("127.0.0.1", 8600));
+    assert_eq!(config.storage.database_url, "sqlite:/srv/songs/songfoundry.db");
+    assert_eq!(config.sound.instrument_sound, InstrumentSound::Server);
+    assert!(config.accounts.trust_local);
+    assert_eq!(config.accounts.token_lifetime_secs, 12 * 3600);
+}
+
+#[test]
+fn a_wrong_value_is_refused_by_name() {
+    refused(&[("SF_PORT", "70000")], "SF_PORT is `70000`; expected a whole number from 0 to 65535");
+    refused(&[("SF_PORT", "http")], "SF_PORT is `http`");
+    refused(&[("SF_HOST", "example.org")], "SF_HOST is `example.org`");
+    refused(
+        &[("SF_ENVIRONMENT", "cloud")],
+        "SF_ENVIRONMENT is `cloud`; expected one of standalone, container",
+    );
+    refused(&[("SF_RENDER_ENGINE", "inprocess")], "SF_RENDER_ENGINE is `inprocess`; expected one of bridge");
+    refused(&[("SF_TRUST_LOCAL", "yes")], "SF_TRUST_LOCAL is `yes`; expected one of on, off");
+    refused(&[("SF_TRUSTED_PROXIES", "10.0.0.1, proxy")], "SF_TRUSTED_PROXIES is `proxy`");
+    refused(&[("SF_LOG", "=,=")], "SF_LOG is");
+    refused(&[("SF_DATABASE_URL", "mysql://root:pw@db/x")], "SF_DATABASE_URL");
+}
+
+#[test]
+fn a_secret_never_appears_in_a_message() {
+    let error = load(&[("SF_JWT_SECRET", "too-short")]).expect_err("too short").to_string();
+    assert!(error.contains("SF_JWT_SECRET") && !error.contains("too-short"), "{error}");
+    let long = "0123456789abcdef0123456789abcdef";
+    let config = load(&[("SF_JWT_SECRET", long)]).expect("long enough");
+    assert!(!format!("{config:?}").contains(long));
+    let error =
+        load(&[("SF_DATABASE_URL", "mysql://root:hunter2@db/x")]).expect_err("not SQLite").to_string();
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn a_container_needs_its_signing_key() {
+    refused(&[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
+    let config =
+        load(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
+            .expect("with the key it starts");
+    assert_eq!(config.sound.instrument_sound, InstrumentSound::Client);
+}
+
+#[test]
+fn the_file_sets_what_the_environment_does_not() {
+    let path = Path::new("songfoundry.toml");
+    let source = Source::from_toml(
+        "port = 9000\ntrust_local = false\nstorage_dir = \"/srv/x\"\nsoundfont_dirs = [\"/a\", \"/b\"]\n",
+        path,
+    )
+    .expect("valid file");
+    let config = Config::load(&source).expect("valid settings");
+    assert_eq!(config.network.port, 9000);
+    assert!(!config.accounts.trust_local);
+    assert_eq!(config.sound.soundfont_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
+    let error = Source::from_toml("prot = 1", path).expect_err("no such setting").to_string();
+    assert!(error.contains("`prot` is not a setting"), "{error}");
+    let error = Source::from_toml("port = [", path).expect_err("not TOML").to_string();
+    assert!(error.contains("songfoundry.toml is not valid TOML"), "{error}");
+}
+
+#[test]
+fn misspelt_variables_are_found() {
+    let source = Source::from_pairs([("SF_PROT", "1"), ("SF_PORT", "1")]);
+    assert_eq!(source.unknown_variables(), ["SF_PROT"]);
+}
+
+#[test]
+fn every_setting_documents_itself() {
+    for row in SETTINGS {
+        assert!(row.key.starts_with("SF_") && !row.about.is_empty(), "{row:?}");
+        assert!(!row.range.to_string().is_empty(), "{row:?}");
+    }
+}

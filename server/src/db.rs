@@ -1,0 +1,121 @@
+//! The database: opening it safely and bringing it to the current form.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use sqlx::Row as _;
+use sqlx::any::{AnyPoolOptions, install_default_drivers};
+
+/// Connections to the database.
+pub type Db = sqlx::AnyPool;
+
+/// SQLite before this version can lose committed writes when a WAL is reset.
+const SQLITE_MIN: [u64; 3] = [3, 51, 3];
+
+/// What every connection is told. The busy time-out (10 s) comes first, since switching to WAL may have to wait.
+const CONNECTION_PRAGMAS: [&str; 4] = [
+    "PRAGMA busy_timeout = 10000",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+];
+
+/// Opens `url`, creating the file if needed, and runs the migrations.
+///
+/// Every connection works with a write-ahead log and `synchronous = FULL`: a commit has reached the
+/// disk before it is acknowledged. So that two writers never meet halfway, every transaction that
+/// writes begins with its write.
+///
+/// # Errors
+/// When the file cannot be opened, SQLite is too old, or a migration fails.
+pub async fn open(url: &str) -> anyhow::Result<Db> {
+    install_default_drivers();
+    let file = sqlite_file(url);
+    if let Some(dir) = Path::new(file).parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    }
+    let address = if url.contains('?') { url.to_owned() } else { format!("{url}?mode=rwc") };
+    let pool = AnyPoolOptions::new()
+        .max_connections(8)
+        .acquire_timeout(Duration::from_secs(15))
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                for pragma in CONNECTION_PRAGMAS {
+                    sqlx::query(pragma).execute(&mut *connection).await?;
+                }
+                Ok(())
+            })
+        })
+        .connect(&address)
+        .await
+        .with_context(|| format!("cannot open the database {file} (SF_DATABASE_URL)"))?;
+    check_version(&pool).await?;
+    sqlx::migrate!("./migrations")
+        .run(&pool)
+        .await
+        .context("cannot bring the database to the current form")?;
+    Ok(pool)
+}
+
+/// Whether the database answers.
+///
+/// # Errors
+/// What the database said instead.
+pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT 1").execute(db).await.map(|_| ())
+}
+
+fn sqlite_file(url: &str) -> &str {
+    let rest = url.trim_start_matches("sqlite:").trim_start_matches("//");
+    rest.split('?').next().unwrap_or(rest)
+}
+
+async fn check_version(pool: &Db) -> anyhow::Result<()> {
+    let version: String = sqlx::query("SELECT sqlite_version()").fetch_one(pool).await?.try_get(0)?;
+    anyhow::ensure!(
+        is_recent_enough(&version),
+        "SQLite {version} is too old: {}.{}.{} or later is needed to keep every acknowledged save",
+        SQLITE_MIN[0],
+        SQLITE_MIN[1],
+        SQLITE_MIN[2]
+    );
+    Ok(())
+}
+
+fn is_recent_enough(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
+    let given = [(); 3].map(|()| numbers.next().unwrap_or(0));
+    given >= SQLITE_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        for (version, recent) in
+            [("3.51.3", true), ("3.51.10", true), ("3.52.0", true), ("3.51.2", false), ("3.9.99", false)]
+        {
+            assert_eq!(is_recent_enough(version), recent, "{version}");
+        }
+    }
+
+    #[tokio::test]
+    async fn every_connection_writes_through_to_the_disk() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let url = format!("sqlite:{}", dir.path().join("deep/er/x.db").display());
+        let db = open(&url).await.expect("opens and makes the folders");
+        let mut held = Vec::new();
+        for _ in 0..3 {
+            let mut connection = db.acquire().await.expect("a connection");
+            let mode: String =
+                sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await.unwrap();
+            let synchronous: i64 =
+                sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *connection).await.unwrap();
+            assert_eq!((mode.as_str(), synchronous), ("wal", 2));
+            held.push(connection);
+        }
+    }
+}

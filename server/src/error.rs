@@ -1,0 +1,409 @@
+//! The one error of the API and its body, `application/problem+json` (RFC 9457).
+//!
+//! Every refusal, whether from a handler, an extractor, a missing route or a panic, has this
+//! shape. Internal errors are logged once, here, and never shown.
+
+use axum::Json;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Result of a handler.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// One place in a document that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FieldError {
+    /// JSON pointer (RFC 6901) to the offending value.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+/// Body of every error answer (RFC 9457).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Problem {
+    /// Kind of problem: a URI reference made from `code`.
+    #[serde(rename = "type")]
+    pub type_uri: String,
+    /// The status in words.
+    pub title: String,
+    /// HTTP status.
+    pub status: u16,
+    /// What happened to this request, for a person.
+    pub detail: String,
+    /// Stable name of the problem, for a program.
+    pub code: String,
+    /// The offending places of a document that failed validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Vec<FieldError>>,
+}
+
+/// Every way in which a request can fail. Each variant has one status.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// 400: the request makes no sense as it is.
+    #[error("{detail}")]
+    BadRequest {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 400: a document is well-formed but not valid; the places are listed.
+    #[error("{detail}")]
+    Invalid {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+        /// Where and why.
+        errors: Vec<FieldError>,
+    },
+    /// 401: nobody knows who is asking. Answered with `WWW-Authenticate: Bearer`.
+    #[error("{detail}")]
+    Unauthorized {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 403: known, but not allowed.
+    #[error("{detail}")]
+    Forbidden {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 404: not there, or somebody else's.
+    #[error("{detail}")]
+    NotFound {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 405: the path exists, but not with this method.
+    #[error("{method} is not possible on this path")]
+    MethodNotAllowed {
+        /// The method that was used.
+        method: String,
+    },
+    /// 408: the body did not arrive whole.
+    #[error("the request's body ended early or could not be read")]
+    BodyIncomplete,
+    /// 409: it clashes with what is there.
+    #[error("{detail}")]
+    Conflict {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 412: the resource has changed since.
+    #[error("{detail}")]
+    PreconditionFailed {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 413: more bytes than are accepted.
+    #[error("{what} may have at most {limit_bytes} bytes")]
+    TooLarge {
+        /// What is too large, as the start of a sentence.
+        what: &'static str,
+        /// The limit in bytes.
+        limit_bytes: u64,
+    },
+    /// 415: a kind of content that is not taken here.
+    #[error("{detail}")]
+    UnsupportedMedia {
+        /// For a person: what came and what is accepted.
+        detail: String,
+    },
+    /// 416: a range outside the file. Answered with `Content-Range: bytes */size`.
+    #[error("the range lies outside the file of {size_bytes} bytes")]
+    RangeNotSatisfiable {
+        /// Size of the file in bytes.
+        size_bytes: u64,
+    },
+    /// 422: understood, valid, and still impossible.
+    #[error("{detail}")]
+    Unprocessable {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 428: a write must say which revision it started from.
+    #[error("{detail}")]
+    PreconditionRequired {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 429: too often. Answered with `Retry-After`.
+    #[error("{detail}")]
+    TooManyRequests {
+        /// For a person.
+        detail: String,
+        /// Seconds until another try makes sense.
+        retry_after_secs: u64,
+    },
+    /// 501: this installation cannot do it.
+    #[error("{detail}")]
+    NotImplemented {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 503: not now.
+    #[error("{detail}")]
+    Unavailable {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 507: the disk or its quota is full. What was stored before is untouched.
+    #[error("the storage is full; nothing was changed")]
+    StorageFull,
+    /// 500: our fault. The text stays in the log.
+    #[error("internal error: {0:#}")]
+    Internal(anyhow::Error),
+}
+
+impl ApiError {
+    /// 404 for a resource that is not there or belongs to somebody else: both read alike.
+    pub fn not_found(what: &str, id: &str) -> Self {
+        Self::NotFound { code: "not_found", detail: format!("There is no {what} `{id}`.") }
+    }
+
+    /// 400 with a stable name.
+    pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::BadRequest { code, detail: detail.into() }
+    }
+
+    /// 500 from anything that can be described.
+    pub fn internal(error: impl Into<anyhow::Error>) -> Self {
+        Self::Internal(error.into())
+    }
+
+    /// The HTTP status of this variant.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::BadRequest { .. } | Self::Invalid { .. } => StatusCode::BAD_REQUEST,
+            Self::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
+            Self::Forbidden { .. } => StatusCode::FORBIDDEN,
+            Self::NotFound { .. } => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            Self::BodyIncomplete => StatusCode::REQUEST_TIMEOUT,
+            Self::Conflict { .. } => StatusCode::CONFLICT,
+            Self::PreconditionFailed { .. } => StatusCode::PRECONDITION_FAILED,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMedia { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RangeNotSatisfiable { .. } => StatusCode::RANGE_NOT_SATISFIABLE,
+            Self::Unprocessable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::PreconditionRequired { .. } => StatusCode::PRECONDITION_REQUIRED,
+            Self::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
+            Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The stable name that programs compare.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BadRequest { code, .. }
+            | Self::Invalid { code, .. }
+            | Self::Unauthorized { code, .. }
+            | Self::Forbidden { code, .. }
+            | Self::NotFound { code, .. }
+            | Self::Conflict { code, .. }
+            | Self::PreconditionFailed { code, .. }
+            | Self::Unprocessable { code, .. }
+            | Self::PreconditionRequired { code, .. }
+            | Self::NotImplemented { code, .. }
+            | Self::Unavailable { code, .. } => code,
+            Self::MethodNotAllowed { .. } => "method_not_allowed",
+            Self::BodyIncomplete => "body_incomplete",
+            Self::TooLarge { .. } => "too_large",
+            Self::UnsupportedMedia { .. } => "unsupported_media_type",
+            Self::RangeNotSatisfiable { .. } => "range_not_satisfiable",
+            Self::TooManyRequests { .. } => "too_many_requests",
+            Self::StorageFull => "storage_full",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// The body as it is answered: an internal error's own text is left out.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        let status = self.status();
+        let detail = match self {
+            Self::Internal(_) => "Something went wrong inside the service; its log says what.".to_owned(),
+            other => sentence(&other.to_string()),
+        };
+        let errors = match self {
+            Self::Invalid { errors, .. } => Some(errors.clone()),
+            _ => None,
+        };
+        Problem {
+            type_uri: format!("urn:songfoundry:problem:{}", self.code()),
+            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: status.as_u16(),
+            detail,
+            code: self.code().to_owned(),
+            errors,
+        }
+    }
+}
+
+/// First letter large, full stop at the end.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let mut out: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    out.push_str(letters.as_str());
+    if !out.ends_with(['.', '!', '?']) {
+        out.push('.');
+    }
+    out
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if let Self::Internal(error) = &self {
+            tracing::error!(error = format!("{error:#}"), "internal error");
+        }
+        let extra: Option<(HeaderName, HeaderValue)> = match &self {
+            Self::Unauthorized { .. } => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+            Self::TooManyRequests { retry_after_secs, .. } => {
+                Some((header::RETRY_AFTER, HeaderValue::from(*retry_after_secs)))
+            }
+            Self::RangeNotSatisfiable { size_bytes } => {
+                HeaderValue::from_str(&format!("bytes */{size_bytes}"))
+                    .ok()
+                    .map(|value| (header::CONTENT_RANGE, value))
+            }
+            _ => None,
+        };
+        let mut response = (self.status(), Json(self.problem())).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some((name, value)) = extra {
+            headers.insert(name, value);
+        }
+        response
+    }
+}
+
+impl From<sqlx::Error> for ApiError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            // SQLITE_FULL (13): no room for the write; the transaction is rolled back.
+            sqlx::Error::Database(inner) if inner.code().as_deref() == Some("13") => {
+                tracing::error!(error = %error, "the database's disk is full");
+                Self::StorageFull
+            }
+            sqlx::Error::PoolTimedOut => Self::Unavailable {
+                code: "database_busy",
+                detail: "The database is too busy to answer; try again in a moment.".to_owned(),
+            },
+            _ => Self::Internal(anyhow::Error::new(error).context("database")),
+        }
+    }
+}
+
+impl From<std::io::Error> for ApiError {
+    fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                tracing::error!(error = %error, "the storage is full");
+                Self::StorageFull
+            }
+            _ => Self::Internal(anyhow::Error::new(error).context("file system")),
+        }
+    }
+}
+
+impl From<tokio::task::JoinError> for ApiError {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Internal(anyhow::Error::new(error).context("background thread"))
+    }
+}
+
+/// The answers that any operation may give, for the OpenAPI document.
+#[derive(utoipa::IntoResponses)]
+pub enum CommonErrors {
+    /// The request is malformed.
+    #[response(status = 400, content_type = "application/problem+json")]
+    BadRequest(#[to_schema] Problem),
+    /// No token, or one that is not valid (any more).
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthorized(#[to_schema] Problem),
+    /// Known, but not allowed; or the password must be changed first.
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(#[to_schema] Problem),
+    /// Not there, or somebody else's.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(#[to_schema] Problem),
+    /// The body exceeds its limit.
+    #[response(status = 413, content_type = "application/problem+json")]
+    TooLarge(#[to_schema] Problem),
+    /// Our fault; the log says what.
+    #[response(status = 500, content_type = "application/problem+json")]
+    Internal(#[to_schema] Problem),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn body(error: ApiError) -> (StatusCode, serde_json::Value, axum::http::HeaderMap) {
+        let response = error.into_response();
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, 10_000).await.expect("a small body");
+        (parts.status, serde_json::from_slice(&bytes).expect("JSON"), parts.headers)
+    }
+
+    #[tokio::test]
+    async fn an_internal_error_keeps_its_text_to_itself() {
+        let (status, body, _) = body(ApiError::internal(anyhow::anyhow!("password of db is hunter2"))).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!body.to_string().contains("hunter2"));
+        assert_eq!(body["code"], "internal");
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_507() {
+        let error: ApiError = std::io::Error::from(std::io::ErrorKind::StorageFull).into();
+        let (status, body, headers) = body(error).await;
+        assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE);
+        assert_eq!(body["code"], "storage_full");
+        assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
+    }
+
+    #[tokio::test]
+    async fn the_headers_that_belong_to_a_status_are_there() {
+        let (_, _, headers) =
+            body(ApiError::Unauthorized { code: "token_missing", detail: "who?".to_owned() }).await;
+        assert_eq!(headers[header::WWW_AUTHENTICATE], "Bearer");
+        let (_, body_value, headers) =
+            body(ApiError::TooManyRequests { detail: "slow down".to_owned(), retry_after_secs: 7 }).await;
+        assert_eq!(headers[header::RETRY_AFTER], "7");
+        assert_eq!(body_value["detail"], "Slow down.");
+        let (_, _, headers) = body(ApiError::RangeNotSatisfiable { size_bytes: 9 }).await;
+        assert_eq!(headers[header::CONTENT_RANGE], "bytes */9");
+    }
+}

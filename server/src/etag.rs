@@ -1,0 +1,66 @@
+//! Entity tags in conditional requests (RFC 9110, section 13).
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+/// Whether `If-None-Match` names `etag` (weak comparison), so that 304 is the answer.
+#[must_use]
+pub fn matches_none(headers: &HeaderMap, etag: &str) -> bool {
+    listed(headers, &header::IF_NONE_MATCH).any(|one| one == "*" || bare(one) == bare(etag))
+}
+
+/// The one tag in `If-Match` as text between the quotes; `None` if the header is missing.
+///
+/// A weak mark is ignored: proxies that compress add it.
+///
+/// # Errors
+/// When the header holds a list, `*`, or something that is no tag.
+pub fn if_match(headers: &HeaderMap) -> Result<Option<&str>, BadIfMatch> {
+    if !headers.contains_key(header::IF_MATCH) {
+        return Ok(None);
+    }
+    let mut tags = listed(headers, &header::IF_MATCH);
+    let (Some(tag), None) = (tags.next(), tags.next()) else { return Err(BadIfMatch) };
+    bare(tag).strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
+}
+
+/// `If-Match` is not one tag in quotes.
+#[derive(Debug, thiserror::Error)]
+#[error("If-Match must hold one entity tag in quotes, such as \"3\"")]
+pub struct BadIfMatch;
+
+fn listed<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+fn bare(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, value.parse().unwrap())])
+    }
+
+    #[test]
+    fn any_tag_of_the_list_matches() {
+        for value in ["\"a\"", "\"b\", \"a\"", "W/\"a\"", "*"] {
+            assert!(matches_none(&headers(header::IF_NONE_MATCH, value), "\"a\""), "{value}");
+        }
+        assert!(!matches_none(&headers(header::IF_NONE_MATCH, "\"ab\""), "\"a\""));
+        assert!(!matches_none(&HeaderMap::new(), "\"a\""));
+    }
+
+    #[test]
+    fn if_match_takes_one_tag() {
+        assert_eq!(if_match(&headers(header::IF_MATCH, "\"3\"")).unwrap(), Some("3"));
+        assert_eq!(if_match(&headers(header::IF_MATCH, "W/\"3\"")).unwrap(), Some("3"));
+        assert_eq!(if_match(&HeaderMap::new()).unwrap(), None);
+        for value in ["3", "*", "\"3\", \"4\"", "\"", ""] {
+            assert!(if_match(&headers(header::IF_MATCH, value)).is_err(), "{value}");
+        }
+    }
+}

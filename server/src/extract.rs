@@ -1,0 +1,191 @@
+//! The API's own extractors, so that what they refuse reads like every other error.
+//!
+//! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes.
+//! - [`RawBody`]: the bytes of a body, under the same limit.
+//! - [`Query`] and [`Path`]: as axum's.
+//!
+//! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use crate::error::ApiError;
+
+/// Largest body where a route says nothing else, in bytes.
+pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
+
+/// How many bytes the body of this request may have, and what to call it.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyLimit {
+    /// Largest body in bytes.
+    pub max_bytes: u64,
+    /// What the body is, as the start of a sentence: "A project".
+    pub what: &'static str,
+}
+
+impl Default for BodyLimit {
+    fn default() -> Self {
+        Self { max_bytes: DEFAULT_BODY_MAX_BYTES, what: "The body of this request" }
+    }
+}
+
+impl BodyLimit {
+    /// The refusal that names this limit.
+    #[must_use]
+    pub fn exceeded(self) -> ApiError {
+        ApiError::TooLarge { what: self.what, limit_bytes: self.max_bytes }
+    }
+
+    fn bytes(self) -> usize {
+        usize::try_from(self.max_bytes).unwrap_or(usize::MAX)
+    }
+}
+
+/// Middleware: refuses bodies over `limit`, whatever reads them, and lets [`Json`] and [`RawBody`] name it.
+///
+/// Use it as `.layer(from_fn(move |request, next| body_limit(limit, request, next)))`, or through
+/// [`crate::router::with_body_limit`].
+pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> Response {
+    if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.max_bytes) {
+        return limit.exceeded().into_response();
+    }
+    request.extensions_mut().insert(limit);
+    let request = request.map(|body| Body::new(Limited::new(body, limit.bytes())));
+    next.run(request).await
+}
+
+fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// The bytes of a body.
+#[derive(Debug)]
+pub struct RawBody(pub axum::body::Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for RawBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
+        if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.max_bytes) {
+            return Err(limit.exceeded());
+        }
+        match Limited::new(request.into_body(), limit.bytes()).collect().await {
+            Ok(collected) => Ok(Self(collected.to_bytes())),
+            Err(error) if is_length_limit(&*error) => Err(limit.exceeded()),
+            Err(_) => Err(ApiError::BodyIncomplete),
+        }
+    }
+}
+
+/// Whether a limit on the body's length is the cause of `error`, however deeply wrapped.
+#[must_use]
+pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// A JSON body or answer.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        require_json(request.headers())?;
+        let RawBody(bytes) = RawBody::from_request(request, state).await?;
+        parse_json(&bytes).map(Json)
+    }
+}
+
+impl<T: serde::Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}
+
+/// Parses JSON as the API does: nesting deeper than 128 levels is refused, and refusals say where.
+///
+/// # Errors
+/// 400 `malformed_json`, or `unexpected_json` for well-formed JSON of another shape.
+pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let code = match error.classify() {
+            serde_json::error::Category::Data => "unexpected_json",
+            _ => "malformed_json",
+        };
+        ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
+    })
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    if essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json")) {
+        return Ok(());
+    }
+    let came = if given.is_empty() { "no Content-Type".to_owned() } else { format!("`{essence}`") };
+    Err(ApiError::UnsupportedMedia {
+        detail: format!("The body came with {came}; this operation takes `application/json`."),
+    })
+}
+
+/// Query parameters.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        axum::extract::Query::from_request_parts(parts, state)
+            .await
+            .map(|axum::extract::Query(value)| Self(value))
+            .map_err(|error| ApiError::bad_request("bad_query", error.body_text()))
+    }
+}
+
+/// Parts of the path.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        axum::extract::Path::from_request_parts(parts, state)
+            .await
+            .map(|axum::extract::Path(value)| Self(value))
+            .map_err(|error| ApiError::bad_request("bad_path", error.body_text()))
+    }
+}
+
+/// Who is at the other end of the connection: the socket's own address, never a header's.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub std::net::IpAddr);
+
+impl<S: Send + Sync> FromRequestParts<S> for Peer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Extension(axum::extract::ConnectInfo(address)) =
+            Extension::<axum::extract::ConnectInfo<std::net::SocketAddr>>::from_request_parts(parts, state)
+                .await
+                .map_err(|error| ApiError::internal(anyhow::anyhow!("no peer address: {error}")))?;
+        Ok(Self(address.ip().to_canonical()))
+    }
+}

@@ -1,0 +1,36 @@
+//! `/healthz` and `/readyz`: is the process alive, can it serve.
+
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use crate::db;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// Health routes; outside the API's prefix, open to everybody.
+pub(crate) fn routes() -> Router<AppState> {
+    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
+}
+
+async fn healthz() -> Json<Value> {
+    Json(json!({ "status": "ok" }))
+}
+
+async fn readyz(State(state): State<AppState>) -> ApiResult<Json<Value>> {
+    if state.stop.is_cancelled() {
+        return Err(ApiError::Unavailable {
+            code: "stopping",
+            detail: "The service is stopping.".to_owned(),
+        });
+    }
+    if let Err(error) = db::ping(&state.db).await {
+        tracing::error!(%error, "the database does not answer");
+        return Err(ApiError::Unavailable {
+            code: "database_unreachable",
+            detail: "The database does not answer.".to_owned(),
+        });
+    }
+    Ok(Json(json!({ "status": "ready" })))
+}

@@ -1,0 +1,7 @@
+//! The program `songfoundry`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    songfoundry_server::cli::run()
+}

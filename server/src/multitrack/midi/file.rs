@@ -1,0 +1,465 @@
+//! Standard MIDI files as they come: running status, RMID wrappers, files that are cut short.
+//!
+//! What can be read is read, and what could not is said in a warning. Source: "Standard MIDI
+//! Files 1.0", RP-001; RMID: RP-029.
+
+use schemas::limits::{MAX_CONTROLS, MAX_NOTES};
+
+use super::MidiError;
+
+/// A MIDI file's events, track by track.
+#[derive(Debug)]
+pub(super) struct MidiFile {
+    pub(super) format: u16,
+    pub(super) timing: Timing,
+    pub(super) tracks: Vec<FileTrack>,
+    /// What could not be read, in words.
+    pub(super) warnings: Vec<String>,
+}
+
+/// What the file's ticks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timing {
+    /// Parts of a quarter note, whose length the tempo says.
+    TicksPerQuarter(u16),
+    /// Parts of a second, as a fraction: `ticks` in `seconds` seconds.
+    TicksPerSecond { ticks: u32, seconds: u32 },
+}
+
+/// One track chunk.
+#[derive(Debug, Default)]
+pub(super) struct FileTrack {
+    pub(super) events: Vec<FileEvent>,
+    /// Where the track ends, in the file's ticks.
+    pub(super) end_tick: u64,
+}
+
+/// An event and its place in the file's ticks.
+#[derive(Debug)]
+pub(super) struct FileEvent {
+    pub(super) tick: u64,
+    pub(super) kind: EventKind,
+}
+
+/// What the import needs to know of an event. System exclusive messages and unknown metas are
+/// left out.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum EventKind {
+    /// Status without its channel (0x80 to 0xe0), channel 0 to 15, two data bytes.
+    Channel { status: u8, channel: u8, data: [u8; 2] },
+    /// Microseconds for a quarter note.
+    Tempo(u32),
+    /// Beats in a bar, and the power of two of the note that is a beat.
+    TimeSignature { numerator: u8, denominator_power: u8 },
+    /// Name of the track, or of the song.
+    TrackName(String),
+    /// Name of the instrument.
+    InstrumentName(String),
+    /// A marker or a cue point.
+    Marker(String),
+    /// The port that the track's channels belong to from here on.
+    Port(u8),
+}
+
+/// Longest text that is kept of a name or marker, in characters; the project schema's limit.
+const MAX_TEXT_CHARS: usize = 500;
+
+/// Most events that are read: starts and ends of all notes that a project can have, its
+/// controls, and as many again for tempos, markers and the like.
+const MAX_EVENTS: usize = 2 * (MAX_NOTES + MAX_CONTROLS);
+
+/// Most warnings about one file.
+const MAX_WARNINGS: usize = 20;
+
+impl MidiFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is no MIDI file, or of a format or timing that has no meaning.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, MidiError> {
+        let bytes = unwrap_rmid(bytes)?;
+        let mut chunks = Reader { bytes, position: 0 };
+        if chunks.take(4) != Some(b"MThd") {
+            return Err(MidiError::NotMidi);
+        }
+        let header_bytes = chunks.u32().ok_or(MidiError::HeaderCutShort)? as usize;
+        let header = chunks.take(header_bytes.max(6)).ok_or(MidiError::HeaderCutShort)?;
+        let field = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+        let (format, promised_tracks) = (field(0), usize::from(field(2)));
+        if format > 2 {
+            return Err(MidiError::UnknownFormat { format });
+        }
+        let mut file = Self { format, timing: timing(field(4))?, tracks: Vec::new(), warnings: Vec::new() };
+        let mut events = 0;
+        while let Some(id) = chunks.take(4) {
+            let Some(size_bytes) = chunks.u32() else { break };
+            let present_bytes = bytes.len() - chunks.position;
+            let cut_short = size_bytes as usize > present_bytes;
+            let body = chunks.take((size_bytes as usize).min(present_bytes)).unwrap_or_default();
+            if id == b"MTrk" {
+                let number = file.tracks.len() + 1;
+                if cut_short {
+                    file.warn(format!(
+                        "track {number} is cut short: {size_bytes} bytes are promised and {present_bytes} are there"
+                    ));
+                }
+                let (track, damage) = FileTrack::read(body);
+                if let (Some(damage), false) = (damage, cut_short) {
+                    file.warn(format!("track {number} is damaged: {damage}; the rest of it is left out"));
+                }
+                events += track.events.len();
+                if events > MAX_EVENTS {
+                    return Err(MidiError::TooMany { what: "events", limit: MAX_EVENTS });
+                }
+                file.tracks.push(track);
+            }
+        }
+        if file.tracks.len() < promised_tracks {
+            let found = file.tracks.len();
+            file.warn(format!("the file promises {promised_tracks} tracks and holds {found}"));
+        }
+        if file.tracks.is_empty() {
+            return Err(MidiError::NoTracks);
+        }
+        Ok(file)
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+/// The MIDI file in a RIFF file of form type RMID; any other file as it is.
+fn unwrap_rmid(bytes: &[u8]) -> Result<&[u8], MidiError> {
+    if !bytes.starts_with(b"RIFF") || bytes.get(8..12) != Some(b"RMID") {
+        return Ok(bytes);
+    }
+    let mut chunks = Reader { bytes, position: 12 };
+    while let (Some(id), Some(size)) = (chunks.take(4), chunks.take(4)) {
+        let size_bytes = u32::from_le_bytes([size[0], size[1], size[2], size[3]]) as usize;
+        let size_bytes = size_bytes.min(bytes.len() - chunks.position);
+        let body = chunks.take(size_bytes).unwrap_or_default();
+        if id == b"data" {
+            return Ok(body);
+        }
+        // Chunks begin at even places.
+        chunks.take(size_bytes % 2);
+    }
+    Err(MidiError::EmptyRmid)
+}
+
+fn timing(division: u16) -> Result<Timing, MidiError> {
+    if division == 0 {
+        return Err(MidiError::NoTiming);
+    }
+    if division & 0x8000 == 0 {
+        return Ok(Timing::TicksPerQuarter(division));
+    }
+    let [frames, ticks_per_frame] = division.to_be_bytes();
+    let ticks_per_frame = u32::from(ticks_per_frame);
+    // SMPTE frame rates; 29 stands for the 30000/1001 of NTSC.
+    let (frames, seconds) = match frames as i8 {
+        -24 => (24, 1),
+        -25 => (25, 1),
+        -29 => (30_000, 1_001),
+        -30 => (30, 1),
+        other => return Err(MidiError::UnknownFrameRate { frames: -i16::from(other) }),
+    };
+    if ticks_per_frame == 0 {
+        return Err(MidiError::NoTiming);
+    }
+    Ok(Timing::TicksPerSecond { ticks: frames * ticks_per_frame, seconds })
+}
+
+impl FileTrack {
+    /// Reads a track's events up to its end or to the first damage, which is named.
+    fn read(body: &[u8]) -> (Self, Option<String>) {
+        let mut reader = Reader { bytes: body, position: 0 };
+        let mut track = Self::default();
+        let mut running_status = None;
+        while reader.position < body.len() {
+            let start = reader.position;
+            match track.read_event(&mut reader, &mut running_status) {
+                Ok(Next::Event) => {}
+                Ok(Next::EndOfTrack) => return (track, None),
+                Err(what) => return (track, Some(format!("{what} at byte {start}"))),
+            }
+        }
+        (track, Some("it has no end-of-track event".into()))
+    }
+
+    fn read_event(&mut self, reader: &mut Reader<'_>, running: &mut Option<u8>) -> Result<Next, &'static str> {
+        const CUT_SHORT: &str = "an event that is cut short";
+        let delta = reader.variable_length()?;
+        let first = reader.u8().ok_or(CUT_SHORT)?;
+        self.end_tick += u64::from(delta);
+        let status = if first >= 0x80 {
+            first
+        } else {
+            reader.position -= 1;
+            running.ok_or("data without a status")?
+        };
+        match status {
+            0x80..=0xef => {
+                *running = Some(status);
+                let mut data = [0; 2];
+                let count = if matches!(status & 0xf0, 0xc0 | 0xd0) { 1 } else { 2 };
+                for byte in &mut data[..count] {
+                    *byte = reader.u8().ok_or(CUT_SHORT)?;
+                    if *byte >= 0x80 {
+                        return Err("a data byte above 127");
+                    }
+                }
+                self.push(EventKind::Channel { status: status & 0xf0, channel: status & 0x0f, data });
+            }
+            0xff => {
+                let meta = reader.u8().ok_or(CUT_SHORT)?;
+                let size_bytes = reader.variable_length()?;
+                let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
+                if meta == 0x2f {
+                    return Ok(Next::EndOfTrack);
+                }
+                if let Some(kind) = meta_event(meta, data) {
+                    self.push(kind);
+                }
+            }
+            0xf0 | 0xf7 => {
+                let size_bytes = reader.variable_length()?;
+                reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
+            }
+            // System common and real-time messages have no place in a file; step over them.
+            0xf2 => drop(reader.take(2).ok_or(CUT_SHORT)?),
+            0xf1 | 0xf3 => drop(reader.take(1).ok_or(CUT_SHORT)?),
+            _ => {}
+        }
+        Ok(Next::Event)
+    }
+
+    fn push(&mut self, kind: EventKind) {
+        self.events.push(FileEvent { tick: self.end_tick, kind });
+    }
+}
+
+enum Next {
+    Event,
+    EndOfTrack,
+}
+
+fn meta_event(meta: u8, data: &[u8]) -> Option<EventKind> {
+    match (meta, data) {
+        (0x03, text) => Some(EventKind::TrackName(decode_text(text)?)),
+        (0x04, text) => Some(EventKind::InstrumentName(decode_text(text)?)),
+        (0x06 | 0x07, text) => Some(EventKind::Marker(decode_text(text)?)),
+        (0x21, [port, ..]) => Some(EventKind::Port(*port)),
+        (0x51, [high, middle, low, ..]) => Some(EventKind::Tempo(u32::from_be_bytes([0, *high, *middle, *low]))),
+        (0x58, [numerator, denominator_power, ..]) => {
+            Some(EventKind::TimeSignature { numerator: *numerator, denominator_power: *denominator_power })
+        }
+        _ => None,
+    }
+}
+
+/// Text as UTF-8, or as Latin-1 where it is not; without control characters; `None` if empty.
+fn decode_text(bytes: &[u8]) -> Option<String> {
+    let clean = |text: &mut dyn Iterator<Item = char>| -> String {
+        text.filter(|c| !c.is_control()).take(MAX_TEXT_CHARS).collect()
+    };
+    let text = match core::str::from_utf8(bytes) {
+        Ok(text) => clean(&mut text.chars()),
+        Err(_) => clean(&mut bytes.iter().map(|&byte| char::from(byte))),
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.position..self.position.checked_add(count)?)?;
+        self.position += count;
+        Some(taken)
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    /// A variable-length quantity: seven bits a byte, at most four bytes.
+    fn variable_length(&mut self) -> Result<u32, &'static str> {
+        let mut value = 0;
+        for _ in 0..4 {
+            let byte = self.u8().ok_or("a number that is cut short")?;
+            value = value << 7 | u32::from(byte & 0x7f);
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err("a number of more than four bytes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(format: u16, division: u16, tracks: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = b"MThd\0\0\0\x06".to_vec();
+        for field in [format, tracks.len() as u16, division] {
+            bytes.extend(field.to_be_bytes());
+        }
+        for track in tracks {
+            bytes.extend(b"MTrk");
+            bytes.extend((track.len() as u32).to_be_bytes());
+            bytes.extend(*track);
+        }
+        bytes
+    }
+
+    const END: [u8; 4] = [0, 0xff, 0x2f, 0];
+
+    fn one_track(events: &[u8]) -> MidiFile {
+        let track: Vec<u8> = events.iter().chain(&END).copied().collect();
+        MidiFile::read(&file(0, 96, &[&track])).expect("a file")
+    }
+
+    fn messages(file: &MidiFile) -> Vec<(u64, u8, u8, [u8; 2])> {
+        let channel_message = |event: &FileEvent| match event.kind {
+            EventKind::Channel { status, channel, data } => Some((event.tick, status, channel, data)),
+            _ => None,
+        };
+        file.tracks.iter().flat_map(|track| &track.events).filter_map(channel_message).collect()
+    }
+
+    #[test]
+    fn running_status_outlasts_metas_and_exclusives() {
+        let file = one_track(&[
+            0, 0x93, 60, 100, 10, 61, 101, 0, 0xff, 0x01, 2, b'h', b'i', 5, 62, 102, 0, 0xf0, 3, 1, 2, 0xf7, 0x81,
+            0x00, 60, 0, 0, 0xc2, 7, 0, 8,
+        ]);
+        assert_eq!(
+            messages(&file),
+            [
+                (0, 0x90, 3, [60, 100]),
+                (10, 0x90, 3, [61, 101]),
+                (15, 0x90, 3, [62, 102]),
+                (143, 0x90, 3, [60, 0]),
+                (143, 0xc0, 2, [7, 0]),
+                (143, 0xc0, 2, [8, 0]),
+            ]
+        );
+        assert!(file.warnings.is_empty(), "{:?}", file.warnings);
+        assert_eq!(file.tracks[0].end_tick, 143);
+    }
+
+    #[test]
+    fn metas_are_understood() {
+        let file = one_track(&[
+            0, 0xff, 0x51, 3, 7, 0xa1, 0x20, 0, 0xff, 0x58, 4, 6, 3, 36, 8, 0, 0xff, 3, 3, b'a', 0xe9, 0, 0, 0xff, 6,
+            1, b'M', 0, 0xff, 0x21, 1, 2, 0, 0xff, 4, 1, b'i', 0, 0xff, 3, 1, b' ',
+        ]);
+        let kinds: Vec<&EventKind> = file.tracks[0].events.iter().map(|event| &event.kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                &EventKind::Tempo(500_000),
+                &EventKind::TimeSignature { numerator: 6, denominator_power: 3 },
+                &EventKind::TrackName("aé".into()),
+                &EventKind::Marker("M".into()),
+                &EventKind::Port(2),
+                &EventKind::InstrumentName("i".into()),
+            ]
+        );
+    }
+
+    fn check_damage(events: &[u8], readable: usize, warning: &str) {
+        let file = MidiFile::read(&file(0, 96, &[events])).expect("a file");
+        assert_eq!(messages(&file).len(), readable);
+        assert_eq!(file.warnings, [warning]);
+    }
+
+    #[test]
+    fn damage_is_named_and_what_comes_before_it_is_kept() {
+        let rest = "the rest of it is left out";
+        check_damage(&[0, 0x90, 60, 100], 1, &format!("track 1 is damaged: it has no end-of-track event; {rest}"));
+        check_damage(&[0, 0x90, 60, 100, 0, 60], 1, &format!("track 1 is damaged: an event that is cut short at byte 4; {rest}"));
+        check_damage(&[0, 60, 100], 0, &format!("track 1 is damaged: data without a status at byte 0; {rest}"));
+        check_damage(
+            &[0, 0x90, 60, 100, 0, 0x90, 60, 0x90, 0],
+            1,
+            &format!("track 1 is damaged: a data byte above 127 at byte 4; {rest}"),
+        );
+        check_damage(
+            &[0xff, 0xff, 0xff, 0xff, 0xff],
+            0,
+            &format!("track 1 is damaged: a number of more than four bytes at byte 0; {rest}"),
+        );
+        check_damage(
+            &[0, 0xff, 1, 0xff, 0xff, 0xff, 0x7f],
+            0,
+            &format!("track 1 is damaged: an event that is cut short at byte 0; {rest}"),
+        );
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_is_read_as_far_as_it_goes() {
+        let whole = file(1, 96, &[&END, &[0, 0x90, 60, 100, 96, 0x80, 60, 0, 0, 0xff, 0x2f, 0]]);
+        assert!(MidiFile::read(&whole).unwrap().warnings.is_empty());
+        for length in 0..whole.len() {
+            match MidiFile::read(&whole[..length]) {
+                Ok(file) => assert!(!file.warnings.is_empty(), "cut at {length}"),
+                Err(error) => assert!(length < 22 + 4, "cut at {length}: {error}"),
+            }
+        }
+        let file = MidiFile::read(&whole[..whole.len() - 4]).unwrap();
+        assert_eq!(file.warnings, ["track 2 is cut short: 12 bytes are promised and 8 are there"]);
+        assert_eq!(messages(&file).len(), 2);
+    }
+
+    fn check_refused(bytes: &[u8], message: &str) {
+        assert_eq!(MidiFile::read(bytes).unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_refused_by_name() {
+        check_refused(b"", "this is not a MIDI file: it does not begin with MThd");
+        check_refused(b"RIFF\x04\0\0\0WAVE", "this is not a MIDI file: it does not begin with MThd");
+        check_refused(b"RIFF\x04\0\0\0RMID", "this RMID file holds no MIDI data");
+        check_refused(b"MThd\0\0\0\x06\0\0", "the file ends within its header");
+        check_refused(b"MThd\xff\xff\xff\xff\0\0", "the file ends within its header");
+        check_refused(&file(3, 96, &[&END]), "MIDI file format 3 is unknown; formats 0, 1 and 2 can be read");
+        check_refused(&file(0, 0, &[&END]), "the header says that a quarter note has no ticks");
+        check_refused(&file(0, 0xe700, &[&END]), "the header says that a quarter note has no ticks");
+        check_refused(&file(0, 0x9c01, &[&END]), "the header names a time code of 100 frames a second, which does not exist");
+        check_refused(&file(0, 96, &[]), "the file holds no tracks");
+    }
+
+    #[test]
+    fn time_codes_and_wrappers_are_read() {
+        let smpte = file(0, 0xe728, &[&END]);
+        assert_eq!(MidiFile::read(&smpte).unwrap().timing, Timing::TicksPerSecond { ticks: 1_000, seconds: 1 });
+        let ntsc = file(0, 0xe304, &[&END]);
+        assert_eq!(MidiFile::read(&ntsc).unwrap().timing, Timing::TicksPerSecond { ticks: 120_000, seconds: 1_001 });
+        let mut rmid = b"RIFF\xff\xff\xff\xffRMIDDISP\x01\0\0\0x\0data\xff\0\0\0".to_vec();
+        rmid.extend(file(0, 480, &[&END]));
+        assert_eq!(MidiFile::read(&rmid).unwrap().timing, Timing::TicksPerQuarter(480));
+    }
+
+    #[test]
+    fn chunks_of_others_are_skipped_and_missing_tracks_named() {
+        let mut bytes = file(1, 96, &[&END, &END]);
+        bytes.splice(14..14, *b"XFIH\0\0\0\x02ab");
+        assert_eq!(MidiFile::read(&bytes).unwrap().tracks.len(), 2);
+        bytes.truncate(bytes.len() - 12);
+        assert_eq!(MidiFile::read(&bytes).unwrap().warnings, ["the file promises 2 tracks and holds 1"]);
+    }
+}

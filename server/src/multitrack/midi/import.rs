@@ -1,0 +1,310 @@
+//! A MIDI file as a project: a track for each channel.
+
+use std::collections::BTreeMap;
+
+use schemas::Project;
+use schemas::limits::{MAX_CONTROLS, MAX_NOTES, MAX_TICK};
+use schemas::project::{
+    Item, Marker, MidiItem, SoundFontEngine, SynthEngine, TempoPoint, TimeSignature, Track, TrackKind,
+};
+use schemas::{Extra, TICKS_PER_QUARTER};
+
+use super::MidiError;
+use super::channels::{ChannelContent, DRUM_BANK, DRUM_CHANNEL};
+use super::file::{EventKind, MidiFile, Timing};
+
+/// What the file itself does not say.
+#[derive(Debug, Clone, Default)]
+pub struct ImportOptions {
+    /// Id of the new project.
+    pub project_id: String,
+    /// Its name; `None`: the name that the file gives itself.
+    pub name: Option<String>,
+    /// The bank that its tracks play; `None`: the service's default bank.
+    pub soundfont_id: Option<String>,
+}
+
+/// A project made from a MIDI file.
+#[derive(Debug)]
+pub struct Imported {
+    /// The project.
+    pub project: Project,
+    /// What could not be read or kept, in words.
+    pub warnings: Vec<String>,
+}
+
+/// Most tempos, time signatures or markers in a project, as in its schema.
+const MAX_SONG_EVENTS: usize = 100_000;
+/// Most tracks in a project, as in its schema.
+const MAX_TRACKS: usize = 1_000;
+/// Tempos that a project can have, in quarter notes a minute, as in its schema.
+const BPM: core::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+/// Greatest power of two in a time signature's denominator, as in the schema: 128.
+const MAX_DENOMINATOR_POWER: u8 = 7;
+
+/// Reads a MIDI file into a project: one track for each port and channel that is used, ticks in
+/// 960ths of a quarter note. Tracks of the file that share a channel share its state, and so
+/// become one track.
+///
+/// # Errors
+/// The file is no MIDI file, or holds more than a project can.
+pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiError> {
+    let mut file = MidiFile::read(bytes)?;
+    let scale = Scale { timing: file.timing };
+    let ends: Vec<u32> = file.tracks.iter().map(|track| scale.tick(track.end_tick)).collect::<Result<_, _>>()?;
+    let mut warnings = core::mem::take(&mut file.warnings);
+    if file.format == 2 && file.tracks.len() > 1 {
+        warnings.push(format!(
+            "the file holds {} independent patterns (format 2); they stand side by side",
+            file.tracks.len()
+        ));
+    }
+    let mut project = Project::new(options.project_id, options.name.unwrap_or_else(|| song_name(&file)));
+    song(&file, &scale, &mut project, &mut warnings)?;
+    let channels = channels(&file, &scale, &ends)?;
+    let endless: usize = channels.iter().map(|channel| channel.content.endless_notes()).sum();
+    if endless > 0 {
+        warnings.push(format!("{endless} notes are never ended; they end with their items"));
+    }
+    if channels.iter().all(|channel| channel.content.notes.is_empty()) {
+        warnings.push("the file holds no notes".into());
+    }
+    if channels.len() > MAX_TRACKS {
+        return Err(MidiError::TooMany { what: "channels", limit: MAX_TRACKS });
+    }
+    let names = names(&file, &channels);
+    project.tracks = channels
+        .into_iter()
+        .zip(names)
+        .enumerate()
+        .map(|(index, (channel, name))| track(index + 1, channel, name, options.soundfont_id.clone()))
+        .collect();
+    Ok(Imported { project, warnings })
+}
+
+/// From the file's ticks to 960 to a quarter note.
+struct Scale {
+    timing: Timing,
+}
+
+impl Scale {
+    fn tick(&self, tick: u64) -> Result<u32, MidiError> {
+        /// Ticks a second at the 120 quarter notes a minute of a file that counts seconds.
+        const TICKS_PER_SECOND: u128 = 2 * TICKS_PER_QUARTER as u128;
+        let (multiplier, divisor) = match self.timing {
+            Timing::TicksPerQuarter(ticks) => (u128::from(TICKS_PER_QUARTER), u128::from(ticks)),
+            Timing::TicksPerSecond { ticks, seconds } => {
+                (TICKS_PER_SECOND * u128::from(seconds), u128::from(ticks))
+            }
+        };
+        let scaled = (u128::from(tick) * multiplier + divisor / 2) / divisor;
+        let too_long = MidiError::TooLong {
+            quarters: (scaled / u128::from(TICKS_PER_QUARTER)) as u64,
+            limit_quarters: u64::from(MAX_TICK / TICKS_PER_QUARTER),
+        };
+        u32::try_from(scaled).ok().filter(|&tick| tick <= MAX_TICK).ok_or(too_long)
+    }
+}
+
+/// The name that the file gives the song: that of its only track, or of a first track
+/// without notes.
+fn song_name(file: &MidiFile) -> String {
+    let first = &file.tracks[0];
+    let has_notes = first.events.iter().any(|event| matches!(event.kind, EventKind::Channel { .. }));
+    let name = first.events.iter().find_map(|event| match &event.kind {
+        EventKind::TrackName(name) => Some(name.clone()),
+        _ => None,
+    });
+    name.filter(|_| file.tracks.len() == 1 || !has_notes).unwrap_or_else(|| "Imported MIDI".into())
+}
+
+/// Tempos, time signatures and markers.
+fn song(
+    file: &MidiFile,
+    scale: &Scale,
+    project: &mut Project,
+    warnings: &mut Vec<String>,
+) -> Result<(), MidiError> {
+    let counts_seconds = matches!(file.timing, Timing::TicksPerSecond { .. });
+    // By tick; the last of several at one tick holds.
+    let mut tempos = BTreeMap::new();
+    let mut signatures = BTreeMap::new();
+    let mut ignored_tempos = false;
+    let mut bad = Vec::new();
+    let mut events: Vec<_> = file.tracks.iter().flat_map(|track| &track.events).collect();
+    events.sort_by_key(|event| event.tick);
+    for event in events {
+        match &event.kind {
+            EventKind::Tempo(_) if counts_seconds => ignored_tempos = true,
+            EventKind::Tempo(micros) => {
+                let bpm = 60e6 / f64::from(*micros);
+                if !BPM.contains(&bpm) {
+                    bad.push(format!("a tempo of {micros} microseconds for a quarter note"));
+                }
+                tempos.insert(scale.tick(event.tick)?, bpm.clamp(*BPM.start(), *BPM.end()));
+            }
+            &EventKind::TimeSignature { numerator, denominator_power } => {
+                if numerator == 0 || denominator_power > MAX_DENOMINATOR_POWER {
+                    bad.push(format!("a time signature of {numerator}/2^{denominator_power}"));
+                } else {
+                    signatures.insert(scale.tick(event.tick)?, (numerator, 1 << denominator_power));
+                }
+            }
+            EventKind::Marker(name) => {
+                let tick = scale.tick(event.tick)?;
+                project.markers.push(Marker { tick, name: name.clone(), extra: Extra::default() });
+            }
+            _ => {}
+        }
+    }
+    for (what, count) in [
+        ("tempos", tempos.len()),
+        ("time signatures", signatures.len()),
+        ("markers", project.markers.len()),
+    ] {
+        if count >= MAX_SONG_EVENTS {
+            return Err(MidiError::TooMany { what, limit: MAX_SONG_EVENTS });
+        }
+    }
+    tempos.entry(0).or_insert(dsp_core::tempo::DEFAULT_BPM);
+    signatures.entry(0).or_insert((4, 4));
+    let tempo = |(tick, bpm)| TempoPoint { tick, bpm, extra: Extra::default() };
+    project.tempo_map = tempos.into_iter().map(tempo).collect();
+    let signature = |(tick, (numerator, denominator))| TimeSignature {
+        tick,
+        numerator,
+        denominator,
+        extra: Extra::default(),
+    };
+    project.time_signatures = signatures.into_iter().map(signature).collect();
+    if ignored_tempos {
+        warnings.push("the file counts seconds, not beats; its tempos are left out".into());
+    }
+    match bad.as_slice() {
+        [] => {}
+        [one] => warnings.push(format!("{one} is out of range")),
+        [first, rest @ ..] => warnings.push(format!("{first} is out of range, and {} more like it", rest.len())),
+    }
+    Ok(())
+}
+
+/// A port's channel, and where in the file it is first used.
+struct Channel {
+    port: u8,
+    channel: u8,
+    first_track: usize,
+    length_ticks: u32,
+    content: ChannelContent,
+}
+
+/// Gathers what each channel plays, in the order of the file's tracks.
+fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>, MidiError> {
+    let mut events = Vec::new();
+    for (index, track) in file.tracks.iter().enumerate() {
+        let mut current_port = 0;
+        for event in &track.events {
+            match event.kind {
+                EventKind::Port(port) => current_port = port,
+                EventKind::Channel { status, channel, data } => {
+                    events.push((event.tick, index, current_port, channel, status, data));
+                }
+                _ => {}
+            }
+        }
+    }
+    // Stable: within a tick, in the order of the file.
+    events.sort_by_key(|&(tick, ..)| tick);
+    let mut by_place: BTreeMap<(u8, u8), Channel> = BTreeMap::new();
+    let (mut notes, mut controls) = (0, 0);
+    for (tick, track, port, channel, status, data) in events {
+        let entry = by_place.entry((port, channel)).or_insert_with(|| Channel {
+            port,
+            channel,
+            first_track: track,
+            length_ticks: 0,
+            content: ChannelContent::default(),
+        });
+        if !entry.content.has_begun_notes() && status == 0x90 && data[1] > 0 {
+            entry.first_track = track;
+        }
+        entry.length_ticks = entry.length_ticks.max(ends[track]);
+        entry.content.add(scale.tick(tick)?, status, data);
+        match status {
+            0x80 => {}
+            0x90 => notes += usize::from(data[1] > 0),
+            _ => controls += 1,
+        }
+        if notes > MAX_NOTES {
+            return Err(MidiError::TooMany { what: "notes", limit: MAX_NOTES });
+        }
+        if controls > MAX_CONTROLS {
+            return Err(MidiError::TooMany { what: "controls", limit: MAX_CONTROLS });
+        }
+    }
+    let mut channels: Vec<Channel> = by_place.into_values().filter(|channel| !channel.content.is_empty()).collect();
+    for channel in &mut channels {
+        channel.length_ticks = channel.length_ticks.max(channel.content.shortest_length_ticks());
+        channel.content.end_notes(channel.length_ticks);
+    }
+    channels.sort_by_key(|channel| (channel.first_track, channel.port, channel.channel));
+    Ok(channels)
+}
+
+/// A name for each channel: its track's, or its instrument's; numbered where several share it.
+fn names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
+    let track_name = |index: usize| {
+        let events = || file.tracks[index].events.iter().map(|event| &event.kind);
+        let track = events().find_map(|kind| match kind {
+            EventKind::TrackName(name) => Some(name),
+            _ => None,
+        });
+        let instrument = events().find_map(|kind| match kind {
+            EventKind::InstrumentName(name) => Some(name),
+            _ => None,
+        });
+        // The only track's name is the song's.
+        if file.tracks.len() == 1 { instrument } else { track.or(instrument) }
+    };
+    let name = |channel: &Channel| {
+        let number = channel.channel + 1;
+        let shared = channels.iter().filter(|other| other.first_track == channel.first_track).count() > 1;
+        match track_name(channel.first_track) {
+            Some(name) if shared => format!("{name} ({number})"),
+            Some(name) => name.clone(),
+            None if channel.channel == DRUM_CHANNEL => "Drums".into(),
+            None => format!("Channel {number}"),
+        }
+    };
+    channels.iter().map(name).collect()
+}
+
+fn track(number: usize, channel: Channel, name: String, soundfont_id: Option<String>) -> Track {
+    let (bank, program) = channel.content.preset_at_first_note();
+    let bank = if channel.channel == DRUM_CHANNEL { DRUM_BANK } else { bank };
+    let mut track = Track::new(format!("track-{number}"), TrackKind::Instrument);
+    track.synth_engine = Some(SynthEngine::SoundFont(SoundFontEngine {
+        soundfont_id,
+        bank,
+        program,
+        extra: Extra::default(),
+    }));
+    track.extra.insert("midi_channel", channel.channel.into());
+    if channel.port > 0 {
+        track.extra.insert("midi_port", channel.port.into());
+    }
+    track.items = vec![Item::Midi(MidiItem {
+        id: format!("item-{number}"),
+        name: Some(name.clone()),
+        start_tick: 0,
+        length_ticks: channel.length_ticks,
+        notes: channel.content.notes,
+        controls: channel.content.controls,
+        ..MidiItem::default()
+    })];
+    track.name = name;
+    track
+}
+
+#[cfg(test)]
+#[path = "import_test.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! The page and its assets, from the folder that the page's build writes.
+
+mod files;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+
+use crate::error::ApiError;
+use crate::etag;
+use crate::state::AppState;
+
+/// What the page may load and run: only what this service sends, wasm, and workers and worklets made from blobs.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \
+     worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+     media-src 'self' blob:; font-src 'self' data:; connect-src 'self' blob:; object-src 'none'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// Said by the page where the page's folder is missing.
+const NO_PAGE: &str = include_str!("no-page.html");
+
+/// Middleware: the headers that make the page cross-origin isolated and keep others from framing it.
+pub(crate) async fn security_headers(State(_): State<AppState>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-embedder-policy", "require-corp"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("content-security-policy", CONTENT_SECURITY_POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+    ] {
+        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Everything that no route took: a file of the page, or 404.
+pub(crate) async fn fallback(State(state): State<AppState>, request: Request) -> Response {
+    let path = request.uri().path();
+    let under_api = path == "/api" || path.starts_with("/api/");
+    if !under_api && (request.method() == Method::GET || request.method() == Method::HEAD) {
+        let has_version = query_has_version(request.uri().query());
+        return match serve(&state, path, has_version, request.headers()).await {
+            Ok(response) => response,
+            Err(error) => error.into_response(),
+        };
+    }
+    no_such_path(path).into_response()
+}
+
+fn no_such_path(path: &str) -> ApiError {
+    let shown: String = path.chars().take(200).collect();
+    ApiError::NotFound { code: "no_such_path", detail: format!("There is nothing at `{shown}`.") }
+}
+
+fn query_has_version(query: Option<&str>) -> bool {
+    query.unwrap_or("").split('&').any(|pair| pair.strip_prefix("v=").is_some_and(|hash| !hash.is_empty()))
+}
+
+async fn serve(
+    state: &AppState,
+    path: &str,
+    has_version: bool,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    let folder = state.config.web_dir.as_deref().filter(|dir| dir.join("index.html").is_file());
+    let Some(folder) = folder else {
+        return match path {
+            "/" | "/index.html" => Ok((StatusCode::NOT_FOUND, Html(NO_PAGE)).into_response()),
+            _ => Err(no_such_path(path)),
+        };
+    };
+    let relative = if path == "/" { "/index.html" } else { path };
+    let file = files::read(folder, relative).await?.ok_or_else(|| no_such_path(path))?;
+    let caching = if has_version { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let common = [
+        (header::ETAG, HeaderValue::from_str(&file.etag).map_err(ApiError::internal)?),
+        (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
+        (header::VARY, HeaderValue::from_static("accept-encoding")),
+    ];
+    if etag::matches_none(headers, &file.etag) {
+        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    }
+    let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];
+    Ok((common, kind, Body::from(file.bytes)).into_response())
+}

@@ -1,0 +1,110 @@
+//! Lists in pages: `?limit=` and an opaque `?cursor=`.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::error::ApiError;
+
+/// Entries on a page where the request does not say.
+const LIMIT_DEFAULT: u32 = 50;
+
+/// Most entries on a page.
+const LIMIT_MAX: u32 = 200;
+
+/// Which page of a list.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// Entries on a page: 1 to 200, 50 by default.
+    limit: Option<u32>,
+    /// `next_cursor` of the page before; left out for the first one.
+    cursor: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Page<T> {
+    /// The entries, newest first.
+    pub items: Vec<T>,
+    /// Where the next page starts; null on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// The last entry of a page, by what the list is sorted by: a time, then an id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// RFC 3339 time.
+    pub time: String,
+    /// Id that tells entries of one time apart.
+    pub id: String,
+}
+
+impl PageQuery {
+    /// The number of entries asked for.
+    ///
+    /// # Errors
+    /// 400 `bad_query` outside 1 to 200.
+    pub fn limit(&self) -> Result<u32, ApiError> {
+        match self.limit.unwrap_or(LIMIT_DEFAULT) {
+            limit @ 1..=LIMIT_MAX => Ok(limit),
+            other => Err(ApiError::bad_request(
+                "bad_query",
+                format!("`limit` is {other}; expected 1 to {LIMIT_MAX}"),
+            )),
+        }
+    }
+
+    /// The entry after which the page starts.
+    ///
+    /// # Errors
+    /// 400 `bad_cursor` if no list gave out this cursor.
+    pub fn position(&self) -> Result<Option<Position>, ApiError> {
+        let Some(cursor) = &self.cursor else { return Ok(None) };
+        let text = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        match text.as_deref().and_then(|text| text.split_once('|')) {
+            Some((time, id)) => Ok(Some(Position { time: time.to_owned(), id: id.to_owned() })),
+            None => Err(ApiError::bad_request("bad_cursor", "`cursor` is not one that a list gave out")),
+        }
+    }
+}
+
+impl<T> Page<T> {
+    /// A page from one entry more than asked for, if there are as many.
+    pub fn from_overfetched(mut items: Vec<T>, limit: u32, position: impl Fn(&T) -> Position) -> Self {
+        let limit = limit as usize;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let last = items.last().filter(|_| more).map(position);
+        let next_cursor =
+            last.map(|Position { time, id }| BASE64_URL_SAFE_NO_PAD.encode(format!("{time}|{id}")));
+        Self { items, next_cursor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_leads_back_to_its_entry() {
+        let position = |id: &&str| Position { time: "2026-01-01T00:00:00Z".to_owned(), id: (*id).to_owned() };
+        let page = Page::from_overfetched(vec!["a", "b|c", "d"], 2, position);
+        assert_eq!(page.items, ["a", "b|c"]);
+        let query = PageQuery { limit: None, cursor: page.next_cursor };
+        assert_eq!(query.position().unwrap(), Some(position(&"b|c")));
+        assert_eq!(Page::from_overfetched(vec!["a", "b"], 2, position).next_cursor, None);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for cursor in ["", "!!", "AAAA", "_"] {
+            let query = PageQuery { limit: None, cursor: Some(cursor.to_owned()) };
+            assert!(query.position().is_err(), "{cursor:?}");
+        }
+        for limit in [0, 201, u32::MAX] {
+            assert!(PageQuery { limit: Some(limit), cursor: None }.limit().is_err());
+        }
+    }
+}

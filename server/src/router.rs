@@ -1,0 +1,80 @@
+//! All routes in one place.
+//!
+//! # How a slice plugs in
+//!
+//! A slice is a folder with a `mod.rs` whose `routes(...)` returns an [`OpenApiRouter`] with paths
+//! relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). It is declared in
+//! `lib.rs` and merged in [`api`]; that is all.
+//!
+//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
+//!   itself; leave it out only where decisions say that nobody needs to be known), and the extractors
+//!   of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
+//! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
+//! - What lives longer than a request is a field of [`crate::state::Services`].
+//! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::blobs::Blobs`], from
+//!   `tokio::task::spawn_blocking` or a task.
+//! - Tests go through [`crate::test_app::TestApp`].
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::Method;
+use axum::middleware::{self, Next};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::config::Config;
+use crate::docs::BearerScheme;
+use crate::error::{ApiError, Problem};
+use crate::extract::{BodyLimit, body_limit};
+use crate::state::AppState;
+use crate::{auth, compression, docs, health, page, panics, projects, request_log, system, tasks};
+
+/// Head of the OpenAPI document.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Songfoundry", description = "A self-hosted music workstation."),
+    components(schemas(Problem)),
+    modifiers(&BearerScheme),
+    security(("bearer" = []))
+)]
+struct ApiDocument;
+
+/// The routes of the API with their description.
+pub fn api(config: &Config) -> OpenApiRouter<AppState> {
+    let slices = OpenApiRouter::new()
+        .merge(auth::routes())
+        .merge(projects::routes(config))
+        .merge(system::routes())
+        .merge(tasks::routes());
+    OpenApiRouter::with_openapi(ApiDocument::openapi()).nest("/api/v1", slices)
+}
+
+/// The whole service as a value: API, documentation, health and page.
+pub fn build(state: AppState) -> Router {
+    let (api, document) = api(&state.config).split_for_parts();
+    api.merge(docs::routes(document))
+        .merge(health::routes())
+        .fallback(page::fallback)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(state.clone())
+        .layer(compression::layer())
+        .layer(middleware::from_fn_with_state(state, page::security_headers))
+        .layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
+            use axum::response::IntoResponse as _;
+            let text = panics::message(&*panic);
+            ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()
+        }))
+        .layer(middleware::from_fn(request_log::log))
+}
+
+/// Gives every route of `router` this limit on the body.
+pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> OpenApiRouter<AppState> {
+    router
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn(move |request: Request, next: Next| body_limit(limit, request, next)))
+}
+
+async fn method_not_allowed(method: Method) -> ApiError {
+    ApiError::MethodNotAllowed { method: method.to_string() }
+}

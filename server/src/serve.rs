@@ -1,0 +1,102 @@
+//! Running the service: from settings to a listening socket to a clean end.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::net::TcpListener;
+
+use crate::config::Config;
+use crate::state::AppState;
+use crate::{auth, projects, router};
+
+/// How long running requests may take to end once the service is to stop, and then its tasks.
+/// Together with what remains they stay below ten seconds.
+const REQUESTS_END_WITHIN: Duration = Duration::from_secs(4);
+const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
+
+/// Serves until SIGTERM or SIGINT, then stops accepting, lets requests end, cancels tasks and closes the database.
+///
+/// Prints the address to standard output once it accepts connections.
+///
+/// # Errors
+/// When something cannot be opened or the address is taken, by name.
+pub async fn serve(config: Config) -> anyhow::Result<()> {
+    let wanted = SocketAddr::new(config.network.host, config.network.port);
+    let state = AppState::open(config).await?;
+    auth::ensure_admin(&state, announce_password).await?;
+    projects::seed_demo(&state).await?;
+    let listener = TcpListener::bind(wanted).await.with_context(|| {
+        format!("cannot listen on {wanted} (SF_HOST, SF_PORT); is something else using it?")
+    })?;
+    let bound = listener.local_addr()?;
+    println!("Songfoundry is at http://{}", reachable(bound));
+    tracing::info!(address = %bound, environment = ?state.config.environment, "serving");
+
+    let service = router::build(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let stop = state.stop.clone();
+    tokio::spawn(async move {
+        wait_for_signal().await;
+        stop.cancel();
+    });
+    let stop = state.stop.clone();
+    let server = tokio::spawn(
+        axum::serve(listener, service)
+            .with_graceful_shutdown(async move { stop.cancelled().await })
+            .into_future(),
+    );
+    state.stop.cancelled().await;
+    tracing::info!("stopping");
+    state.tasks.cancel_all();
+    if tokio::time::timeout(REQUESTS_END_WITHIN, server).await.is_err() {
+        tracing::warn!("some connections were still open; closing them");
+    }
+    if !state.tasks.drained(TASKS_END_WITHIN).await {
+        tracing::warn!("some tasks did not stop in time; they are marked failed at the next start");
+    }
+    // Closing waits for connections in use, and a stuck one must not hold up the end.
+    let _ = tokio::time::timeout(Duration::from_secs(1), state.db.close()).await;
+    Ok(())
+}
+
+fn announce_password(username: &str, password: &str) {
+    println!(
+        "First start: log in as `{username}` with the password `{password}` and change it. It is not shown again."
+    );
+}
+
+/// The address as somebody on this machine would type it.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, bound.port())
+}
+
+async fn wait_for_signal() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(error) => {
+                tracing::error!(%error, "cannot listen for SIGTERM");
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    #[cfg(not(unix))]
+    let terminate = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupt => {}
+        () = terminate => {}
+    }
+}

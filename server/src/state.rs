@@ -1,0 +1,115 @@
+//! What every handler shares.
+
+use std::fs::{File, TryLockError};
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::passwords::Passwords;
+use crate::auth::{LocalRule, Tokens};
+use crate::blobs::Blobs;
+use crate::config::Config;
+use crate::db::{self, Db};
+use crate::tasks::Tasks;
+
+/// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
+/// adds it as a field here and opens it in [`AppState::open`].
+#[derive(Debug)]
+pub struct Services {
+    /// Settings.
+    pub config: Config,
+    /// Database.
+    pub db: Db,
+    /// Stored files.
+    pub blobs: Blobs,
+    /// Log-in tokens.
+    pub tokens: Tokens,
+    /// Password hashing.
+    pub passwords: Passwords,
+    /// Who counts as local.
+    pub local_rule: LocalRule,
+    /// Background tasks.
+    pub tasks: Tasks,
+    /// Cancelled when the service is to stop: long answers and loops end then.
+    pub stop: CancellationToken,
+    /// Held as long as this process uses the storage folder.
+    _storage_lock: File,
+}
+
+/// The services, shared.
+#[derive(Debug, Clone)]
+pub struct AppState(Arc<Services>);
+
+impl Deref for AppState {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.0
+    }
+}
+
+impl AppState {
+    /// Opens everything that `config` names: the storage folder, the database, the keys, the threads.
+    ///
+    /// # Errors
+    /// When any of it cannot be opened, by name; or when another process uses the storage folder.
+    pub async fn open(config: Config) -> anyhow::Result<Self> {
+        let dir = &config.storage.dir;
+        make_private_dir(dir)?;
+        let storage_lock = lock(dir)?;
+        let blobs = Blobs::open(dir.join("blobs"))
+            .with_context(|| format!("cannot use the storage folder {} (SF_STORAGE_DIR)", dir.display()))?;
+        let db = db::open(&config.storage.database_url).await?;
+        Ok(Self(Arc::new(Services {
+            tokens: Tokens::open(&config.accounts, dir)?,
+            passwords: Passwords::new()?,
+            local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
+            tasks: Tasks::open(db.clone(), config.task_workers).await?,
+            stop: CancellationToken::new(),
+            blobs,
+            db,
+            config,
+            _storage_lock: storage_lock,
+        })))
+    }
+}
+
+fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder
+        .create(dir)
+        .with_context(|| format!("cannot make the storage folder {} (SF_STORAGE_DIR)", dir.display()))
+}
+
+/// The system lets go of the lock when the process ends, however it ends.
+fn lock(dir: &Path) -> anyhow::Result<File> {
+    let path = dir.join("songfoundry.lock");
+    let file =
+        File::options().create(true).truncate(false).write(true).open(&path).with_context(|| {
+            format!("cannot write in the storage folder {} (SF_STORAGE_DIR)", dir.display())
+        })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            anyhow::bail!(
+                "another Songfoundry is using the storage folder {}; stop it, or set SF_STORAGE_DIR to another folder",
+                dir.display()
+            )
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `GET /system/capabilities`: read by the page before anybody has logged in.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::config::{Environment, InstrumentSound, LimitsConfig};
+use crate::error::ApiResult;
+use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
+use crate::projects::REVISIONS_KEPT;
+use crate::state::AppState;
+
+/// How often the page saves by itself, in seconds.
+const AUTOSAVE_SECS: u64 = 30;
+
+/// How often the page asks whether another window has saved, in seconds.
+const REVISION_POLL_SECS: u64 = 3;
+
+/// What this installation is and can do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Capabilities {
+    /// Version of the service.
+    pub version: &'static str,
+    /// The kind of deployment.
+    pub environment: Environment,
+    /// What renders plugins: always `bridge`.
+    pub render_engine: &'static str,
+    /// Where SoundFont tracks sound.
+    pub instrument_sound: InstrumentSound,
+    /// Whether notes can be rendered with a SoundFont here.
+    pub soundfont_render: bool,
+    /// The SoundFont that stands in for a missing one; null when none is installed.
+    pub default_soundfont_id: Option<String>,
+    /// Plugin formats that the helper can load.
+    pub plugin_formats: Vec<String>,
+    /// What an export may be.
+    pub export: ExportCapabilities,
+    /// Limits.
+    pub limits: Limits,
+    /// Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it there is no sound.
+    pub secure: bool,
+}
+
+/// What an export may be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportCapabilities {
+    /// File formats.
+    pub formats: &'static [&'static str],
+    /// Sample formats.
+    pub bit_depths: &'static [&'static str],
+    /// Sample rates in hertz.
+    pub sample_rates_hz: &'static [u32],
+}
+
+/// Limits on what the service accepts, and the page's intervals.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Limits {
+    /// Largest uploaded file in bytes.
+    pub upload_max_bytes: u64,
+    /// Largest project document in bytes.
+    pub project_max_bytes: u64,
+    /// Largest MIDI file in bytes.
+    pub midi_max_bytes: u64,
+    /// Largest body of every other request in bytes.
+    pub body_max_bytes: u64,
+    /// Longest tail of a render in seconds.
+    pub tail_max_secs: u64,
+    /// Revisions of a project that are kept.
+    pub revisions_kept: u32,
+    /// How often the page saves by itself, in seconds.
+    pub autosave_secs: u64,
+    /// How often the page asks whether another window has saved, in seconds.
+    pub revision_poll_secs: u64,
+}
+
+impl From<&LimitsConfig> for Limits {
+    fn from(limits: &LimitsConfig) -> Self {
+        Self {
+            upload_max_bytes: limits.upload_max_bytes,
+            project_max_bytes: limits.project_max_bytes,
+            midi_max_bytes: limits.midi_max_bytes,
+            body_max_bytes: DEFAULT_BODY_MAX_BYTES,
+            tail_max_secs: limits.tail_max_secs,
+            revisions_kept: REVISIONS_KEPT,
+            autosave_secs: AUTOSAVE_SECS,
+            revision_poll_secs: REVISION_POLL_SECS,
+        }
+    }
+}
+
+/// Says what this installation is and can do.
+#[utoipa::path(get, path = "/system/capabilities", tag = "system", security(()),
+    responses((status = 200, body = Capabilities)))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    Peer(peer): Peer,
+    headers: HeaderMap,
+) -> ApiResult<Json<Capabilities>> {
+    let config = &state.config;
+    let sound = &config.sound;
+    let by_https = config.network.trusted_proxies.contains(&peer)
+        && headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
+    Ok(Json(Capabilities {
+        version: env!("CARGO_PKG_VERSION"),
+        environment: config.environment,
+        render_engine: "bridge",
+        instrument_sound: sound.instrument_sound,
+        soundfont_render: sound.soundfont_render,
+        default_soundfont_id: sound.default_soundfont.clone(),
+        plugin_formats: Vec::new(),
+        export: ExportCapabilities {
+            formats: &["wav"],
+            bit_depths: &["pcm16", "float32"],
+            sample_rates_hz: &[44_100, 48_000, 96_000],
+        },
+        limits: (&config.limits).into(),
+        secure: by_https || host_is_loopback(&headers),
+    }))
+}
+
+/// Whether the address in the browser is one that counts as secure without HTTPS.
+fn host_is_loopback(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
+    let name = authority.host().trim_matches(['[', ']']);
+    name.eq_ignore_ascii_case("localhost")
+        || name.to_ascii_lowercase().ends_with(".localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}

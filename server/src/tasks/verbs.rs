@@ -1,0 +1,50 @@
+//! Reading and cancelling tasks.
+
+use axum::extract::State;
+
+use super::{Task, store};
+use crate::auth::CurrentUser;
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// Lists the caller's tasks, newest first.
+#[utoipa::path(get, path = "/tasks", tag = "tasks", params(PageQuery),
+    responses((status = 200, body = Page<Task>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<Json<Page<Task>>> {
+    let limit = query.limit()?;
+    let tasks = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
+    let position = |task: &Task| Position { time: task.created_at.clone(), id: task.id.clone() };
+    let mut page = Page::from_overfetched(tasks, limit, position);
+    for task in page.items.iter_mut().filter(|task| !task.state.is_final()) {
+        *task = state.tasks.find(&user.id, &task.id).await?;
+    }
+    Ok(Json(page))
+}
+
+/// Reads a task.
+#[utoipa::path(get, path = "/tasks/{id}", tag = "tasks", params(("id", description = "Id of the task")),
+    responses((status = 200, body = Task), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Task>> {
+    state.tasks.find(&user.id, &id).await.map(Json)
+}
+
+/// Cancels a task. It ends as soon as its work notices; one that has ended stays as it is.
+#[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks", params(("id", description = "Id of the task")),
+    responses((status = 200, description = "The task as it is now", body = Task), CommonErrors))]
+pub(super) async fn cancel(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Task>> {
+    state.tasks.cancel(&user.id, &id).await.map(Json)
+}

@@ -1,0 +1,159 @@
+//! The whole service as a value for tests: real router, real database, real storage in a temporary folder.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use serde_json::Value;
+use tower::ServiceExt as _;
+
+use crate::config::{Config, Source};
+use crate::state::AppState;
+use crate::{auth, router};
+
+/// A running service without a socket.
+pub(crate) struct TestApp {
+    pub(crate) state: AppState,
+    router: Router,
+    /// The password that the first start printed, if it did.
+    pub(crate) printed_password: Option<String>,
+    _storage: tempfile::TempDir,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl TestApp {
+    /// A desktop with default settings.
+    pub(crate) async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// A server deployment.
+    pub(crate) async fn container() -> Self {
+        Self::with(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
+            .await
+    }
+
+    /// With these settings beside a storage folder of its own.
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
+        let storage = tempfile::tempdir().expect("a temporary folder");
+        let dir = storage.path().join("storage").to_string_lossy().into_owned();
+        let pairs = [("SF_STORAGE_DIR", dir.as_str()), ("SF_TASK_WORKERS", "2")];
+        let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
+        let config = Config::load(&source).expect("valid settings");
+        let state = AppState::open(config).await.expect("opens");
+        let mut printed_password = None;
+        auth::ensure_admin(&state, |_, password| printed_password = Some(password.to_owned()))
+            .await
+            .expect("an administrator");
+        Self { router: router::build(state.clone()), state, printed_password, _storage: storage }
+    }
+
+    /// A request from a local caller: loopback, with a fitting `Host`.
+    pub(crate) fn local(&self, method: Method, path: &str) -> Call<'_> {
+        self.from("127.0.0.1", method, path)
+    }
+
+    /// A request from another machine.
+    pub(crate) fn remote(&self, method: Method, path: &str) -> Call<'_> {
+        self.from("192.0.2.77", method, path)
+    }
+
+    fn from(&self, peer: &str, method: Method, path: &str) -> Call<'_> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "127.0.0.1:8600".parse().expect("a header"));
+        Call {
+            app: self,
+            peer: peer.parse().expect("an address"),
+            method,
+            path: path.to_owned(),
+            headers,
+            body: Body::empty(),
+        }
+    }
+}
+
+/// A request being put together.
+pub(crate) struct Call<'a> {
+    app: &'a TestApp,
+    peer: IpAddr,
+    method: Method,
+    path: String,
+    headers: HeaderMap,
+    body: Body,
+}
+
+impl Call<'_> {
+    /// Sets a header in place of an earlier one of that name.
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.insert(name, value.parse().expect("a header"));
+        self
+    }
+
+    pub(crate) fn token(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) fn json(self, value: &Value) -> Self {
+        self.raw("application/json", value.to_string())
+    }
+
+    pub(crate) fn raw(mut self, kind: &str, body: impl Into<Body>) -> Self {
+        self.body = body.into();
+        self.header("content-type", kind)
+    }
+
+    pub(crate) async fn send(self) -> Answer {
+        let mut request = Request::new(self.body);
+        *request.method_mut() = self.method;
+        *request.uri_mut() = self.path.parse().expect("a path");
+        *request.headers_mut() = self.headers;
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(self.peer, 50_000)));
+        let Ok(response) = self.app.router.clone().oneshot(request).await;
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+        Answer { status: parts.status, headers: parts.headers, bytes: bytes.to_vec() }
+    }
+}
+
+impl Answer {
+    /// The body as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|error| panic!("not JSON ({error}): {:?}", String::from_utf8_lossy(&self.bytes)))
+    }
+
+    /// A header as text, empty if missing.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("")
+    }
+
+    /// Checks status and returns the JSON body.
+    #[track_caller]
+    pub(crate) fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.bytes));
+        if self.bytes.is_empty() { Value::Null } else { self.json() }
+    }
+
+    /// Checks that this is a whole problem with this status and code, and returns its `detail`.
+    #[track_caller]
+    pub(crate) fn problem(&self, status: u16, code: &str) -> String {
+        let body = self.expect(status);
+        assert_eq!(body["code"], code, "{body}");
+        assert_eq!(body["status"], status, "{body}");
+        assert_eq!(self.header("content-type"), "application/problem+json");
+        assert!(body["type"].is_string() && body["title"].is_string(), "{body}");
+        let detail = body["detail"].as_str().unwrap_or_default().to_owned();
+        assert!(detail.len() > 10, "a detail that says nothing: {body}");
+        detail
+    }
+}
