@@ -1,1 +1,45 @@
-//! The engine.
+//! The Songfoundry engine: one body of DSP that the service runs natively and the browser
+//! runs as WebAssembly.
+//!
+//! # Units
+//!
+//! A *frame* is one sample per channel, a *sample* one value, a *block* 512 values (256
+//! interleaved stereo frames, [`block::BLOCK_FRAMES`]). Positions in music are *ticks*, 960 to a
+//! quarter note; [`tempo::TempoMap`] is the only place that turns them into frames. Levels
+//! are linear unless a name says `_db`, `_lufs` or `_dbtp`.
+//!
+//! # Contract
+//!
+//! - The engine takes bytes and slices and returns bytes and slices. It knows no JSON, HTTP,
+//!   files, clocks, threads or logging.
+//! - Arithmetic is plain IEEE 754. Transcendental functions come from `libm`, on every target,
+//!   because a platform's own may round differently (clippy refuses the std ones here).
+//! - Constructors validate and allocate. `process` and `reset` never allocate, lock, log or
+//!   panic, and what they compute does not depend on how many frames a call asks for.
+//! - Randomness is seeded by the caller.
+//!
+//! Without the `std` feature the crate is `no_std` with `alloc`, and leaves out what stands on
+//! std libraries: SoundFont synthesis, loudness measurement and the WAV writer.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+pub mod block;
+pub mod dither;
+pub mod gain;
+pub mod limiter;
+#[cfg(feature = "std")]
+pub mod loudness;
+pub mod session;
+pub mod soundfont;
+#[cfg(feature = "std")]
+pub mod synth;
+pub mod tempo;
+#[cfg(feature = "std")]
+pub mod wav;
+
+/// Refuses memory to what unit tests run inside `assert_no_alloc`.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

@@ -1,0 +1,61 @@
+//! Levels in decibels, and pan, as linear gains.
+
+/// The linear gain of a level in decibels: `10^(db / 20)`.
+///
+/// At or below -144 dB, the floor of 24-bit audio and of every fader, the gain is exactly 0.
+///
+/// ```
+/// assert_eq!(dsp_core::gain::from_db(0.0), 1.0);
+/// assert_eq!(dsp_core::gain::from_db(-144.0), 0.0);
+/// ```
+pub fn from_db(level_db: f64) -> f32 {
+    if level_db <= FADER_FLOOR_DB { 0.0 } else { libm::exp10(level_db / 20.0) as f32 }
+}
+
+/// The level at and below which a fader is closed, in decibels.
+pub const FADER_FLOOR_DB: f64 = -144.0;
+
+/// The level of a linear amplitude in decibels: `20 log10 |amplitude|`; minus infinity for 0.
+pub fn to_db(amplitude: f64) -> f64 {
+    20.0 * libm::log10(libm::fabs(amplitude))
+}
+
+/// Gains of the left and right channel of a stereo signal for a pan of -1 (left) to 1 (right).
+///
+/// A balance law: at the centre both are 1, and a turn to one side fades the other along a
+/// quarter of a cosine, so that a stereo instrument never gets louder by being moved.
+pub fn balance(pan: f64) -> (f32, f32) {
+    let pan = pan.clamp(-1.0, 1.0);
+    let fade = |turn: f64| libm::cos(turn * core::f64::consts::FRAC_PI_2);
+    let left = if pan > 0.0 { fade(pan) } else { 1.0 };
+    let right = if pan < 0.0 { fade(-pan) } else { 1.0 };
+    (closed(left), closed(right))
+}
+
+/// The cosine of a full turn is about 6e-17 rather than 0: a hard pan closes the far side.
+fn closed(gain: f64) -> f32 {
+    if gain < 1e-9 { 0.0 } else { gain as f32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decibels_go_both_ways() {
+        for level_db in [-120.0, -20.0, -6.0, 0.0, 12.0] {
+            let error_db = to_db(f64::from(from_db(level_db))) - level_db;
+            assert!(error_db.abs() < 1e-5, "{level_db} dB came back {error_db} dB off");
+        }
+    }
+
+    #[test]
+    fn the_centre_changes_nothing_and_a_hard_pan_closes_one_side() {
+        assert_eq!(balance(0.0), (1.0, 1.0));
+        assert_eq!(balance(1.0), (0.0, 1.0));
+        assert_eq!(balance(-1.0), (1.0, 0.0));
+        let (left, right) = balance(0.5);
+        assert!((to_db(f64::from(left)) + 3.01).abs() < 0.01, "half right is {left}");
+        assert_eq!(right, 1.0);
+    }
+}

@@ -1,0 +1,129 @@
+//! A project as the engine sees it, and the processors that render it.
+//!
+//! [`Session`] is plain data in frames and linear gains. A [`Mixer`] plays it: each track through
+//! a [`TrackPlayer`], the sum through the master gain and the limiter. [`OfflineRender`] runs a
+//! mixer from the first frame to the end of the sound.
+
+#[cfg(feature = "std")]
+mod mixer;
+#[cfg(feature = "std")]
+mod offline;
+#[cfg(feature = "std")]
+mod strip;
+#[cfg(feature = "std")]
+mod track_player;
+
+#[cfg(feature = "std")]
+pub use mixer::{Mixer, MixerError, TrackMix};
+#[cfg(feature = "std")]
+pub use offline::{MAX_TAIL_SECS, OfflineRender, TailConfig, TrackRender};
+#[cfg(feature = "std")]
+pub use track_player::TrackPlayer;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Everything that decides what a project sounds like, except the banks themselves.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Session {
+    /// Sample rate in hertz.
+    pub sample_rate_hz: u32,
+    /// Most voices that one track sounds at a time, 8 to 256.
+    pub polyphony: u16,
+    /// Start of every random sequence.
+    pub seed: u64,
+    /// Linear gain of the sum of the tracks, before the limiter.
+    pub master_gain: f32,
+    /// Where the last item ends, in frames; sound may ring on.
+    pub length_frames: u64,
+    /// The tracks, summed in this order.
+    pub tracks: Vec<Track>,
+}
+
+/// One track of a session.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Track {
+    /// Unique within the session.
+    pub id: String,
+    /// Linear gain of the fader.
+    pub gain: f32,
+    /// -1 is left, 0 the centre, 1 right.
+    pub pan: f32,
+    /// Whether the track is heard: neither muted nor silenced by another track's solo.
+    pub audible: bool,
+    /// What its notes play; a track without an instrument is silent.
+    pub instrument: Option<Instrument>,
+    /// Notes and controls by ascending frame, in the order in which they take effect.
+    pub events: Vec<TrackEvent>,
+}
+
+/// A preset of a bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Instrument {
+    /// Which of the banks that come with the session.
+    pub bank_slot: u32,
+    /// Bank number in the SoundFont; from 128 on, drum kits.
+    pub bank: u16,
+    /// Program number, 0 to 127.
+    pub program: u8,
+}
+
+/// An event and when it takes effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TrackEvent {
+    /// Frames from the start of the session.
+    pub frame: u64,
+    /// What happens.
+    pub event: Event,
+}
+
+/// What a track can be told while it plays. Ranges are MIDI's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Event {
+    /// A note starts.
+    NoteOn {
+        /// MIDI key number, 0 to 127; 60 is middle C.
+        key: u8,
+        /// 1 to 127.
+        velocity: u8,
+    },
+    /// Every note of a key ends.
+    NoteOff {
+        /// MIDI key number, 0 to 127.
+        key: u8,
+    },
+    /// A controller moves.
+    Controller {
+        /// Controller number, 0 to 127.
+        controller: u8,
+        /// 0 to 127.
+        value: u8,
+    },
+    /// The pitch wheel moves.
+    PitchBend {
+        /// -8192 (the bend range down) to 8191 (up).
+        value: i16,
+    },
+    /// Pressure on the whole keyboard.
+    ChannelPressure {
+        /// 0 to 127.
+        value: u8,
+    },
+    /// Pressure on one key.
+    KeyPressure {
+        /// MIDI key number, 0 to 127.
+        key: u8,
+        /// 0 to 127.
+        value: u8,
+    },
+    /// Another program of the bank.
+    Program {
+        /// 0 to 127.
+        program: u8,
+    },
+}

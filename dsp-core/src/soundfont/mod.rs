@@ -1,0 +1,100 @@
+//! SoundFont 2 files: their structure, what they offer, and banks ready to be played.
+//!
+//! Section numbers refer to the "SoundFont Technical Specification" 2.04.
+
+#[cfg(feature = "std")]
+mod bank;
+mod check;
+mod records;
+mod riff;
+
+#[cfg(feature = "std")]
+pub use bank::Bank;
+pub use records::{PresetSummary, SampleEncoding};
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a bank offers, read without its samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankSummary {
+    /// The name that the file gives itself (`INAM`); empty when it gives none.
+    pub name: String,
+    /// Whether its samples are PCM (SF2) or Ogg Vorbis (SF3).
+    pub encoding: SampleEncoding,
+    /// Its presets by ascending bank and program.
+    pub presets: Vec<PresetSummary>,
+}
+
+impl BankSummary {
+    /// Reads a summary of a whole SoundFont file and checks the file's structure: every
+    /// size against the file, every index against its table.
+    ///
+    /// # Errors
+    ///
+    /// [`BankError`], naming the first thing that is wrong.
+    pub fn read(file: &[u8]) -> Result<Self, BankError> {
+        let chunks = riff::Chunks::read(file)?;
+        check::check(&chunks)?;
+        records::summary(&chunks)
+    }
+}
+
+/// Why a SoundFont file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BankError {
+    /// The file is something else.
+    #[error("not a SoundFont: the file does not begin with a RIFF header of form type sfbk")]
+    NotASoundFont,
+    /// The file ends before what its headers promise.
+    #[error(
+        "the file is cut short: {chunk} should hold {promised_bytes} bytes and {present_bytes} are there"
+    )]
+    Truncated {
+        /// Chunk identifier.
+        chunk: String,
+        /// Size in its header.
+        promised_bytes: u64,
+        /// Bytes that the file has left for it.
+        present_bytes: u64,
+    },
+    /// A chunk that a bank cannot do without.
+    #[error("the {chunk} chunk is missing")]
+    MissingChunk {
+        /// Chunk identifier.
+        chunk: &'static str,
+    },
+    /// The size of a table is not a whole number of records, or the table is empty.
+    #[error("the {chunk} chunk has {size_bytes} bytes, which is not a table of {record_bytes}-byte records")]
+    BadTable {
+        /// Chunk identifier.
+        chunk: &'static str,
+        /// Its size.
+        size_bytes: usize,
+        /// Size of one record.
+        record_bytes: usize,
+    },
+    /// An index points outside its table, or a list runs backwards.
+    #[error("{record} {number} points to {what} {index}, of {limit}")]
+    BadIndex {
+        /// Kind of record that holds the index.
+        record: &'static str,
+        /// Its number.
+        number: usize,
+        /// Kind of record pointed to.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        limit: usize,
+    },
+    /// Samples are compressed and this build plays PCM only.
+    #[error("SF3 banks (Ogg Vorbis samples) cannot be played yet; an SF2 version of the bank can")]
+    CompressedSamples,
+    /// The synthesizer refused the bank.
+    #[error("the synthesizer cannot use this bank: {reason}")]
+    Unusable {
+        /// What it said.
+        reason: String,
+    },
+}

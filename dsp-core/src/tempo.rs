@@ -1,0 +1,175 @@
+//! Musical time: ticks to frames and back, in integers.
+//!
+//! Ticks become frames nowhere else. A tempo is held as whole nanoseconds for a quarter note, so
+//! that every sum is exact and the same on every machine: a tempo of a MIDI file (whole
+//! microseconds) is represented without error, any other to 1 part in 10^8 or better.
+
+use alloc::vec::Vec;
+
+/// Ticks in a quarter note.
+pub const TICKS_PER_QUARTER: u64 = 960;
+
+/// The tempo of a project that names none: 120 quarter notes a minute.
+pub const DEFAULT_BPM: f64 = 120.0;
+
+const NANOS_PER_MINUTE: f64 = 60e9;
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+/// Why a tempo map was refused.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum TempoError {
+    /// The first change is not at tick 0.
+    #[error("the first tempo must stand at tick 0, not at tick {tick}")]
+    FirstNotAtZero {
+        /// Where the first change stands.
+        tick: u64,
+    },
+    /// A change does not come after the one before it.
+    #[error("tempo changes must ascend: tick {tick} follows tick {previous}")]
+    NotAscending {
+        /// The change before.
+        previous: u64,
+        /// The offending change.
+        tick: u64,
+    },
+    /// A tempo is outside 1 to 100,000 quarter notes a minute.
+    #[error("the tempo at tick {tick} is {bpm} bpm; it must be 1 to 100000")]
+    OutOfRange {
+        /// Where it stands.
+        tick: u64,
+        /// The offending tempo, in quarter notes a minute.
+        bpm: f64,
+    },
+}
+
+/// A stretch of constant tempo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    start_tick: u64,
+    nanos_per_quarter: u64,
+    /// Time at `start_tick` in units of 1/960 ns, which keeps it a whole number.
+    start: u128,
+}
+
+/// The tempo changes of a project, able to turn ticks into frames and back.
+///
+/// ```
+/// use dsp_core::tempo::TempoMap;
+/// let map = TempoMap::from_bpm(&[(0, 120.0), (960, 60.0)]).unwrap();
+/// assert_eq!(map.frame_at(960, 48_000), 24_000);
+/// assert_eq!(map.frame_at(1920, 48_000), 72_000);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TempoMap {
+    segments: Vec<Segment>,
+}
+
+impl TempoMap {
+    /// Builds a map from `(tick, bpm)` pairs in ascending order, the first at tick 0. An empty
+    /// slice gives [`DEFAULT_BPM`] throughout.
+    ///
+    /// # Errors
+    ///
+    /// [`TempoError`] where the order is broken or a tempo is outside 1 to 100,000 bpm.
+    pub fn from_bpm(changes: &[(u64, f64)]) -> Result<Self, TempoError> {
+        let changes = if changes.is_empty() { &[(0, DEFAULT_BPM)] } else { changes };
+        let mut segments: Vec<Segment> = Vec::with_capacity(changes.len());
+        for &(tick, bpm) in changes {
+            if !(1.0..=100_000.0).contains(&bpm) {
+                return Err(TempoError::OutOfRange { tick, bpm });
+            }
+            let start = match segments.last() {
+                None if tick != 0 => return Err(TempoError::FirstNotAtZero { tick }),
+                None => 0,
+                Some(last) if tick <= last.start_tick => {
+                    return Err(TempoError::NotAscending { previous: last.start_tick, tick });
+                }
+                Some(last) => last.time_at(tick),
+            };
+            let nanos_per_quarter = libm::round(NANOS_PER_MINUTE / bpm) as u64;
+            segments.push(Segment { start_tick: tick, nanos_per_quarter, start });
+        }
+        Ok(Self { segments })
+    }
+
+    /// The frame nearest to a tick, at a sample rate in hertz.
+    pub fn frame_at(&self, tick: u64, sample_rate_hz: u32) -> u64 {
+        let after = self.segments.partition_point(|segment| segment.start_tick <= tick);
+        let time = self.segments[after.max(1) - 1].time_at(tick);
+        let units_per_second = u128::from(TICKS_PER_QUARTER) * NANOS_PER_SECOND;
+        ((time * u128::from(sample_rate_hz) + units_per_second / 2) / units_per_second) as u64
+    }
+
+    /// The last tick whose frame is not after `frame`: the tick that sounds there.
+    pub fn tick_at(&self, frame: u64, sample_rate_hz: u32) -> u64 {
+        let units_per_second = u128::from(TICKS_PER_QUARTER) * NANOS_PER_SECOND;
+        let time = u128::from(frame) * units_per_second / u128::from(sample_rate_hz);
+        let after = self.segments.partition_point(|segment| segment.start <= time);
+        let segment = &self.segments[after.max(1) - 1];
+        let mut tick =
+            segment.start_tick + ((time - segment.start) / u128::from(segment.nanos_per_quarter)) as u64;
+        while self.frame_at(tick + 1, sample_rate_hz) <= frame {
+            tick += 1;
+        }
+        while tick > 0 && self.frame_at(tick, sample_rate_hz) > frame {
+            tick -= 1;
+        }
+        tick
+    }
+}
+
+impl Default for TempoMap {
+    /// [`DEFAULT_BPM`] throughout.
+    fn default() -> Self {
+        let nanos_per_quarter = (NANOS_PER_MINUTE / DEFAULT_BPM) as u64;
+        Self { segments: alloc::vec![Segment { start_tick: 0, nanos_per_quarter, start: 0 }] }
+    }
+}
+
+impl Segment {
+    fn time_at(&self, tick: u64) -> u128 {
+        self.start + u128::from(tick - self.start_tick) * u128::from(self.nanos_per_quarter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_without_changes_is_120_bpm() {
+        assert_eq!(TempoMap::from_bpm(&[]).unwrap(), TempoMap::default());
+        assert_eq!(TempoMap::default().frame_at(1920, 44_100), 44_100);
+    }
+
+    #[test]
+    fn a_tempo_of_a_midi_file_does_not_drift() {
+        // 333,333 microseconds a quarter: after a million quarters, to the frame.
+        let map = TempoMap::from_bpm(&[(0, 60e6 / 333_333.0)]).unwrap();
+        assert_eq!(map.frame_at(960_000_000, 48_000), 333_333 * 48_000);
+    }
+
+    #[test]
+    fn every_tick_comes_back() {
+        let map = TempoMap::from_bpm(&[(0, 97.3), (1_000, 211.7), (1_001, 3.6), (9_999, 140.0)]).unwrap();
+        for sample_rate_hz in [44_100, 48_000, 96_000] {
+            for tick in (0..20_000).step_by(7) {
+                let frame = map.frame_at(tick, sample_rate_hz);
+                let back = map.tick_at(frame, sample_rate_hz);
+                assert_eq!(map.frame_at(back, sample_rate_hz), frame, "tick {tick} at {sample_rate_hz} Hz");
+                assert!(back >= tick);
+            }
+        }
+    }
+
+    #[test]
+    fn broken_maps_name_the_offender() {
+        let check = |changes: &[(u64, f64)], expected: &str| {
+            assert_eq!(TempoMap::from_bpm(changes).unwrap_err().to_string(), expected);
+        };
+        check(&[(5, 120.0)], "the first tempo must stand at tick 0, not at tick 5");
+        check(&[(0, 120.0), (0, 90.0)], "tempo changes must ascend: tick 0 follows tick 0");
+        check(&[(0, f64::NAN)], "the tempo at tick 0 is NaN bpm; it must be 1 to 100000");
+        check(&[(0, 0.5)], "the tempo at tick 0 is 0.5 bpm; it must be 1 to 100000");
+    }
+}

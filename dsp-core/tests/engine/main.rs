@@ -1,0 +1,9 @@
+//! The engine from outside: whole banks and whole sessions.
+
+mod session;
+mod soundfont;
+mod support;
+
+/// Refuses memory to what runs inside `assert_no_alloc`.
+#[global_allocator]
+static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

@@ -1,0 +1,269 @@
+//! Sessions, rendered: what the mixer promises, measured on a small bank.
+
+use crate::support::{peak, session, small_bank, track};
+use assert_no_alloc::assert_no_alloc;
+use dsp_core::session::{Event, Instrument, Mixer, OfflineRender, Session, TailConfig, TrackEvent, TrackMix};
+
+fn two_tracks() -> Session {
+    let mut low = track("low", &[(1_000, 30_000, 40), (20_000, 44_000, 47)]);
+    low.pan = -0.4;
+    low.events.insert(0, TrackEvent { frame: 0, event: Event::Controller { controller: 7, value: 90 } });
+    let mut high = track("high", &[(0, 9_000, 72), (9_000, 9_400, 72), (24_000, 40_000, 76)]);
+    high.gain = 0.5;
+    session(vec![low, high])
+}
+
+fn render(session: &Session) -> (Vec<f32>, Vec<f32>) {
+    let mut render = OfflineRender::new(session, &[Some(small_bank())], TailConfig::default()).unwrap();
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    while let Some((more_left, more_right)) = render.next_block() {
+        left.extend_from_slice(more_left);
+        right.extend_from_slice(more_right);
+    }
+    (left, right)
+}
+
+/// What a mixer puts out from play on, asked for `call_frames` at a time.
+fn play(mixer: &mut Mixer, frames: usize, call_frames: usize) -> Vec<f32> {
+    let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
+    for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
+        mixer.process(left, right);
+    }
+    left
+}
+
+fn mixer(session: &Session) -> Mixer {
+    Mixer::new(session, &[Some(small_bank())]).unwrap()
+}
+
+#[test]
+fn a_note_sounds_from_its_frame_until_its_release_has_gone() {
+    let (left, _) = render(&session(vec![track("a", &[(4_800, 9_600, 69)])]));
+    assert_eq!(peak(&left[..4_800]), 0.0, "sound before the note");
+    assert!(peak(&left[4_800..9_600]) > 0.05, "silent note");
+    let end = left.len();
+    assert!((9_600 + 4_800..9_600 + 48_000 * 5).contains(&end), "{end} frames");
+    assert!(peak(&left[end - 4_800..]) <= 1e-4, "cut while it sounded");
+}
+
+#[test]
+fn the_pitch_is_the_key() {
+    let (left, _) = render(&session(vec![track("a", &[(0, 48_000, 69)])]));
+    let crossings = left[4_800..43_200].windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
+    let frequency_hz = crossings as f64 / (38_400.0 / 48_000.0);
+    assert!((frequency_hz - 441.0).abs() < 2.0, "{frequency_hz} Hz");
+}
+
+#[test]
+fn offline_equals_live_at_any_call_size() {
+    let session = two_tracks();
+    let (expected, _) = render(&session);
+    for call_frames in [1, 128, 300, 512, 4_096] {
+        let mut mixer = mixer(&session);
+        mixer.play();
+        let latency = mixer.latency_frames();
+        let heard = play(&mut mixer, latency + expected.len(), call_frames);
+        assert!(heard[latency..] == expected[..], "{call_frames} frames at a time differ");
+    }
+}
+
+#[test]
+fn mute_solo_gain_and_pan_do_what_they_say() {
+    let base = session(vec![track("a", &[(0, 20_000, 60)])]);
+    let changed = |change: fn(&mut Session)| {
+        let mut session = base.clone();
+        change(&mut session);
+        let (left, right) = render(&session);
+        (peak(&left), peak(&right))
+    };
+    let (left, right) = changed(|_| {});
+    assert_eq!(changed(|s| s.tracks[0].audible = false), (0.0, 0.0));
+    let (half_left, half_right) = changed(|s| s.tracks[0].gain = 0.5);
+    assert!((half_left / left - 0.5).abs() < 1e-3 && (half_right / right - 0.5).abs() < 1e-3);
+    let (master_left, _) = changed(|s| s.master_gain = 0.5);
+    assert_eq!(master_left, half_left);
+    let (panned_left, panned_right) = changed(|s| s.tracks[0].pan = 1.0);
+    assert_eq!(panned_left, 0.0);
+    assert_eq!(panned_right, right);
+}
+
+#[test]
+fn programs_and_bends_change_the_pitch() {
+    let crossings = |event: Event| {
+        let mut track = track("a", &[(8, 48_000, 69)]);
+        track.events.insert(0, TrackEvent { frame: 0, event });
+        let (left, _) = render(&session(vec![track]));
+        left[4_800..43_200].windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count() as f64 / 0.8
+    };
+    let check = |event, expected_hz: f64| {
+        let frequency_hz = crossings(event);
+        assert!((frequency_hz / expected_hz - 1.0).abs() < 0.005, "{event:?}: {frequency_hz} Hz");
+    };
+    check(Event::Program { program: 5 }, 220.5);
+    // The bend range is two semitones.
+    check(Event::PitchBend { value: -8_192 }, 441.0 * libm::exp2(-2.0 / 12.0));
+    check(Event::PitchBend { value: 4_096 }, 441.0 * libm::exp2(1.0 / 12.0));
+}
+
+#[test]
+fn a_drum_track_plays_the_drum_bank() {
+    let mut drums = track("drums", &[(0, 4_000, 69)]);
+    drums.instrument = Some(Instrument { bank_slot: 0, bank: 128, program: 0 });
+    assert!(peak(&render(&session(vec![drums])).0) > 0.05);
+}
+
+#[test]
+fn the_mix_stays_below_minus_three_dbfs() {
+    let tracks = (0..8).map(|n| {
+        let mut loud = track(&format!("{n}"), &[(0, 20_000, 60), (100, 20_000, 64), (7_000, 20_000, 69)]);
+        loud.gain = 8.0;
+        loud
+    });
+    let (left, right) = render(&session(tracks.collect()));
+    let ceiling = dsp_core::gain::from_db(-3.0);
+    assert!(peak(&left) <= ceiling && peak(&right) <= ceiling, "{}", peak(&left));
+    assert!(peak(&left) > 0.9 * ceiling);
+}
+
+#[test]
+fn seeking_into_a_note_strikes_it_with_the_controllers_of_that_place() {
+    let mut held = track("a", &[(0, 90_000, 69)]);
+    held.events.insert(0, TrackEvent { frame: 0, event: Event::Controller { controller: 7, value: 10 } });
+    let session = session(vec![held]);
+    let mut mixer = mixer(&session);
+    mixer.seek(40_003);
+    assert_eq!(mixer.position(), 40_000);
+    mixer.play();
+    let after_seek = peak(&play(&mut mixer, 20_000, 128)[10_000..]);
+    let from_start = peak(&render(&session).0[50_000..60_000]);
+    assert!((after_seek / from_start - 1.0).abs() < 0.01, "{after_seek} against {from_start}");
+}
+
+#[test]
+fn stopping_releases_and_playing_again_repeats_to_the_bit() {
+    let session = two_tracks();
+    let mut mixer = mixer(&session);
+    mixer.play();
+    let first = play(&mut mixer, 30_000, 128);
+    mixer.stop();
+    assert_eq!(mixer.position(), 30_000);
+    let ringing = play(&mut mixer, 480_000, 128);
+    assert!(peak(&ringing[470_000..]) < 1e-4, "still sounding ten seconds after stop");
+    assert_eq!(mixer.position(), 30_000, "the session moved while it stood still");
+    mixer.seek(0);
+    mixer.play();
+    assert!(play(&mut mixer, 30_000, 512) == first);
+}
+
+#[test]
+fn live_notes_sound_while_the_session_stands_still() {
+    let mut mixer = mixer(&session(vec![track("a", &[])]));
+    let place = mixer.track_place("a").unwrap();
+    mixer.live(place, Event::NoteOn { key: 60, velocity: 100 });
+    assert!(peak(&play(&mut mixer, 4_800, 128)) > 0.05);
+    mixer.live(place, Event::NoteOff { key: 60 });
+    assert!(peak(&play(&mut mixer, 480_000, 128)[470_000..]) < 1e-4);
+    mixer.live(99, Event::NoteOn { key: 60, velocity: 100 });
+}
+
+#[test]
+fn an_edit_while_playing_keeps_what_it_does_not_touch() {
+    let before = two_tracks();
+    let mut after = before.clone();
+    after.tracks[1].events.clear();
+    after.tracks.swap(0, 1);
+    let banks = [Some(small_bank())];
+    let mut edited = Mixer::new(&before, &banks).unwrap();
+    edited.play();
+    play(&mut edited, 25_600, 128);
+    edited.set_session(&after, &banks).unwrap();
+    let heard = play(&mut edited, 300_000, 128);
+    assert!(peak(&heard[..10_000]) > 0.05, "the untouched track fell silent");
+    assert!(peak(&heard[290_000..]) < 1e-4, "a note of the edited track hangs");
+}
+
+#[test]
+fn sound_from_outside_replaces_the_notes_of_a_track() {
+    let session = two_tracks();
+    let (expected, _) = render(&session);
+    // What the tracks sound like by themselves, as a service would render them.
+    let parts: Vec<_> = (0..2)
+        .map(|place| {
+            let mut alone = dsp_core::session::TrackRender::new(
+                &session,
+                &session.tracks[place],
+                Some(&small_bank()),
+                TailConfig { max_secs: 10.0 },
+            )
+            .unwrap();
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            while let Some((l, r)) = alone.next_block() {
+                left.extend_from_slice(l);
+                right.extend_from_slice(r);
+            }
+            (left, right)
+        })
+        .collect();
+    let mut mixer = mixer(&session);
+    mixer.set_takes_input(0, true);
+    mixer.set_takes_input(1, true);
+    mixer.play();
+    let latency = mixer.latency_frames();
+    let mut heard = Vec::new();
+    let (mut left, mut right) = ([0.0; 128], [0.0; 128]);
+    for start in (0..44_032).step_by(128) {
+        for (place, (part_left, part_right)) in parts.iter().enumerate() {
+            let (input_left, input_right) = mixer.track_input(place).unwrap();
+            input_left[..128].copy_from_slice(&part_left[start..start + 128]);
+            input_right[..128].copy_from_slice(&part_right[start..start + 128]);
+        }
+        mixer.process(&mut left, &mut right);
+        heard.extend_from_slice(&left);
+    }
+    let compared = heard.len() - latency;
+    assert!(heard[latency..] == expected[..compared], "differs from playing the notes");
+}
+
+#[test]
+fn nothing_allocates_while_it_plays() {
+    let mut mixer = mixer(&two_tracks());
+    let (mut left, mut right) = (vec![0.0; 1_024], vec![0.0; 1_024]);
+    let mut peaks = [0.0; 6];
+    assert_no_alloc(|| {
+        mixer.play();
+        for _ in 0..50 {
+            mixer.process(&mut left, &mut right);
+        }
+        mixer.live(0, Event::NoteOn { key: 50, velocity: 90 });
+        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.5, audible: true });
+        mixer.seek(10_000);
+        mixer.process(&mut left, &mut right);
+        mixer.take_peaks(&mut peaks);
+        mixer.stop();
+        mixer.process(&mut left, &mut right);
+    });
+    assert!(peaks.iter().any(|peak| *peak > 0.0));
+}
+
+#[test]
+fn a_fader_moves_without_a_jump() {
+    let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
+    mixer.play();
+    play(&mut mixer, 20_000, 128);
+    mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, audible: true });
+    let heard = play(&mut mixer, 9_600, 128);
+    let steepest = heard.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
+    assert!(steepest < 0.02, "a step of {steepest}");
+    assert!(peak(&heard[8_000..]) < 1e-4, "not closed");
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let mut session = two_tracks();
+    session.sample_rate_hz = 8_000;
+    let error = Mixer::new(&session, &[Some(small_bank())]).err().expect("8 kHz is refused").to_string();
+    assert!(error.contains("8000 Hz") && error.contains("\"low\""), "{error}");
+    let mut mixer = mixer(&two_tracks());
+    let error = mixer.set_session(&session, &[]).unwrap_err().to_string();
+    assert_eq!(error, "the session is at 8000 Hz and the mixer runs at 48000 Hz");
+}

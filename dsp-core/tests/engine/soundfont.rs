@@ -1,0 +1,79 @@
+//! SoundFont files, sound and damaged.
+
+use crate::support::{self, SampleHeader, Tables, small_bank_bytes};
+use dsp_core::soundfont::{Bank, BankError, BankSummary, SampleEncoding};
+
+#[test]
+fn a_summary_lists_the_presets_in_order() {
+    let summary = BankSummary::read(&small_bank_bytes(|_| {})).unwrap();
+    assert_eq!(summary.name, "Small bank");
+    assert_eq!(summary.encoding, SampleEncoding::Pcm);
+    let presets: Vec<_> = summary.presets.iter().map(|p| (p.bank, p.program, p.name.as_str())).collect();
+    assert_eq!(presets, [(0, 0, "Sine"), (0, 5, "Low sine"), (128, 0, "Kit")]);
+}
+
+/// The message with which a damaged bank is refused.
+fn refusal(change: impl FnOnce(&mut Tables)) -> String {
+    Bank::from_bytes(&small_bank_bytes(change)).expect_err("a damaged bank").to_string()
+}
+
+#[test]
+fn damaged_tables_are_refused_by_name() {
+    let check = |change: fn(&mut Tables), expected: &str| {
+        let message = refusal(change);
+        assert!(message.contains(expected), "{message:?} does not say {expected:?}");
+    };
+    check(|bank| bank.form = *b"sfpk", "not a SoundFont");
+    check(|bank| bank.presets.clear(), "phdr chunk has 0 bytes");
+    check(|bank| bank.presets[1].3 = 9, "preset 1 points to zone 9, of 4");
+    check(|bank| bank.presets[0].3 = 2, "preset 1 points to zone 1");
+    check(|bank| bank.preset_bags[3].0 = 5, "preset zone 3 points to generator 5, of 5");
+    check(|bank| bank.preset_generators[0].1 = 1, "preset generator 0 points to instrument 1, of 1");
+    check(|bank| bank.instruments[1].1 = 2, "instrument 1 points to zone 2, of 2");
+    check(|bank| bank.instrument_bags[1].0 = 0xffff, "instrument zone 1 points to generator 65535");
+    check(|bank| bank.instrument_generators[2].1 = 7, "instrument generator 2 points to sample 7, of 1");
+    check(|bank| bank.sample_headers.clear(), "shdr chunk has 0 bytes");
+    check(|bank| bank.sample_headers[0].end = 90_000_000, "the synthesizer cannot use this bank");
+    check(|bank| bank.sample_headers[0].kind = 0x11, "SF3 banks");
+}
+
+#[test]
+fn a_bank_cut_anywhere_is_an_error_and_no_panic() {
+    let bytes = small_bank_bytes(|_| {});
+    for length in 0..bytes.len() {
+        let error = Bank::from_bytes(&bytes[..length]).expect_err("a bank cut short");
+        assert!(matches!(error, BankError::NotASoundFont | BankError::Truncated { .. }), "{length}: {error}");
+    }
+}
+
+#[test]
+fn any_damaged_byte_is_an_error_or_a_bank_and_no_panic() {
+    let bytes = small_bank_bytes(|bank| bank.samples.truncate(46 + 200));
+    for place in 0..bytes.len() {
+        for value in [0x00, 0x7f, 0x80, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[place] = value;
+            // Either outcome is fine; a panic or an allocation that a size field asks for is not.
+            if let Ok(bank) = Bank::from_bytes(&damaged) {
+                assert!(bank.summary().presets.len() <= 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loop_too_short_to_follow_plays_once() {
+    let bytes = small_bank_bytes(|bank| {
+        bank.sample_headers[0] = SampleHeader { loop_start: 500, loop_end: 501, ..bank.sample_headers[0] };
+    });
+    let bank = Bank::from_bytes(&bytes).unwrap();
+    // Four octaves up, where a step is far longer than the loop.
+    let session = support::session(vec![support::track("a", &[(0, 40_000, 120)])]);
+    let mut render =
+        dsp_core::session::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
+    let mut loudest = 0.0_f32;
+    while let Some((left, _)) = render.next_block() {
+        loudest = loudest.max(support::peak(left));
+    }
+    assert!(loudest > 0.01, "silent: {loudest}");
+}
