@@ -1,0 +1,91 @@
+//! The page's half: projects become sessions, and musical time becomes frames.
+
+use std::collections::HashMap;
+
+use dsp_core::gain;
+use dsp_core::tempo::TempoMap;
+use schemas::Project;
+use wasm_bindgen::prelude::*;
+
+/// A project in the engine's terms, ready to be sent to the audio thread.
+#[wasm_bindgen]
+pub struct CompiledSession {
+    bytes: Vec<u8>,
+    track_ids: Vec<String>,
+    length_frames: u64,
+    sample_rate_hz: u32,
+    tempo: TempoMap,
+}
+
+/// Turns a project into a session for an engine that runs at `sample_rate_hz`.
+///
+/// `project` is a project as the service gave it. `bank_slots` maps SoundFont ids to the slots
+/// in which the engine holds them, as a JavaScript object of numbers; a track that names no bank
+/// plays the one in `default_slot`. Tracks whose bank is in no slot are silent.
+///
+/// # Errors
+///
+/// A message that says what about the project cannot be used.
+#[wasm_bindgen(js_name = compileSession)]
+pub fn compile_session(
+    project: JsValue,
+    bank_slots: JsValue,
+    default_slot: Option<u32>,
+    sample_rate_hz: u32,
+) -> Result<CompiledSession, JsError> {
+    let project: Project = serde_wasm_bindgen::from_value(project)
+        .map_err(|error| JsError::new(&format!("this is not a project that can be played: {error}")))?;
+    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots)
+        .map_err(|error| JsError::new(&format!("bank slots must be an object of numbers: {error}")))?;
+    let slot_of = |id: Option<&str>| match id {
+        Some(id) => bank_slots.get(id).copied(),
+        None => default_slot,
+    };
+    let session = schemas::session::build(&project, sample_rate_hz, slot_of)?;
+    Ok(CompiledSession {
+        bytes: postcard::to_allocvec(&session)?,
+        track_ids: session.tracks.into_iter().map(|track| track.id).collect(),
+        length_frames: session.length_frames,
+        sample_rate_hz,
+        tempo: schemas::session::tempo_map(&project)?,
+    })
+}
+
+#[wasm_bindgen]
+impl CompiledSession {
+    /// The session as the audio thread's engine takes it.
+    #[wasm_bindgen(getter)]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.bytes.clone()
+    }
+
+    /// Ids of the tracks in the engine's order: a track's place is its index here.
+    #[wasm_bindgen(getter, js_name = trackIds)]
+    pub fn track_ids(&self) -> Vec<String> {
+        self.track_ids.clone()
+    }
+
+    /// Where the last item ends, in frames.
+    #[wasm_bindgen(getter, js_name = lengthFrames)]
+    pub fn length_frames(&self) -> f64 {
+        self.length_frames as f64
+    }
+
+    /// The frame nearest to a tick; a negative tick counts as 0.
+    #[wasm_bindgen(js_name = tickToFrame)]
+    pub fn tick_to_frame(&self, tick: f64) -> f64 {
+        self.tempo.frame_at(tick as u64, self.sample_rate_hz) as f64
+    }
+
+    /// The tick that sounds at a frame; a negative frame counts as 0.
+    #[wasm_bindgen(js_name = frameToTick)]
+    pub fn frame_to_tick(&self, frame: f64) -> f64 {
+        self.tempo.tick_at(frame as u64, self.sample_rate_hz) as f64
+    }
+}
+
+/// The linear gain of a level in decibels, as the engine computes it.
+#[wasm_bindgen(js_name = gainFromDb)]
+pub fn gain_from_db(level_db: f64) -> f32 {
+    gain::from_db(level_db)
+}

@@ -1,0 +1,211 @@
+/** The engine on the audio thread: takes commands, fills buffers, reports where it is. */
+import { initSync, WasmEngine } from '../pkg/dsp_wasm.js';
+import { LoadGauge } from './load-gauge';
+import {
+  STATUS_FRAME,
+  STATUS_LOAD,
+  STATUS_PEAKS,
+  STATUS_PLAYING,
+  STATUS_UNDERRUNS,
+  type EngineCommand,
+  type EngineReport,
+  type TrackAudio,
+} from './protocol';
+
+/** Frames that the engine's buffers hold. */
+const BLOCK_FRAMES = 256;
+/** Frames between two reports: 31 a second at 48 kHz. */
+const REPORT_FRAMES = 1536;
+
+/** A track that plays audio from outside, and the engine's buffers for it. */
+type InputTrack = { audio: TrackAudio; left: Float32Array; right: Float32Array };
+
+export class EngineHost {
+  readonly #engine: WasmEngine;
+  readonly #memory: WebAssembly.Memory;
+  readonly #post: (report: EngineReport) => void;
+  readonly #gauge: LoadGauge;
+  readonly #audioOf = new Map<string, TrackAudio>();
+  #trackIds: string[] = [];
+  #inputs: InputTrack[] = [];
+  #left = new Float32Array(0);
+  #right = new Float32Array(0);
+  #peaks = new Float32Array(0);
+  #status = { type: 'status' as const, values: new Float64Array(STATUS_PEAKS + 2) };
+  #framesToReport = 0;
+  #broken = false;
+
+  /**
+   * `post` sends a report to the page; a report's memory is used again after it returns.
+   * `nowMs` is a clock.
+   */
+  constructor(
+    module: WebAssembly.Module,
+    sampleRateHz: number,
+    post: (report: EngineReport) => void,
+    nowMs: () => number = Date.now,
+  ) {
+    this.#memory = initSync({ module }).memory;
+    this.#engine = new WasmEngine(sampleRateHz);
+    this.#post = post;
+    this.#gauge = new LoadGauge(sampleRateHz, nowMs);
+    this.#findBuffers();
+  }
+
+  /** Carries out a command. May allocate; never called while `render` runs. */
+  take(command: EngineCommand): void {
+    if (this.#broken) {
+      if ('request' in command) this.#reply(command.request, 'the engine has stopped; reload the page');
+      return;
+    }
+    try {
+      this.#carryOut(command);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      if (error instanceof WebAssembly.RuntimeError) this.#break(detail);
+      if ('request' in command) this.#reply(command.request, detail);
+    }
+    this.#findBuffers();
+  }
+
+  /** Fills the next frames of the output, any number of them. Allocates nothing. */
+  render(left: Float32Array, right: Float32Array): void {
+    if (this.#broken) return;
+    this.#gauge.begin(left.length);
+    try {
+      for (let done = 0; done < left.length; done += BLOCK_FRAMES) {
+        this.#renderBlock(left, right, done, Math.min(BLOCK_FRAMES, left.length - done));
+      }
+    } catch (error) {
+      this.#break(error instanceof Error ? error.message : String(error));
+    }
+    this.#gauge.end();
+    this.#framesToReport -= left.length;
+    if (this.#framesToReport <= 0) this.#report();
+  }
+
+  #carryOut(command: EngineCommand): void {
+    const engine = this.#engine;
+    switch (command.type) {
+      case 'loadBank':
+        engine.loadBank(command.slot, new Uint8Array(command.bytes));
+        this.#reply(command.request);
+        break;
+      case 'setSession':
+        engine.setSession(command.bytes);
+        this.#trackIds = command.trackIds;
+        this.#assignInputs();
+        this.#reply(command.request);
+        break;
+      case 'play':
+        engine.play();
+        break;
+      case 'stop':
+        engine.stop();
+        break;
+      case 'seek':
+        engine.seek(command.frame);
+        break;
+      case 'noteOn':
+        this.#withTrack(command.trackId, (place) => engine.noteOn(place, command.key, command.velocity));
+        break;
+      case 'noteOff':
+        this.#withTrack(command.trackId, (place) => engine.noteOff(place, command.key));
+        break;
+      case 'allNotesOff':
+        engine.allNotesOff();
+        break;
+      case 'setTrackMix': {
+        const { gain, pan, audible } = command.mix;
+        this.#withTrack(command.trackId, (place) => engine.setTrackMix(place, gain, pan, audible));
+        break;
+      }
+      case 'setMasterGain':
+        engine.setMasterGain(command.gain);
+        break;
+      case 'setTrackAudio':
+        if (command.audio) this.#audioOf.set(command.trackId, command.audio);
+        else this.#audioOf.delete(command.trackId);
+        this.#assignInputs();
+        break;
+    }
+  }
+
+  #renderBlock(left: Float32Array, right: Float32Array, start: number, frames: number): void {
+    const engine = this.#engine;
+    if (this.#left.length === 0) this.#findBuffers();
+    if (engine.playing) this.#feedInputs(engine.position, frames);
+    engine.process(frames);
+    for (let frame = 0; frame < frames; frame++) {
+      left[start + frame] = this.#left[frame] ?? 0;
+      right[start + frame] = this.#right[frame] ?? 0;
+    }
+  }
+
+  #feedInputs(position: number, frames: number): void {
+    for (const input of this.#inputs) {
+      const { left, right } = input.audio;
+      for (let frame = 0; frame < frames; frame++) {
+        input.left[frame] = left[position + frame] ?? 0;
+        input.right[frame] = right[position + frame] ?? 0;
+      }
+    }
+  }
+
+  /** Tells the engine which tracks play audio from outside, after a change of tracks or audio. */
+  #assignInputs(): void {
+    this.#trackIds.forEach((id, place) => this.#engine.setTakesInput(place, this.#audioOf.has(id)));
+    for (const id of this.#audioOf.keys()) {
+      if (!this.#trackIds.includes(id)) this.#audioOf.delete(id);
+    }
+  }
+
+  /** Looks at the engine's buffers anew: growing memory moves them. */
+  #findBuffers(): void {
+    if (this.#broken) return;
+    const { buffer } = this.#memory;
+    const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
+    this.#left = block(this.#engine.outputLeft());
+    this.#right = block(this.#engine.outputRight());
+    this.#inputs = [];
+    this.#trackIds.forEach((id, place) => {
+      const audio = this.#audioOf.get(id);
+      if (!audio) return;
+      const [left, right] = [this.#engine.inputLeft(place), this.#engine.inputRight(place)];
+      if (left !== 0) this.#inputs.push({ audio, left: block(left), right: block(right) });
+    });
+    const peakCount = this.#engine.peakCount;
+    this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.takePeaks(), peakCount);
+    if (this.#status.values.length !== STATUS_PEAKS + peakCount) {
+      this.#status.values = new Float64Array(STATUS_PEAKS + peakCount);
+    }
+  }
+
+  #report(): void {
+    this.#framesToReport = REPORT_FRAMES;
+    if (this.#broken) return;
+    const engine = this.#engine;
+    const { values } = this.#status;
+    values[STATUS_FRAME] = Math.max(0, engine.position - (engine.playing ? engine.latencyFrames : 0));
+    values[STATUS_PLAYING] = engine.playing ? 1 : 0;
+    values[STATUS_LOAD] = this.#gauge.load;
+    values[STATUS_UNDERRUNS] = this.#gauge.underruns;
+    engine.takePeaks();
+    values.set(this.#peaks, STATUS_PEAKS);
+    this.#post(this.#status);
+  }
+
+  #withTrack(trackId: string, act: (place: number) => void): void {
+    const place = this.#trackIds.indexOf(trackId);
+    if (place >= 0) act(place);
+  }
+
+  #reply(request: number, error?: string): void {
+    this.#post(error === undefined ? { type: 'reply', request } : { type: 'reply', request, error });
+  }
+
+  #break(detail: string): void {
+    this.#broken = true;
+    this.#post({ type: 'failed', detail });
+  }
+}

@@ -1,0 +1,10 @@
+/** The Songfoundry engine for a page. */
+export {
+  EngineUnavailableError,
+  SongEngine,
+  type EngineOptions,
+  type EngineStatus,
+  type SessionInfo,
+  type TrackMix,
+  type UnavailableReason,
+} from './song-engine';

@@ -1,0 +1,23 @@
+/** The AudioWorklet's shell: everything it does is {@link EngineHost}'s. */
+// The audio thread has no TextDecoder, which the engine's bindings need from the start.
+import 'fast-text-encoding';
+import { EngineHost } from './engine-host';
+import { PROCESSOR_NAME, type EngineCommand, type ProcessorOptions } from './protocol';
+
+class EngineProcessor extends AudioWorkletProcessor {
+  readonly #host: EngineHost;
+
+  constructor(options: { processorOptions: ProcessorOptions }) {
+    super();
+    this.#host = new EngineHost(options.processorOptions.module, sampleRate, (report) => this.port.postMessage(report));
+    this.port.onmessage = (event: MessageEvent<EngineCommand>) => this.#host.take(event.data);
+  }
+
+  process(_inputs: Float32Array[][], outputs: Float32Array[][]): boolean {
+    const [left, right] = outputs[0] ?? [];
+    if (left && right) this.#host.render(left, right);
+    return true;
+  }
+}
+
+registerProcessor(PROCESSOR_NAME, EngineProcessor);

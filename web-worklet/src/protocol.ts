@@ -1,0 +1,59 @@
+/** Messages between the page and the engine on the audio thread. Types only. */
+
+/** Where a track's fader and pan stand; `gain` is linear. */
+export type TrackGain = { gain: number; pan: number; audible: boolean };
+
+/** A track's sound, rendered elsewhere; frame 0 is the start of the session. */
+export type TrackAudio = { left: Float32Array; right: Float32Array };
+
+/** What the page tells the engine, by the name of the message. */
+export type EngineCommands = {
+  /** Load an SF2 file into a slot. Answered. */
+  loadBank: { request: number; slot: number; bytes: ArrayBuffer };
+  /** Go on with a compiled session; `trackIds` in the engine's order. Answered. */
+  setSession: { request: number; bytes: Uint8Array; trackIds: string[] };
+  play: object;
+  stop: object;
+  seek: { frame: number };
+  noteOn: { trackId: string; key: number; velocity: number };
+  noteOff: { trackId: string; key: number };
+  allNotesOff: object;
+  setTrackMix: { trackId: string; mix: TrackGain };
+  setMasterGain: { gain: number };
+  setTrackAudio: { trackId: string; audio: TrackAudio | null };
+};
+
+/** One message to the engine. */
+export type EngineCommand = {
+  [Name in keyof EngineCommands]: { type: Name } & EngineCommands[Name];
+}[keyof EngineCommands];
+
+/** What the engine tells the page, by the name of the message. */
+export type EngineReports = {
+  /** The answer to a command that carries a `request`; `error` when it failed. */
+  reply: { request: number; error?: string };
+  /** Where it is; see the `STATUS_` places. */
+  status: { values: Float64Array };
+  /** The engine broke and is silent from here on. */
+  failed: { detail: string };
+};
+
+/** One message from the engine. */
+export type EngineReport = {
+  [Name in keyof EngineReports]: { type: Name } & EngineReports[Name];
+}[keyof EngineReports];
+
+/** Places in the values of a `status`: the frame that is heard, whether it moves (0 or 1), ... */
+export const STATUS_FRAME = 0;
+export const STATUS_PLAYING = 1;
+/** ... the share of the time of its audio that rendering took, 0..1 and above, ... */
+export const STATUS_LOAD = 2;
+/** ... drop-outs so far, and from here on the peaks: left, right of each track, then the master. */
+export const STATUS_UNDERRUNS = 3;
+export const STATUS_PEAKS = 4;
+
+/** What the processor is constructed with. */
+export type ProcessorOptions = { module: WebAssembly.Module };
+
+/** Name under which the processor is registered. */
+export const PROCESSOR_NAME = 'songfoundry-engine';

@@ -1,0 +1,290 @@
+/** The page's handle on the engine. */
+import type { Project } from '@songfoundry/schemas';
+import { compileSession, gainFromDb, initSync, type CompiledSession } from '../pkg/dsp_wasm.js';
+import {
+  PROCESSOR_NAME,
+  STATUS_FRAME,
+  STATUS_LOAD,
+  STATUS_PEAKS,
+  STATUS_PLAYING,
+  STATUS_UNDERRUNS,
+  type EngineCommand,
+  type EngineReport,
+  type ProcessorOptions,
+  type TrackAudio,
+} from './protocol';
+
+/** What an engine is started with. */
+export type EngineOptions = {
+  sampleRateHz: number;
+  /** Address of the bundled `processor.ts`. */
+  processorUrl: string;
+  /** Address of `dsp_wasm_bg.wasm`. */
+  wasmUrl: string;
+};
+
+/** Where a track's fader and pan stand. */
+export type TrackMix = { gainDb: number; pan: number; audible: boolean };
+
+/** Where the engine is. */
+export type EngineStatus = {
+  /** The frame of the session that is heard. */
+  frame: number;
+  playing: boolean;
+  /** Left and right of each track in the session's order, then of the master; linear. */
+  peaks: Float32Array;
+  /** Share of the audio's time that rendering takes. */
+  load: number;
+  /** Drop-outs since the engine started. */
+  underruns: number;
+};
+
+/** What a project became. */
+export type SessionInfo = { lengthFrames: number; trackIds: string[] };
+
+/** Why there is no sound. */
+export type UnavailableReason = 'insecure_context' | 'no_audio_worklet' | 'no_wasm' | 'not_loaded';
+
+/** The browser, or the address of the page, rules the engine out. */
+export class EngineUnavailableError extends Error {
+  readonly reason: UnavailableReason;
+
+  constructor(reason: UnavailableReason, message: string) {
+    super(message);
+    this.name = 'EngineUnavailableError';
+    this.reason = reason;
+  }
+}
+
+type PendingReply = { resolve: () => void; reject: (error: Error) => void };
+
+const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
+
+/** The engine in an AudioWorklet of its own, connected to the loudspeakers. */
+export class SongEngine {
+  /** The context that it plays in, at the sample rate asked for. */
+  readonly context: AudioContext;
+  /** Where its sound comes out; connected to the context's destination. */
+  readonly output: AudioNode;
+  readonly #port: MessagePort;
+  readonly #slots = new Map<string, number>();
+  readonly #pending = new Map<number, PendingReply>();
+  readonly #statusListeners = new Set<(status: EngineStatus) => void>();
+  readonly #failureListeners = new Set<(detail: string) => void>();
+  #session: CompiledSession;
+  #requests = 0;
+
+  private constructor(context: AudioContext, node: AudioWorkletNode) {
+    this.context = context;
+    this.output = node;
+    this.#port = node.port;
+    this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate);
+    this.#port.onmessage = (event: MessageEvent<EngineReport>) => this.#take(event.data);
+    node.onprocessorerror = () => this.#fail('the audio thread stopped the engine');
+    node.connect(context.destination);
+  }
+
+  /**
+   * Starts an engine. Its module is compiled here, off the audio thread.
+   * @throws {EngineUnavailableError} with the reason why there can be no sound.
+   */
+  static async create(options: EngineOptions): Promise<SongEngine> {
+    if (typeof WebAssembly === 'undefined') {
+      throw new EngineUnavailableError('no_wasm', 'this browser does not run WebAssembly');
+    }
+    if (!globalThis.isSecureContext) {
+      throw new EngineUnavailableError('insecure_context', 'browsers give sound only to HTTPS pages and localhost');
+    }
+    const context = new AudioContext({ sampleRate: options.sampleRateHz, latencyHint: 'interactive' });
+    try {
+      if (typeof AudioWorkletNode === 'undefined') {
+        throw new EngineUnavailableError('no_audio_worklet', 'this browser has no AudioWorklet');
+      }
+      const [module] = await Promise.all([
+        compileModule(options.wasmUrl),
+        context.audioWorklet.addModule(options.processorUrl),
+      ]);
+      initSync({ module });
+      const processorOptions: ProcessorOptions = { module };
+      const node = new AudioWorkletNode(context, PROCESSOR_NAME, {
+        numberOfInputs: 0,
+        numberOfOutputs: 1,
+        outputChannelCount: [2],
+        processorOptions,
+      });
+      return new SongEngine(context, node);
+    } catch (error) {
+      await context.close();
+      if (error instanceof EngineUnavailableError) throw error;
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new EngineUnavailableError('not_loaded', `the sound engine could not be loaded: ${detail}`);
+    }
+  }
+
+  /** Loads a SoundFont under its id. `bytes` is taken over. Rejects with what is wrong with the file. */
+  async loadBank(soundfontId: string, bytes: ArrayBuffer): Promise<void> {
+    const slot = this.#slots.get(soundfontId) ?? this.#slots.size;
+    await this.#ask((request) => this.#send({ type: 'loadBank', request, slot, bytes }, [bytes]));
+    this.#slots.set(soundfontId, slot);
+  }
+
+  /** Whether a SoundFont is loaded. */
+  hasBank(soundfontId: string): boolean {
+    return this.#slots.has(soundfontId);
+  }
+
+  /**
+   * Goes on with a project from where it is. Tracks whose SoundFont is not loaded, or that name
+   * none, are silent. Rejects when the project cannot be played; the old one then plays on.
+   */
+  async setProject(project: Project): Promise<SessionInfo> {
+    const slots = Object.fromEntries(this.#slots);
+    const session = compileSession(project, slots, undefined, this.context.sampleRate);
+    const { bytes, trackIds } = session;
+    try {
+      await this.#ask((request) => this.#send({ type: 'setSession', request, bytes, trackIds }, [bytes.buffer]));
+    } catch (error) {
+      session.free();
+      throw error;
+    }
+    this.#session.free();
+    this.#session = session;
+    return { lengthFrames: session.lengthFrames, trackIds };
+  }
+
+  /** Moves a track's fader, pan and mute, gliding. */
+  setTrackMix(trackId: string, mix: TrackMix): void {
+    const gain = gainFromDb(mix.gainDb);
+    this.#send({ type: 'setTrackMix', trackId, mix: { gain, pan: mix.pan, audible: mix.audible } });
+  }
+
+  /** Moves the master fader, gliding. */
+  setMasterGain(gainDb: number): void {
+    this.#send({ type: 'setMasterGain', gain: gainFromDb(gainDb) });
+  }
+
+  /**
+   * Lets a track play audio that was rendered elsewhere, before its fader, instead of its notes;
+   * null goes back to the notes. The arrays are taken over.
+   */
+  setTrackAudio(trackId: string, audio: TrackAudio | null): void {
+    const transfer = audio ? [audio.left.buffer, audio.right.buffer] : [];
+    this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
+  }
+
+  /** Plays from the current position, once the browser lets sound out. */
+  async play(): Promise<void> {
+    if (this.context.state === 'suspended') await this.context.resume();
+    this.#send({ type: 'play' });
+  }
+
+  /** Stands still; notes ring out. */
+  stop(): void {
+    this.#send({ type: 'stop' });
+  }
+
+  /** Moves to a frame of the session. */
+  seek(frame: number): void {
+    this.#send({ type: 'seek', frame });
+  }
+
+  /** Strikes a key of a track now; `velocity` is 0..1. */
+  noteOn(trackId: string, key: number, velocity: number): void {
+    const midiVelocity = Math.min(127, Math.max(1, Math.round(velocity * 127)));
+    this.#send({ type: 'noteOn', trackId, key, velocity: midiVelocity });
+  }
+
+  /** Lets a key of a track go. */
+  noteOff(trackId: string, key: number): void {
+    this.#send({ type: 'noteOff', trackId, key });
+  }
+
+  /** Ends every note with its release. */
+  allNotesOff(): void {
+    this.#send({ type: 'allNotesOff' });
+  }
+
+  /** The frame nearest to a tick of the current project, as the engine counts. */
+  tickToFrame(tick: number): number {
+    return this.#session.tickToFrame(tick);
+  }
+
+  /** The tick that sounds at a frame of the current project. */
+  frameToTick(frame: number): number {
+    return this.#session.frameToTick(frame);
+  }
+
+  /** Calls `listener` about 30 times a second until the function it returns is called. */
+  onStatus(listener: (status: EngineStatus) => void): () => void {
+    this.#statusListeners.add(listener);
+    return () => this.#statusListeners.delete(listener);
+  }
+
+  /** Calls `listener` if the engine breaks; it is silent from then on. */
+  onFailure(listener: (detail: string) => void): () => void {
+    this.#failureListeners.add(listener);
+    return () => this.#failureListeners.delete(listener);
+  }
+
+  /** Ends the engine and lets its memory go. */
+  async close(): Promise<void> {
+    this.#fail('the engine was closed');
+    this.#statusListeners.clear();
+    this.output.disconnect();
+    this.#port.onmessage = null;
+    this.#port.close();
+    await this.context.close();
+  }
+
+  #send(command: EngineCommand, transfer: ArrayBufferLike[] = []): void {
+    this.#port.postMessage(command, transfer as ArrayBuffer[]);
+  }
+
+  #ask(send: (request: number) => void): Promise<void> {
+    const request = ++this.#requests;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(request, { resolve, reject });
+      send(request);
+    });
+  }
+
+  #take(report: EngineReport): void {
+    switch (report.type) {
+      case 'reply': {
+        const pending = this.#pending.get(report.request);
+        this.#pending.delete(report.request);
+        if (report.error === undefined) pending?.resolve();
+        else pending?.reject(new Error(report.error));
+        break;
+      }
+      case 'status': {
+        const { values } = report;
+        const status: EngineStatus = {
+          frame: values[STATUS_FRAME] ?? 0,
+          playing: values[STATUS_PLAYING] === 1,
+          load: values[STATUS_LOAD] ?? 0,
+          underruns: values[STATUS_UNDERRUNS] ?? 0,
+          peaks: Float32Array.from(values.subarray(STATUS_PEAKS)),
+        };
+        for (const listener of this.#statusListeners) listener(status);
+        break;
+      }
+      case 'failed':
+        this.#fail(report.detail);
+        break;
+    }
+  }
+
+  #fail(detail: string): void {
+    for (const { reject } of this.#pending.values()) reject(new Error(detail));
+    this.#pending.clear();
+    for (const listener of this.#failureListeners) listener(detail);
+    this.#failureListeners.clear();
+  }
+}
+
+async function compileModule(url: string): Promise<WebAssembly.Module> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return WebAssembly.compile(await response.arrayBuffer());
+}

@@ -1,0 +1,141 @@
+/** The audio thread's side with the real engine, a real bank, and a stand-in for nothing. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Project } from '@songfoundry/schemas';
+import { compileSession, initSync } from '../pkg/dsp_wasm.js';
+import { EngineHost } from '../src/engine-host';
+import { STATUS_FRAME, STATUS_PEAKS, STATUS_PLAYING, type EngineCommand, type EngineReport } from '../src/protocol';
+
+const BANK = '/usr/share/sounds/sf2/TimGM6mb.sf2';
+let module: WebAssembly.Module;
+
+beforeAll(() => {
+  module = new WebAssembly.Module(readFileSync(new URL('../pkg/dsp_wasm_bg.wasm', import.meta.url)));
+  initSync({ module });
+});
+
+const project: Project = {
+  schema_version: 1,
+  project_id: 'test',
+  tracks: [
+    {
+      id: 'piano',
+      kind: 'instrument',
+      synth_engine: { type: 'soundfont', soundfont_id: 'bank', bank: 0, program: 0 },
+      items: [
+        {
+          type: 'midi',
+          id: 'item',
+          start_tick: 0,
+          length_ticks: 1920,
+          notes: [{ tick: 0, length_ticks: 960, pitch: 60, velocity: 1 }],
+        },
+      ],
+    },
+  ],
+};
+
+class Bench {
+  readonly reports: EngineReport[] = [];
+  readonly host = new EngineHost(module, 48_000, (report) => this.reports.push(structuredClone(report)));
+  #request = 0;
+
+  take(command: EngineCommand): void {
+    this.host.take(command);
+  }
+
+  /** Sends a command that is answered and returns the error in the answer. */
+  ask(command: { type: 'loadBank'; bytes: ArrayBuffer } | { type: 'setSession'; project: Project }): string | undefined {
+    const request = ++this.#request;
+    if (command.type === 'loadBank') this.take({ type: 'loadBank', request, slot: 0, bytes: command.bytes });
+    else {
+      const { bytes, trackIds } = compileSession(command.project, { bank: 0 }, undefined, 48_000);
+      this.take({ type: 'setSession', request, bytes, trackIds });
+    }
+    const reply = this.reports.find((report) => report.type === 'reply' && report.request === request);
+    if (reply?.type !== 'reply') throw new Error('no answer');
+    return reply.error;
+  }
+
+  render(frames: number, quantum = 128): Float32Array {
+    const heard = new Float32Array(frames);
+    const [left, right] = [new Float32Array(quantum), new Float32Array(quantum)];
+    for (let start = 0; start < frames; start += quantum) {
+      this.host.render(left, right);
+      heard.set(left.subarray(0, Math.min(quantum, frames - start)), start);
+    }
+    return heard;
+  }
+}
+
+function peak(values: Float32Array): number {
+  return values.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0);
+}
+
+function withPiano(): Bench {
+  const bench = new Bench();
+  const file = readFileSync(BANK);
+  const bytes = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength);
+  expect(bench.ask({ type: 'loadBank', bytes })).toBeUndefined();
+  expect(bench.ask({ type: 'setSession', project })).toBeUndefined();
+  return bench;
+}
+
+describe('EngineHost', () => {
+  it('plays a session, stops, and repeats it to the bit', () => {
+    const bench = withPiano();
+    expect(peak(bench.render(4_800))).toBe(0);
+    bench.take({ type: 'play' });
+    const first = bench.render(24_000);
+    expect(peak(first)).toBeGreaterThan(0.01);
+    bench.take({ type: 'stop' });
+    bench.take({ type: 'seek', frame: 0 });
+    bench.take({ type: 'play' });
+    expect(bench.render(24_000, 384)).toEqual(first);
+  });
+
+  it('reports position, playing and peaks', () => {
+    const bench = withPiano();
+    bench.take({ type: 'play' });
+    bench.render(12_000);
+    const status = bench.reports.filter((report) => report.type === 'status').at(-1);
+    if (status?.type !== 'status') throw new Error('no status');
+    expect(status.values[STATUS_PLAYING]).toBe(1);
+    expect(status.values[STATUS_FRAME]).toBeGreaterThan(9_000);
+    expect(status.values.length).toBe(STATUS_PEAKS + 4);
+    expect(status.values[STATUS_PEAKS]).toBeGreaterThan(0.001);
+  });
+
+  it('plays keys of a track while it stands still', () => {
+    const bench = withPiano();
+    bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
+    bench.take({ type: 'noteOn', trackId: 'nobody', key: 64, velocity: 100 });
+    expect(peak(bench.render(9_600))).toBeGreaterThan(0.01);
+    bench.take({ type: 'noteOff', trackId: 'piano', key: 64 });
+    expect(peak(bench.render(480_000).subarray(470_000))).toBeLessThan(1e-3);
+  });
+
+  it('plays audio from outside in place of the notes, and goes back', () => {
+    const bench = withPiano();
+    const left = new Float32Array(48_000).fill(0.25);
+    const right = new Float32Array(48_000).fill(-0.25);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right } });
+    bench.take({ type: 'play' });
+    const heard = bench.render(4_800);
+    expect(heard[100]).toBe(0.25);
+    expect(heard[4_799]).toBe(0.25);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: null });
+    const after = bench.render(4_800).subarray(200);
+    expect(peak(after)).toBeGreaterThan(0.01);
+    expect(new Set(after).size).toBeGreaterThan(1_000);
+  });
+
+  it('answers a damaged bank and a damaged session with what is wrong, and plays on', () => {
+    const bench = withPiano();
+    bench.take({ type: 'play' });
+    expect(bench.ask({ type: 'loadBank', bytes: new ArrayBuffer(16) })).toContain('not a SoundFont');
+    bench.take({ type: 'setSession', request: 99, bytes: new Uint8Array([255, 255]), trackIds: [] });
+    expect(bench.reports.find((report) => report.type === 'reply' && report.request === 99)).toHaveProperty('error');
+    expect(peak(bench.render(24_000))).toBeGreaterThan(0.01);
+  });
+});
