@@ -110,7 +110,7 @@ impl Scale {
 /// without notes.
 fn song_name(file: &MidiFile) -> String {
     let first = &file.tracks[0];
-    let has_notes = first.events.iter().any(|event| matches!(event.kind, EventKind::Channel { .. }));
+    let has_notes = first.events.iter().any(|event| matches!(event.kind, EventKind::Channel { status: 0x90, .. }));
     let name = first.events.iter().find_map(|event| match &event.kind {
         EventKind::TrackName(name) => Some(name.clone()),
         _ => None,
@@ -242,8 +242,13 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
         }
     }
     let mut channels: Vec<Channel> = by_place.into_values().filter(|channel| !channel.content.is_empty()).collect();
+    let song_end_tick = channels.iter().map(|channel| channel.length_ticks).max().unwrap_or(0);
     for channel in &mut channels {
         channel.length_ticks = channel.length_ticks.max(channel.content.shortest_length_ticks());
+        if channel.content.endless_notes() > 0 {
+            // As players do: what nothing ends sounds as long as the song.
+            channel.length_ticks = channel.length_ticks.max(song_end_tick);
+        }
         channel.content.end_notes(channel.length_ticks);
     }
     channels.sort_by_key(|channel| (channel.first_track, channel.port, channel.channel));

@@ -1,0 +1,288 @@
+use midly::num::{u4, u7, u15, u24, u28};
+use midly::{Format, Header, MetaMessage, MidiMessage, PitchBend, Smf, TrackEvent, TrackEventKind};
+use schemas::project::{BendControl, CcControl, Control, Note, ProgramControl};
+
+use super::*;
+
+type Kind = TrackEventKind<'static>;
+
+/// A file of 480 ticks to a quarter note from tracks of (distance, event).
+fn file(format: Format, tracks: &[&[(u32, Kind)]]) -> Vec<u8> {
+    let mut smf = Smf::new(Header::new(format, midly::Timing::Metrical(u15::new(480))));
+    for track in tracks {
+        let end = (0, TrackEventKind::Meta(MetaMessage::EndOfTrack));
+        let events = track.iter().chain([&end]);
+        smf.tracks.push(events.map(|&(delta, kind)| TrackEvent { delta: u28::new(delta), kind }).collect());
+    }
+    let mut bytes = Vec::new();
+    smf.write_std(&mut bytes).expect("writing to memory");
+    bytes
+}
+
+fn midi(channel: u8, message: MidiMessage) -> Kind {
+    TrackEventKind::Midi { channel: u4::new(channel), message }
+}
+
+fn on(channel: u8, key: u8, vel: u8) -> Kind {
+    midi(channel, MidiMessage::NoteOn { key: u7::new(key), vel: u7::new(vel) })
+}
+
+fn off(channel: u8, key: u8) -> Kind {
+    midi(channel, MidiMessage::NoteOff { key: u7::new(key), vel: u7::new(0) })
+}
+
+fn program(channel: u8, program: u8) -> Kind {
+    midi(channel, MidiMessage::ProgramChange { program: u7::new(program) })
+}
+
+fn cc(channel: u8, controller: u8, value: u8) -> Kind {
+    midi(channel, MidiMessage::Controller { controller: u7::new(controller), value: u7::new(value) })
+}
+
+fn name(text: &'static str) -> Kind {
+    TrackEventKind::Meta(MetaMessage::TrackName(text.as_bytes()))
+}
+
+fn read(bytes: &[u8]) -> Imported {
+    let options = ImportOptions { project_id: "p".into(), name: None, soundfont_id: Some("bank".into()) };
+    let imported = import(bytes, options).expect("a project");
+    let document = serde_json::to_value(&imported.project).expect("JSON");
+    assert_eq!(schemas::validate::validate(&document), Ok(()));
+    imported
+}
+
+fn item(track: &Track) -> &MidiItem {
+    match track.items.as_slice() {
+        [Item::Midi(item)] => item,
+        other => panic!("one MIDI item, not {other:?}"),
+    }
+}
+
+fn note(tick: u32, length_ticks: u32, pitch: u8, velocity: u8) -> Note {
+    Note { tick, length_ticks, pitch, velocity: f64::from(velocity) / 127.0, extra: Extra::default() }
+}
+
+#[test]
+fn a_file_of_one_track_becomes_a_track_for_each_channel() {
+    let imported = read(&file(
+        Format::SingleTrack,
+        &[&[
+            (0, name("Song")),
+            (0, program(0, 5)),
+            (0, on(0, 60, 127)),
+            (240, on(9, 35, 1)),
+            (1, off(0, 60)),
+            (1, on(9, 35, 0)),
+        ]],
+    ));
+    let project = imported.project;
+    assert_eq!(imported.warnings, [""; 0]);
+    assert_eq!(project.name, "Song");
+    let names: Vec<&str> = project.tracks.iter().map(|track| track.name.as_str()).collect();
+    assert_eq!(names, ["Channel 1", "Drums"]);
+    assert_eq!(item(&project.tracks[0]).notes, [note(0, 482, 60, 127)]);
+    assert_eq!(item(&project.tracks[1]).notes, [note(480, 4, 35, 1)]);
+    let engines: Vec<_> = project.tracks.iter().map(|track| track.synth_engine.clone()).collect();
+    let engine = |bank, program| {
+        let soundfont_id = Some("bank".into());
+        Some(SynthEngine::SoundFont(SoundFontEngine { soundfont_id, bank, program, extra: Extra::default() }))
+    };
+    assert_eq!(engines, [engine(0, 5), engine(128, 0)]);
+    assert_eq!(project.tracks[1].extra.get("midi_channel"), Some(&9.into()));
+}
+
+#[test]
+fn tracks_of_one_channel_share_its_state() {
+    let project = read(&file(
+        Format::Parallel,
+        &[
+            &[(0, name("The song")), (960, cc(3, 7, 90))],
+            &[(0, name("Right hand")), (480, on(3, 72, 10)), (480, off(3, 72))],
+            &[(0, name("Left hand")), (0, program(3, 9)), (480, on(3, 48, 20)), (960, off(3, 48))],
+        ],
+    ))
+    .project;
+    assert_eq!(project.name, "The song");
+    assert_eq!(project.tracks.len(), 1);
+    let track = &project.tracks[0];
+    assert_eq!(track.name, "Right hand");
+    let item = item(track);
+    assert_eq!(item.notes, [note(960, 960, 72, 10), note(960, 1920, 48, 20)]);
+    let extra = Extra::default;
+    assert_eq!(
+        item.controls,
+        [
+            Control::Program(ProgramControl { tick: 0, program: 9, extra: extra() }),
+            Control::Cc(CcControl { tick: 1920, controller: 7, value: 90, extra: extra() }),
+        ]
+    );
+    assert_eq!(item.length_ticks, 2_880);
+    assert!(matches!(&track.synth_engine, Some(SynthEngine::SoundFont(engine)) if engine.program == 9));
+}
+
+#[test]
+fn the_preset_is_that_of_the_first_note() {
+    let project = read(&file(
+        Format::SingleTrack,
+        &[&[(0, program(2, 1)), (0, cc(2, 0, 8)), (0, program(2, 7)), (5, on(2, 60, 9)), (5, program(2, 3))]],
+    ))
+    .project;
+    let Some(SynthEngine::SoundFont(engine)) = &project.tracks[0].synth_engine else { panic!("an engine") };
+    assert_eq!((engine.bank, engine.program), (8, 7));
+}
+
+#[test]
+fn notes_without_an_end_last_to_the_end_of_their_item() {
+    let imported = read(&file(
+        Format::Parallel,
+        &[&[(0, on(0, 60, 64)), (0, on(0, 60, 65)), (480, off(0, 60)), (480, cc(0, 1, 1))], &[(4800, cc(1, 1, 1))]],
+    ));
+    assert_eq!(imported.warnings, ["1 notes are never ended; they end with their items"]);
+    let item = item(&imported.project.tracks[0]);
+    assert_eq!(item.notes, [note(0, 960, 60, 64), note(0, 9600, 60, 65)]);
+
+    let imported = read(&file(Format::SingleTrack, &[&[(480, on(0, 60, 64))]]));
+    assert_eq!(imported.project.tracks[0].items.len(), 1);
+    let item = self::item(&imported.project.tracks[0]);
+    assert_eq!((item.length_ticks, &item.notes[..]), (961, &[note(960, 1, 60, 64)][..]));
+}
+
+#[test]
+fn controls_of_every_kind_are_kept() {
+    let project = read(&file(
+        Format::SingleTrack,
+        &[&[
+            (0, midi(1, MidiMessage::PitchBend { bend: PitchBend::from_int(-8192) })),
+            (0, midi(1, MidiMessage::PitchBend { bend: PitchBend::from_int(8191) })),
+            (0, midi(1, MidiMessage::ChannelAftertouch { vel: u7::new(5) })),
+            (0, midi(1, MidiMessage::Aftertouch { key: u7::new(60), vel: u7::new(6) })),
+            (0, cc(1, 123, 0)),
+        ]],
+    ))
+    .project;
+    let item = item(&project.tracks[0]);
+    assert!(item.notes.is_empty(), "a channel without notes keeps its controls");
+    let extra = Extra::default;
+    assert_eq!(
+        item.controls,
+        [
+            Control::Bend(BendControl { tick: 0, value: -8192, extra: extra() }),
+            Control::Bend(BendControl { tick: 0, value: 8191, extra: extra() }),
+            Control::Pressure(schemas::project::PressureControl { tick: 0, value: 5, extra: extra() }),
+            Control::KeyPressure(schemas::project::KeyPressureControl {
+                tick: 0,
+                key: 60,
+                value: 6,
+                extra: extra()
+            }),
+            Control::Cc(CcControl { tick: 0, controller: 123, value: 0, extra: extra() }),
+        ]
+    );
+}
+
+#[test]
+fn tempo_signatures_and_markers_are_kept() {
+    let meta = |message| TrackEventKind::Meta(message);
+    let imported = read(&file(
+        Format::SingleTrack,
+        &[&[
+            (480, meta(MetaMessage::Tempo(u24::new(400_000)))),
+            (0, meta(MetaMessage::Tempo(u24::new(600_000)))),
+            (0, meta(MetaMessage::TimeSignature(6, 3, 24, 8))),
+            (0, meta(MetaMessage::Marker(b"Chorus"))),
+            (480, meta(MetaMessage::Tempo(u24::new(0)))),
+            (0, meta(MetaMessage::TimeSignature(0, 3, 24, 8))),
+            (0, on(0, 60, 1)),
+            (1, off(0, 60)),
+        ]],
+    ));
+    let project = imported.project;
+    let tempos: Vec<(u32, f64)> = project.tempo_map.iter().map(|point| (point.tick, point.bpm)).collect();
+    assert_eq!(tempos, [(0, 120.0), (960, 100.0), (1920, 100_000.0)]);
+    let signatures: Vec<_> =
+        project.time_signatures.iter().map(|s| (s.tick, s.numerator, s.denominator)).collect();
+    assert_eq!(signatures, [(0, 4, 4), (960, 6, 8)]);
+    assert_eq!(project.markers, [Marker { tick: 960, name: "Chorus".into(), extra: Extra::default() }]);
+    assert_eq!(
+        imported.warnings,
+        ["a tempo of 0 microseconds for a quarter note is out of range, and 1 more like it"]
+    );
+}
+
+#[test]
+fn ports_keep_channels_apart() {
+    let port = |port| TrackEventKind::Meta(MetaMessage::MidiPort(u7::new(port)));
+    let project = read(&file(
+        Format::Parallel,
+        &[
+            &[(0, port(1)), (0, on(0, 60, 1)), (1, off(0, 60))],
+            &[(0, on(0, 62, 1)), (1, off(0, 62)), (0, on(5, 64, 1))],
+        ],
+    ))
+    .project;
+    let places: Vec<_> = project
+        .tracks
+        .iter()
+        .map(|track| (track.extra.get("midi_port").cloned(), track.extra.get("midi_channel").cloned()))
+        .collect();
+    assert_eq!(places, [(Some(1.into()), Some(0.into())), (None, Some(0.into())), (None, Some(5.into()))]);
+}
+
+#[test]
+fn a_file_in_seconds_is_laid_out_at_120_bpm() {
+    let mut bytes = file(
+        Format::SingleTrack,
+        &[&[
+            (0, TrackEventKind::Meta(MetaMessage::Tempo(u24::new(1)))),
+            (1_000, on(0, 60, 1)),
+            (500, off(0, 60)),
+        ]],
+    );
+    // 25 frames a second of 40 ticks: milliseconds.
+    bytes[12..14].copy_from_slice(&[0xe7, 0x28]);
+    let imported = read(&bytes);
+    assert_eq!(item(&imported.project.tracks[0]).notes, [note(1_920, 960, 60, 1)]);
+    assert_eq!(imported.warnings, ["the file counts seconds, not beats; its tempos are left out"]);
+}
+
+#[test]
+fn patterns_stand_side_by_side() {
+    let imported = read(&file(
+        Format::Sequential,
+        &[&[(0, on(0, 60, 1)), (1, off(0, 60))], &[(0, on(1, 62, 1)), (1, off(1, 62))]],
+    ));
+    assert_eq!(imported.project.tracks.len(), 2);
+    assert_eq!(
+        imported.warnings,
+        ["the file holds 2 independent patterns (format 2); they stand side by side"]
+    );
+}
+
+#[test]
+fn hostile_sizes_are_refused() {
+    let refused = |bytes: &[u8]| import(bytes, ImportOptions::default()).unwrap_err().to_string();
+    let far = [(0x0fff_ffff, on(0, 60, 1)), (0x0fff_ffff, off(0, 60))];
+    let tracks: Vec<(u32, Kind)> = far.into_iter().cycle().take(6).collect();
+    assert_eq!(
+        refused(&file(Format::SingleTrack, &[&tracks])),
+        "the file is 3355443 quarter notes long, and a project has at most 1041666"
+    );
+
+    let body = [0, 60, 1, 0, 60, 0].repeat(MAX_NOTES + 1);
+    let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk".to_vec();
+    bytes.extend((body.len() as u32 + 4 + 4).to_be_bytes());
+    bytes.extend([0, 0x90, 1, 0]);
+    bytes.extend(body);
+    bytes.extend([0, 0xff, 0x2f, 0]);
+    assert_eq!(
+        refused(&bytes),
+        "the file holds more than 1000000 notes, the most that a project can have"
+    );
+}
+
+#[test]
+fn an_empty_song_says_so() {
+    let imported = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
+    assert!(imported.project.tracks.is_empty());
+    assert_eq!(imported.warnings, ["the file holds no notes"]);
+}

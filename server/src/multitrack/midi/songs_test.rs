@@ -1,0 +1,190 @@
+//! Real songs go in and come out again with every note, tempo and control. The files of both
+//! ends are read with `midly`, which the import does not use.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use midly::{MetaMessage, MidiMessage, Smf, Timing, TrackEventKind};
+use serde_json::Value;
+
+use super::{ImportOptions, export, import};
+
+/// Where Debian's package openttd-openmsx puts its songs.
+const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
+const SONG_COUNT: usize = 31;
+
+fn songs() -> Vec<PathBuf> {
+    let folder = fs::read_dir(Path::new(SONGS))
+        .unwrap_or_else(|error| panic!("{SONGS}: {error}; install the package openttd-openmsx"));
+    let mut songs: Vec<PathBuf> = folder
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mid"))
+        .collect();
+    songs.sort();
+    assert_eq!(songs.len(), SONG_COUNT, "{SONGS} does not hold the songs of the package openttd-openmsx");
+    songs
+}
+
+/// What a file says, in 960ths of a quarter note.
+struct Content {
+    /// Start, end, key and velocity, sorted, by channel.
+    notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>>,
+    /// Tick and message in the order of the file, by channel; of channels with notes only.
+    controls: BTreeMap<u8, Vec<(u64, MidiMessage)>>,
+    /// The tempo that holds from each tick on, in microseconds for a quarter note.
+    tempos: BTreeMap<u64, u32>,
+    /// Where the last track ends that has more than tempos and names.
+    end_tick: u64,
+}
+
+fn read(bytes: &[u8]) -> Content {
+    let smf = Smf::parse(bytes).expect("a MIDI file");
+    let Timing::Metrical(ppq) = smf.header.timing else { panic!("a file in beats") };
+    let ppq = u64::from(ppq.as_int());
+    let scale = |tick: u64| (tick * 960 + ppq / 2) / ppq;
+    let mut events = Vec::new();
+    let mut tempos = BTreeMap::from([(0, 500_000)]);
+    let mut end_tick = 0;
+    for track in &smf.tracks {
+        let mut tick = 0;
+        for event in track {
+            tick += u64::from(event.delta.as_int());
+            match event.kind {
+                TrackEventKind::Midi { channel, message } => events.push((tick, channel.as_int(), message)),
+                TrackEventKind::Meta(MetaMessage::Tempo(micros)) => {
+                    tempos.insert(scale(tick), micros.as_int());
+                }
+                TrackEventKind::Meta(MetaMessage::MidiPort(port)) => assert_eq!(port.as_int(), 0),
+                _ => {}
+            }
+        }
+        if track.iter().any(|event| matches!(event.kind, TrackEventKind::Midi { .. })) {
+            end_tick = end_tick.max(scale(tick));
+        }
+    }
+    events.sort_by_key(|(tick, ..)| *tick);
+    let mut notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>> = BTreeMap::new();
+    let mut controls: BTreeMap<u8, Vec<(u64, MidiMessage)>> = BTreeMap::new();
+    let mut open: HashMap<(u8, u8), VecDeque<usize>> = HashMap::new();
+    for (tick, channel, message) in events {
+        let tick = scale(tick);
+        let list = notes.entry(channel).or_default();
+        match message {
+            MidiMessage::NoteOn { key, vel } if vel > 0 => {
+                open.entry((channel, key.as_int())).or_default().push_back(list.len());
+                list.push((tick, u64::MAX, key.as_int(), vel.as_int()));
+            }
+            MidiMessage::NoteOn { key, .. } | MidiMessage::NoteOff { key, .. } => {
+                if let Some(place) = open.get_mut(&(channel, key.as_int())).and_then(VecDeque::pop_front) {
+                    list[place].1 = tick;
+                }
+            }
+            message => controls.entry(channel).or_default().push((tick, message)),
+        }
+    }
+    notes.retain(|_, list| !list.is_empty());
+    controls.retain(|channel, _| notes.contains_key(channel));
+    for note in notes.values_mut().flatten() {
+        // Never ended: it lasts as long as the song.
+        note.1 = note.1.min(end_tick);
+    }
+    notes.values_mut().for_each(|list| list.sort_unstable());
+    Content { notes, controls, tempos, end_tick }
+}
+
+/// Takes away the program that an export gives to a channel that chooses none by its first note.
+fn without_added_program(mut exported: Content, original: &Content) -> Content {
+    for (channel, list) in &mut exported.controls {
+        let first_note = original.notes[channel][0].0;
+        let chosen = original.controls.get(channel).into_iter().flatten().any(|(tick, message)| {
+            *tick <= first_note && matches!(message, MidiMessage::ProgramChange { .. })
+        });
+        if !chosen {
+            assert!(matches!(list[0], (0, MidiMessage::ProgramChange { program }) if program == 0), "{list:?}");
+            list.remove(0);
+        }
+    }
+    exported.controls.retain(|_, list| !list.is_empty());
+    exported
+}
+
+/// Compares part by part: a whole song in a message helps nobody.
+fn check_same(exported: &Content, original: &Content, path: &Path) {
+    let song = path.display();
+    assert_eq!(exported.tempos, original.tempos, "{song}");
+    assert_eq!(exported.end_tick, original.end_tick, "{song}");
+    let channels = |content: &Content| content.notes.keys().copied().collect::<Vec<u8>>();
+    assert_eq!(channels(exported), channels(original), "{song}");
+    for (channel, notes) in &original.notes {
+        assert_eq!(exported.notes[channel].len(), notes.len(), "{song}, channel {channel}");
+        for (own, note) in exported.notes[channel].iter().zip(notes) {
+            assert_eq!(own, note, "{song}, channel {channel}");
+        }
+        let none = Vec::new();
+        let list = |content: &Content| content.controls.get(channel).unwrap_or(&none).clone();
+        assert_eq!(list(exported).len(), list(original).len(), "{song}, channel {channel}");
+        for (own, control) in list(exported).iter().zip(&list(original)) {
+            assert_eq!(own, control, "{song}, channel {channel}");
+        }
+    }
+}
+
+#[test]
+fn every_song_survives_import_and_export() {
+    let (mut tempo_changes, mut bends, mut programs) = (0, 0, 0);
+    for path in songs() {
+        let bytes = fs::read(&path).expect("a readable song");
+        let imported = import(&bytes, ImportOptions { project_id: "song".into(), ..ImportOptions::default() })
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let document = serde_json::to_value(&imported.project).expect("JSON");
+        assert_eq!(schemas::validate::validate(&document), Ok(()), "{}", path.display());
+
+        let original = read(&bytes);
+        let exported = without_added_program(read(&export(&imported.project)), &original);
+        check_same(&exported, &original, &path);
+
+        tempo_changes += usize::from(original.tempos.len() > 1);
+        let has = |wanted: fn(&MidiMessage) -> bool| {
+            usize::from(original.controls.values().flatten().any(|(_, message)| wanted(message)))
+        };
+        bends += has(|message| matches!(message, MidiMessage::PitchBend { .. }));
+        programs += usize::from(original.controls.iter().any(|(channel, list)| {
+            let first_note = original.notes[channel][0].0;
+            list.iter().any(|(tick, message)| {
+                *tick > first_note && matches!(message, MidiMessage::ProgramChange { .. })
+            })
+        }));
+    }
+    // The songs do exercise what this test is about.
+    println!("{tempo_changes} songs change tempo, {bends} bend, {programs} change programs");
+    assert!(tempo_changes >= 6 && bends >= 17 && programs >= 4, "{tempo_changes} {bends} {programs}");
+}
+
+#[test]
+fn a_second_import_gives_the_same_project() {
+    for path in songs() {
+        let options = || ImportOptions { project_id: "song".into(), ..ImportOptions::default() };
+        let bytes = fs::read(&path).expect("a readable song");
+        let first = import(&bytes, options()).expect("a project").project;
+        let second = import(&export(&first), options()).expect("a project").project;
+        let notes = |project: &schemas::Project| -> Value {
+            let tracks: Vec<Value> = project
+                .tracks
+                .iter()
+                .map(|track| serde_json::to_value(track).expect("JSON"))
+                .filter(|track| track["items"][0]["notes"].as_array().is_some_and(|notes| !notes.is_empty()))
+                .map(|track| {
+                    let mut notes = track["items"][0]["notes"].as_array().cloned().unwrap_or_default();
+                    notes.sort_by_key(Value::to_string);
+                    serde_json::json!([track["name"], track["midi_channel"], track["synth_engine"], notes])
+                })
+                .collect();
+            tracks.into()
+        };
+        assert_eq!(notes(&second), notes(&first), "{}", path.display());
+        assert_eq!(second.tempo_map, first.tempo_map, "{}", path.display());
+        assert_eq!(second.time_signatures, first.time_signatures, "{}", path.display());
+        assert_eq!(second.markers, first.markers, "{}", path.display());
+    }
+}
