@@ -1,8 +1,9 @@
 //! The engine from outside: whole banks and whole sessions.
 
 mod session;
+mod sessions;
+mod small_bank;
 mod soundfont;
-mod support;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]

@@ -1,6 +1,7 @@
 //! Sessions, rendered: what the mixer promises, measured on a small bank.
 
-use crate::support::{peak, session, small_bank, track};
+use crate::sessions::{peak, session, track};
+use crate::small_bank::small_bank;
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::session::{Event, Instrument, Mixer, OfflineRender, Session, TailConfig, TrackEvent, TrackMix};
 

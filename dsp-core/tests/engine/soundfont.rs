@@ -1,6 +1,7 @@
 //! SoundFont files, sound and damaged.
 
-use crate::support::{self, SampleHeader, Tables, small_bank_bytes};
+use crate::sessions::{peak, session, track};
+use crate::small_bank::{SampleHeader, Tables, small_bank_bytes};
 use dsp_core::soundfont::{Bank, BankError, BankSummary, SampleEncoding};
 
 #[test]
@@ -68,12 +69,12 @@ fn a_loop_too_short_to_follow_plays_once() {
     });
     let bank = Bank::from_bytes(&bytes).unwrap();
     // Four octaves up, where a step is far longer than the loop.
-    let session = support::session(vec![support::track("a", &[(0, 40_000, 120)])]);
+    let session = session(vec![track("a", &[(0, 40_000, 120)])]);
     let mut render =
         dsp_core::session::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
     let mut loudest = 0.0_f32;
     while let Some((left, _)) = render.next_block() {
-        loudest = loudest.max(support::peak(left));
+        loudest = loudest.max(peak(left));
     }
     assert!(loudest > 0.01, "silent: {loudest}");
 }

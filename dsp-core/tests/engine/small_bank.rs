@@ -1,6 +1,5 @@
-//! What the engine's tests share: a writer of small SoundFont banks, and sessions to play.
+//! A writer of small SoundFont banks, sound or damaged.
 
-use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 /// A SoundFont bank with one looped sample, a sine of 100 frames a period, and the presets
@@ -154,39 +153,4 @@ fn chunk(id: &[u8; 4], body: &[u8]) -> Vec<u8> {
 
 fn list(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
     chunk(b"LIST", &[&kind[..], body].concat())
-}
-
-/// A track of the small bank with these notes: start and end frame, key.
-pub(crate) fn track(id: &str, notes: &[(u64, u64, u8)]) -> Track {
-    let mut events = Vec::new();
-    for &(start, end, key) in notes {
-        events.push(TrackEvent { frame: start, event: Event::NoteOn { key, velocity: 100 } });
-        events.push(TrackEvent { frame: end, event: Event::NoteOff { key } });
-    }
-    events.sort_by_key(|event| event.frame);
-    Track {
-        id: id.to_owned(),
-        gain: 1.0,
-        pan: 0.0,
-        audible: true,
-        instrument: Some(Instrument { bank_slot: 0, bank: 0, program: 0 }),
-        events,
-    }
-}
-
-pub(crate) fn session(tracks: Vec<Track>) -> Session {
-    let ends = tracks.iter().flat_map(|track| &track.events).map(|event| event.frame);
-    Session {
-        sample_rate_hz: 48_000,
-        polyphony: 64,
-        seed: 0,
-        master_gain: 1.0,
-        length_frames: ends.max().unwrap_or(0),
-        tracks,
-    }
-}
-
-/// Largest magnitude.
-pub(crate) fn peak(values: &[f32]) -> f32 {
-    values.iter().fold(0.0, |peak, value| peak.max(value.abs()))
 }

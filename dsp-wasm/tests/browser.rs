@@ -1,0 +1,100 @@
+//! The surface in a real browser: a project compiled on one side and played on the other.
+
+#![cfg(target_arch = "wasm32")]
+
+#[path = "../../dsp-core/tests/engine/small_bank.rs"]
+mod small_bank;
+
+use dsp_core::session::{OfflineRender, TailConfig};
+use dsp_wasm::compile::{compile_session, gain_from_db};
+use dsp_wasm::engine::WasmEngine;
+use schemas::Project;
+use serde::Serialize as _;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+const PROJECT: &str = r#"{
+  "schema_version": 1,
+  "project_id": "browser",
+  "tempo_map": [{ "tick": 0, "bpm": 120 }, { "tick": 960, "bpm": 97.5 }],
+  "tracks": [
+    {
+      "id": "sine", "kind": "instrument", "volume_db": -4.5, "pan": 0.25,
+      "synth_engine": { "type": "soundfont", "soundfont_id": "small", "bank": 0, "program": 0 },
+      "items": [
+        {
+          "type": "midi", "id": "item", "start_tick": 120, "length_ticks": 3840,
+          "notes": [
+            { "tick": 0, "length_ticks": 700, "pitch": 60, "velocity": 0.8 },
+            { "tick": 960, "length_ticks": 960, "pitch": 67, "velocity": 1 }
+          ],
+          "controls": [{ "tick": 480, "type": "bend", "value": -2000 }]
+        }
+      ]
+    }
+  ]
+}"#;
+
+fn project() -> Project {
+    serde_json::from_str(PROJECT).expect("the project reads")
+}
+
+fn to_js(value: &impl serde::Serialize) -> JsValue {
+    value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).expect("a value for JavaScript")
+}
+
+/// The last frames that the engine rendered, left channel.
+fn heard(engine: &WasmEngine, frames: usize) -> Vec<f32> {
+    let memory: js_sys::WebAssembly::Memory = wasm_bindgen::JsCast::unchecked_into(wasm_bindgen::memory());
+    let block = js_sys::Float32Array::new_with_byte_offset_and_length(
+        &memory.buffer(),
+        engine.output_left() as u32,
+        frames as u32,
+    );
+    block.to_vec()
+}
+
+#[wasm_bindgen_test]
+fn a_compiled_project_plays_as_the_engine_renders_it() {
+    let slots = to_js(&std::collections::HashMap::from([("small", 0)]));
+    let compiled = compile_session(to_js(&project()), slots, None, 48_000).expect("compiles");
+    assert_eq!(compiled.track_ids(), ["sine"]);
+    assert_eq!(compiled.tick_to_frame(960.0), 24_000.0);
+    assert_eq!(compiled.frame_to_tick(24_000.0), 960.0);
+
+    let bytes = small_bank::small_bank_bytes(|_| {});
+    let mut engine = WasmEngine::new(48_000).expect("an engine");
+    assert!(engine.load_bank(0, &bytes).is_ok());
+    assert!(engine.set_session(&compiled.bytes()).is_ok());
+    engine.play();
+
+    let session = schemas::session::build(&project(), 48_000, |_| Some(0)).expect("a session");
+    let mut offline = OfflineRender::new(&session, &[Some(small_bank::small_bank())], TailConfig::default())
+        .expect("renders");
+    let mut expected = vec![0.0; engine.latency_frames()];
+    while let Some((left, _)) = offline.next_block() {
+        expected.extend_from_slice(left);
+    }
+    assert!(expected.iter().any(|value| value.abs() > 0.01), "silent");
+    for block in expected[..96_000].chunks_exact(128) {
+        engine.process(128);
+        assert_eq!(heard(&engine, 128), block);
+    }
+}
+
+#[wasm_bindgen_test]
+fn what_cannot_be_used_is_an_error() {
+    assert!(compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000).is_err());
+    let mut engine = WasmEngine::new(48_000).expect("an engine");
+    assert!(engine.load_bank(0, b"no bank").is_err());
+    assert!(engine.load_bank(64, &small_bank::small_bank_bytes(|_| {})).is_err());
+    assert!(engine.set_session(&[1, 2, 3]).is_err());
+}
+
+#[wasm_bindgen_test]
+fn decibels_are_the_engines() {
+    assert_eq!(gain_from_db(0.0), 1.0);
+    assert_eq!(gain_from_db(-6.0).to_bits(), dsp_core::gain::from_db(-6.0).to_bits());
+}

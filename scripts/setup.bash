@@ -1,0 +1,132 @@
+# What scripts/start, scripts/test and scripts/bench share: each function brings one thing that
+# is needed, says what it does, and does nothing when the thing is there. Sourced by bash.
+
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT"
+TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
+TOOLS=$TARGET/tools
+PATH=$TOOLS/bin:$PATH
+
+say() { printf '\033[1;33m==>\033[0m %s\n' "$*" >&2; }
+
+fail() {
+  printf '\033[1;31mstopped:\033[0m %s\n' "$*" >&2
+  exit 1
+}
+
+# quietly LOG COMMAND...: runs a command with its output in a file, shown only if it fails.
+quietly() {
+  local log=$TARGET/logs/$1
+  shift
+  mkdir -p "$TARGET/logs"
+  "$@" >"$log" 2>&1 || {
+    tail -n 40 "$log" >&2
+    fail "'$*' failed; the whole output is in $log"
+  }
+}
+
+need_rust() {
+  command -v cargo >/dev/null || fail "Rust is missing. Install it from https://rustup.rs and run this again."
+  command -v cc >/dev/null || fail "A C compiler is missing (SQLite needs one). On Debian: apt-get install build-essential"
+  local wanted have
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  have=$(rustc --version | cut -d' ' -f2)
+  [ "$(printf '%s\n%s\n' "$wanted" "$have" | sort -V | head -n1)" = "$wanted" ] ||
+    fail "Rust $have is too old: Songfoundry needs $wanted or later. Run: rustup update"
+}
+
+need_node() {
+  command -v npm >/dev/null || fail "Node.js is missing. Install version 20.19 or later from https://nodejs.org and run this again."
+  node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
+    fail "Node.js $(node --version) is too old: Songfoundry needs 20.19 or later."
+}
+
+need_wasm_target() {
+  [ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] && return
+  command -v rustup >/dev/null || fail "Rust's wasm32-unknown-unknown target is missing; install it as your Rust was installed."
+  say "Installing Rust's WebAssembly target"
+  quietly wasm-target.log rustup target add wasm32-unknown-unknown
+}
+
+# The version of a crate in Cargo.lock.
+locked_version() {
+  awk -v name="$1" '$1 == "name" { found = ($3 == "\"" name "\"") } found && $1 == "version" { gsub(/"/, "", $3); print $3; exit }' Cargo.lock
+}
+
+# need_cargo_tool PROGRAM CRATE VERSION: a program from crates.io, at exactly this version.
+need_cargo_tool() {
+  local program=$1 crate=$2 version=$3
+  "$program" --version 2>/dev/null | grep -qF "$version" && return
+  say "Installing $crate $version (once, a minute or two)"
+  # A crate's own lock file may name versions that a registry no longer or not yet has.
+  local install=(cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
+  "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
+  rm -rf "$TARGET/tools-build"
+}
+
+need_wasm_bindgen() { need_cargo_tool wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
+
+# need_debian PACKAGE FILE...: a Debian package, needed for these files.
+need_debian() {
+  local package=$1 file missing=
+  shift
+  for file in "$@"; do [ -e "$file" ] || missing=$file; done
+  [ -z "$missing" ] && return
+  command -v apt-get >/dev/null ||
+    fail "$missing is missing. It comes with Debian's package $package; install its counterpart on your system."
+  local as_root=
+  [ "$(id -u)" = 0 ] || as_root=sudo
+  say "Installing Debian's package $package"
+  quietly apt-update.log $as_root apt-get update
+  quietly "apt-$package.log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package"
+}
+
+# A General MIDI SoundFont, unless the settings or the usual folders hold one.
+need_soundfont() {
+  [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return
+  compgen -G '/usr/share/sounds/sf2/*.sf2' >/dev/null && return
+  if command -v apt-get >/dev/null; then
+    need_debian timgm6mb-soundfont /usr/share/sounds/sf2/TimGM6mb.sf2
+  else
+    say "No SoundFont found: put a General MIDI .sf2 file into a folder and name it in SF_SOUNDFONT_DIRS"
+  fi
+}
+
+need_npm_packages() {
+  local stamp=node_modules/.songfoundry-lock
+  cmp -s package-lock.json "$stamp" && return
+  say "Installing npm packages"
+  quietly npm.log npm ci --no-audit --no-fund
+  cp package-lock.json "$stamp"
+}
+
+# fingerprint PATH...: one word for the contents of files and folders.
+fingerprint() {
+  find "$@" -type f -not -path '*/node_modules/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
+}
+
+# The engine as WebAssembly, with its bindings, in web-worklet/pkg.
+build_engine() {
+  quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown
+  local module=$TARGET/wasm32-unknown-unknown/release/dsp_wasm.wasm
+  local stamp=web-worklet/pkg/.made-from mark
+  mark=$(fingerprint "$module")
+  [ "$mark" = "$(cat $stamp 2>/dev/null)" ] && return
+  say "Making the browser's engine"
+  rm -rf web-worklet/pkg
+  quietly bindings.log wasm-bindgen --target web --out-dir web-worklet/pkg --out-name dsp_wasm "$module"
+  echo "$mark" >"$stamp"
+}
+
+# The page, in web-client/dist.
+build_page() {
+  build_engine
+  local stamp=web-client/dist/.made-from mark
+  mark=$(fingerprint package-lock.json tsconfig.base.json schemas/typescript web-worklet/package.json \
+    web-worklet/src web-worklet/pkg web-client/*.* web-client/src)
+  [ "$mark" = "$(cat $stamp 2>/dev/null)" ] && return
+  say "Building the page"
+  quietly page.log npm run --workspace web-client build
+  echo "$mark" >"$stamp"
+}
