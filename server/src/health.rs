@@ -34,3 +34,22 @@ async fn readyz(State(state): State<AppState>) -> ApiResult<Json<Value>> {
     }
     Ok(Json(json!({ "status": "ready" })))
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+
+    use crate::test_app::TestApp;
+
+    #[tokio::test]
+    async fn alive_and_ready_differ() {
+        let app = TestApp::start().await;
+        assert_eq!(app.remote(Method::GET, "/healthz").send().await.expect(200)["status"], "ok");
+        assert_eq!(app.remote(Method::GET, "/readyz").send().await.expect(200)["status"], "ready");
+        app.state.db.close().await;
+        app.remote(Method::GET, "/readyz").send().await.problem(503, "database_unreachable");
+        app.remote(Method::GET, "/healthz").send().await.expect(200);
+        app.state.stop.cancel();
+        app.remote(Method::GET, "/readyz").send().await.problem(503, "stopping");
+    }
+}

@@ -15,10 +15,13 @@
 //!   `tokio::task::spawn_blocking` or a task.
 //! - Tests go through [`crate::test_app::TestApp`].
 
+use std::any::Any;
+
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::Method;
 use axum::middleware::{self, Next};
+use axum::response::IntoResponse as _;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -53,18 +56,23 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
 /// The whole service as a value: API, documentation, health and page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
-    api.merge(docs::routes(document))
-        .merge(health::routes())
+    let routes = api.merge(docs::routes(&document)).merge(health::routes());
+    finish(routes, state)
+}
+
+/// What surrounds all routes: answers where there is none, compression, security headers, the
+/// guard against panics, and the log.
+fn finish(routes: Router<AppState>, state: AppState) -> Router {
+    routes
         .fallback(page::fallback)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(state.clone())
         .layer(compression::layer())
-        .layer(middleware::from_fn_with_state(state, page::security_headers))
-        .layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
-            use axum::response::IntoResponse as _;
+        .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);
             ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()
         }))
+        .layer(middleware::from_fn(page::security_headers))
         .layer(middleware::from_fn(request_log::log))
 }
 
@@ -77,4 +85,36 @@ pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> Ope
 
 async fn method_not_allowed(method: Method) -> ApiError {
     ApiError::MethodNotAllowed { method: method.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use axum::body::Body;
+    use axum::extract::ConnectInfo;
+    use axum::routing::get;
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::test_app::TestApp;
+
+    async fn faulty() -> &'static str {
+        panic!("what only the log may say")
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_and_keeps_its_text_to_itself() {
+        let app = TestApp::start().await;
+        let router = finish(Router::new().route("/faulty", get(faulty)), app.state.clone());
+        let mut request = Request::new(Body::empty());
+        *request.uri_mut() = "/faulty?token=secret".parse().expect("a path");
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1))));
+        let Ok(response) = router.oneshot(request).await;
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers()["content-type"], "application/problem+json");
+        assert!(response.headers().contains_key("content-security-policy"));
+        let bytes = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
+        assert!(!String::from_utf8_lossy(&bytes).contains("what only the log may say"));
+    }
 }

@@ -57,6 +57,15 @@ impl TestApp {
         Self { router: router::build(state.clone()), state, printed_password, _storage: storage }
     }
 
+    /// Makes a user and logs in as that user.
+    pub(crate) async fn token_of_new_user(&self, username: &str) -> String {
+        const PASSWORD: &str = "tuba-lattice-overbid-9";
+        auth::add_test_user(&self.state, username, PASSWORD).await;
+        let body = serde_json::json!({ "username": username, "password": PASSWORD });
+        let answer = self.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await;
+        answer.expect(200)["access_token"].as_str().expect("a token").to_owned()
+    }
+
     /// A request from a local caller: loopback, with a fitting `Host`.
     pub(crate) fn local(&self, method: Method, path: &str) -> Call<'_> {
         self.from("127.0.0.1", method, path)

@@ -33,3 +33,12 @@ pub async fn ensure_admin(state: &AppState, announce: impl FnOnce(&str, &str)) -
     }
     Ok(())
 }
+
+/// Id of the administrator that local callers are.
+///
+/// # Errors
+/// When the database fails, or before [`ensure_admin`].
+pub async fn admin_id(state: &AppState) -> anyhow::Result<String> {
+    let admin = store::first_admin(&state.db).await?;
+    admin.map(|row| row.id).ok_or_else(|| anyhow::anyhow!("there is no administrator account"))
+}

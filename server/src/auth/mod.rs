@@ -11,7 +11,7 @@ mod throttle;
 mod tokens;
 mod user;
 
-pub use first_start::ensure_admin;
+pub use first_start::{admin_id, ensure_admin};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
 pub use store::Role;
@@ -33,3 +33,9 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(account::change_password))
         .routes(routes!(account::password_strength))
 }
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(crate) use tests::add_user as add_test_user;

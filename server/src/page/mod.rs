@@ -22,7 +22,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wa
 const NO_PAGE: &str = include_str!("no-page.html");
 
 /// Middleware: the headers that make the page cross-origin isolated and keep others from framing it.
-pub(crate) async fn security_headers(State(_): State<AppState>, request: Request, next: Next) -> Response {
+pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in [
@@ -88,3 +88,6 @@ async fn serve(
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];
     Ok((common, kind, Body::from(file.bytes)).into_response())
 }
+
+#[cfg(test)]
+mod tests;

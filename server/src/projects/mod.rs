@@ -1,18 +1,119 @@
-//! Projects.
-use utoipa_axum::router::OpenApiRouter;
+//! Projects: saving, revisions, the temporary autosave, the demo song.
 
+mod document;
+mod revisions;
+mod store;
+mod temp;
+mod verbs;
+
+use document::Document;
+pub use document::ProjectDocument;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::auth;
 use crate::config::Config;
+use crate::error::ApiError;
+use crate::extract::BodyLimit;
+use crate::router::with_body_limit;
 use crate::state::AppState;
 
 /// Revisions of a project that are kept.
 pub const REVISIONS_KEPT: u32 = 50;
 
+/// Name under which the database remembers that the demo song was stored.
+const DEMO_SEED: &str = "demo-song";
+
+/// The demo song, made by `scripts/make-demo-song`.
+const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
+
 /// The routes of this slice, relative to `/api/v1`.
-pub fn routes(_: &Config) -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
+pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let routes = OpenApiRouter::new()
+        .routes(routes!(verbs::list, verbs::create))
+        .routes(routes!(verbs::upgrade))
+        .routes(routes!(temp::read, temp::write, temp::delete))
+        .routes(routes!(temp::revision))
+        .routes(routes!(verbs::read, verbs::save, verbs::delete))
+        .routes(routes!(verbs::raw))
+        .routes(routes!(revisions::list))
+        .routes(routes!(revisions::restore))
+        .routes(routes!(revisions::duplicate));
+    with_body_limit(routes, BodyLimit { max_bytes: config.limits.project_max_bytes, what: "A project" })
 }
 
-/// Demo.
-pub async fn seed_demo(_: &AppState) -> anyhow::Result<()> {
+/// What a save answers.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Saved {
+    /// Id of the project.
+    pub project_id: String,
+    /// The revision that the save made: 1 for a new project.
+    pub revision: i64,
+    /// Time of the save, RFC 3339.
+    pub updated_at: String,
+}
+
+/// A project in a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ProjectSummary {
+    /// Id of the project.
+    pub project_id: String,
+    /// Title.
+    pub name: String,
+    /// Current revision.
+    pub revision: i64,
+    /// Time of the last save, RFC 3339.
+    pub updated_at: String,
+    /// Size of the stored JSON in bytes.
+    pub size_bytes: i64,
+}
+
+/// A revision in a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RevisionSummary {
+    /// The revision.
+    pub revision: i64,
+    /// Time of its save, RFC 3339.
+    pub updated_at: String,
+    /// Size of the stored JSON in bytes.
+    pub size_bytes: i64,
+}
+
+/// The current document of a user's project, in this version's form; for slices that render or export it.
+///
+/// # Errors
+/// 404 if the user has no such project; 422 if it is not readable any more.
+pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<Value, ApiError> {
+    let found =
+        store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
+    let id = id.to_owned();
+    tokio::task::spawn_blocking(move || document::stored(&id, &found.text)).await?
+}
+
+/// A document that came with a request, upgraded and validated as a save would do it.
+///
+/// Blocks for as long as validation takes; call it away from the async threads.
+///
+/// # Errors
+/// 400 `invalid_project` with the places that are wrong.
+pub fn checked_document(value: Value) -> Result<Value, ApiError> {
+    document::validated(value, None)
+}
+
+/// Stores the demo song as the administrator's project `demo`, on the first start only: once deleted it stays so.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn seed_demo(state: &AppState) -> anyhow::Result<()> {
+    let admin = auth::admin_id(state).await?;
+    let song: Value = serde_json::from_str(DEMO_SONG)?;
+    let document = Document::check(song, Some("demo"))?;
+    store::seed(&state.db, &admin, DEMO_SEED, &document).await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

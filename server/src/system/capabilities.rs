@@ -128,3 +128,50 @@ fn host_is_loopback(headers: &HeaderMap) -> bool {
         || name.to_ascii_lowercase().ends_with(".localhost")
         || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+
+    use crate::test_app::TestApp;
+
+    const PATH: &str = "/api/v1/system/capabilities";
+
+    #[tokio::test]
+    async fn anybody_may_ask_and_the_environments_differ() {
+        let desktop = TestApp::start().await.remote(Method::GET, PATH).send().await.expect(200);
+        assert_eq!(desktop["environment"], "standalone");
+        assert_eq!(desktop["instrument_sound"], "server");
+        assert_eq!(desktop["render_engine"], "bridge");
+        assert_eq!(desktop["limits"]["project_max_bytes"], 33_554_432);
+        assert_eq!(desktop["limits"]["autosave_secs"], 30);
+        let container = TestApp::container().await.remote(Method::GET, PATH).send().await.expect(200);
+        assert_eq!(container["environment"], "container");
+        assert_eq!(container["instrument_sound"], "client");
+        let other = TestApp::with(&[("SF_INSTRUMENT_SOUND", "client")]).await;
+        assert_eq!(other.local(Method::GET, PATH).send().await.expect(200)["instrument_sound"], "client");
+    }
+
+    #[tokio::test]
+    async fn an_insecure_address_is_recognised() {
+        let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77")]).await;
+        for (host, secure) in [
+            ("127.0.0.1:8600", true),
+            ("localhost:8600", true),
+            ("[::1]:8600", true),
+            ("studio.localhost", true),
+            ("192.168.1.20:8600", false),
+            ("studio.example", false),
+            ("localhost.example", false),
+        ] {
+            let answer = app.local(Method::GET, PATH).header("host", host).send().await;
+            assert_eq!(answer.expect(200)["secure"], secure, "{host}");
+        }
+        let by = |call: crate::test_app::Call<'_>| {
+            call.header("host", "studio.example").header("x-forwarded-proto", "https")
+        };
+        assert_eq!(by(app.remote(Method::GET, PATH)).send().await.expect(200)["secure"], true);
+        // Only a proxy that is named in the settings is believed.
+        assert_eq!(by(app.local(Method::GET, PATH)).send().await.expect(200)["secure"], false);
+    }
+}

@@ -335,3 +335,6 @@ impl TaskContext {
 fn cancelled() -> ApiError {
     ApiError::Conflict { code: "cancelled", detail: "The task was cancelled.".to_owned() }
 }
+
+#[cfg(test)]
+mod tests;

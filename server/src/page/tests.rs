@@ -1,0 +1,98 @@
+//! The page through the real router.
+
+use axum::http::Method;
+
+use crate::test_app::TestApp;
+
+async fn with_page() -> (tempfile::TempDir, TestApp) {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(dir.path().join("assets")).expect("a folder");
+    std::fs::write(dir.path().join("index.html"), "<!doctype html><title>page</title>").expect("writes");
+    std::fs::write(dir.path().join("assets/app.js"), "export {};\n".repeat(500)).expect("writes");
+    std::fs::write(dir.path().join("assets/engine.wasm"), b"\0asm").expect("writes");
+    let app = TestApp::with(&[("SF_WEB_DIR", &dir.path().to_string_lossy())]).await;
+    (dir, app)
+}
+
+#[tokio::test]
+async fn the_page_is_isolated_and_may_run_wasm() {
+    let (_dir, app) = with_page().await;
+    for path in ["/", "/index.html", "/assets/app.js", "/api/v1/system/capabilities", "/nowhere"] {
+        let answer = app.remote(Method::GET, path).send().await;
+        assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin", "{path}");
+        assert_eq!(answer.header("cross-origin-embedder-policy"), "require-corp", "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        let policy = answer.header("content-security-policy");
+        assert!(
+            policy.contains("'wasm-unsafe-eval'") && policy.contains("worker-src 'self' blob:"),
+            "{policy}"
+        );
+        assert!(!policy.contains("'unsafe-eval'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+    let answer = app.remote(Method::GET, "/").send().await;
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    assert!(String::from_utf8_lossy(&answer.bytes).contains("<title>page</title>"));
+    assert_eq!(
+        app.remote(Method::GET, "/assets/engine.wasm").send().await.header("content-type"),
+        "application/wasm"
+    );
+}
+
+#[tokio::test]
+async fn what_carries_its_version_is_kept_for_ever() {
+    let (dir, app) = with_page().await;
+    let versioned = app.remote(Method::GET, "/assets/app.js?v=1a2b").send().await;
+    assert!(versioned.header("cache-control").contains("immutable"));
+    for path in ["/", "/assets/app.js", "/assets/app.js?v=", "/assets/app.js?version=2"] {
+        assert_eq!(app.remote(Method::GET, path).send().await.header("cache-control"), "no-cache", "{path}");
+    }
+    let etag = versioned.header("etag").to_owned();
+    let again = || app.remote(Method::GET, "/assets/app.js").header("if-none-match", &etag).send();
+    let unchanged = again().await;
+    assert_eq!((unchanged.status.as_u16(), unchanged.bytes.len()), (304, 0));
+    std::fs::write(dir.path().join("assets/app.js"), "changed").expect("writes");
+    assert_eq!(again().await.status, 200);
+}
+
+#[tokio::test]
+async fn scripts_are_compressed_for_those_who_ask() {
+    let (_dir, app) = with_page().await;
+    let plain = app.remote(Method::GET, "/assets/app.js").send().await;
+    for encoding in ["gzip", "br"] {
+        let packed =
+            app.remote(Method::GET, "/assets/app.js").header("accept-encoding", encoding).send().await;
+        assert_eq!(packed.header("content-encoding"), encoding);
+        assert!(packed.bytes.len() < plain.bytes.len() / 4);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_a_problem() {
+    let (_dir, app) = with_page().await;
+    for (method, path) in [
+        (Method::GET, "/nowhere"),
+        (Method::GET, "/assets/../../etc/passwd"),
+        (Method::GET, "/%2e%2e/secret"),
+        (Method::POST, "/"),
+        (Method::GET, "/api"),
+        (Method::GET, "/api/v1/nowhere"),
+        (Method::GET, "/api/v2/projects"),
+    ] {
+        app.remote(method, path).send().await.problem(404, "no_such_path");
+    }
+    app.remote(Method::DELETE, "/api/v1/projects").send().await.problem(405, "method_not_allowed");
+    app.remote(Method::POST, "/healthz").send().await.problem(405, "method_not_allowed");
+    assert!(!app.remote(Method::PATCH, "/api/v1/projects/x").send().await.header("allow").is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_page_says_what_to_do() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let app = TestApp::with(&[("SF_WEB_DIR", &dir.path().to_string_lossy())]).await;
+    let answer = app.remote(Method::GET, "/").send().await;
+    assert_eq!(answer.status, 404);
+    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+    assert!(text.contains("npm run build") && text.contains("SF_WEB_DIR"), "{text}");
+    app.remote(Method::GET, "/assets/app.js").send().await.problem(404, "no_such_path");
+    app.remote(Method::GET, "/api/v1/system/capabilities").send().await.expect(200);
+}

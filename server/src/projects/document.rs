@@ -1,0 +1,171 @@
+//! A project document on its way in or out: read, upgraded, validated.
+
+use schemas::upgrade::{UpgradeError, upgrade};
+use schemas::validate::validate;
+use serde_json::Value;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::error::{ApiError, FieldError};
+use crate::extract::parse_json;
+
+/// Most violations that one answer lists.
+const VIOLATIONS_MAX: usize = 100;
+
+/// Ids that are taken by paths of their own.
+const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
+
+/// Name where the document gives none.
+const UNTITLED: &str = "Untitled";
+
+/// Stands for a project document in the API's description, where its JSON Schema takes its place.
+#[derive(Debug)]
+pub struct ProjectDocument;
+
+impl PartialSchema for ProjectDocument {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().description(Some("A project document.")).into()
+    }
+}
+
+impl ToSchema for ProjectDocument {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Project".into()
+    }
+}
+
+/// A valid project document, ready to be stored.
+#[derive(Debug, Clone)]
+pub(super) struct Document {
+    /// The document's id.
+    pub(super) project_id: String,
+    /// Its title.
+    pub(super) name: String,
+    /// The document as JSON text.
+    pub(super) text: String,
+}
+
+impl Document {
+    /// A document that [`validated`] lets pass.
+    pub(super) fn check(value: Value, path_id: Option<&str>) -> Result<Self, ApiError> {
+        let value = validated(value, path_id)?;
+        Ok(Self {
+            project_id: text_field(&value, "project_id").unwrap_or_default(),
+            name: text_field(&value, "name").unwrap_or_else(|| UNTITLED.to_owned()),
+            text: value.to_string(),
+        })
+    }
+
+    /// The same from the bytes of a body, away from the async threads.
+    pub(super) async fn from_bytes(
+        bytes: axum::body::Bytes,
+        path_id: Option<String>,
+    ) -> Result<Self, ApiError> {
+        tokio::task::spawn_blocking(move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await?
+    }
+
+    /// A stored document that passes for today's, under another id and name.
+    pub(super) async fn copy_of(
+        text: String,
+        project_id: String,
+        rename: impl FnOnce(&str) -> String + Send + 'static,
+    ) -> Result<Self, ApiError> {
+        tokio::task::spawn_blocking(move || {
+            let mut value = stored(&project_id, &text)?;
+            let name = rename(text_field(&value, "name").as_deref().unwrap_or(UNTITLED));
+            if let Some(object) = value.as_object_mut() {
+                object.insert("project_id".to_owned(), project_id.into());
+                object.insert("name".to_owned(), name.into());
+            }
+            Self::check(value, None)
+        })
+        .await?
+    }
+}
+
+/// Upgrades and validates a document. One without an id gets `path_id`, or else a new one.
+///
+/// # Errors
+/// 400 `invalid_project` with the places that are wrong; `project_id_mismatch` if the document has
+/// another id than `path_id`; `project_id_reserved`.
+pub(super) fn validated(mut value: Value, path_id: Option<&str>) -> Result<Value, ApiError> {
+    if let (Some(path_id), Some(object)) = (path_id, value.as_object_mut())
+        && object.get("project_id").is_none_or(Value::is_null)
+    {
+        object.insert("project_id".to_owned(), path_id.into());
+    }
+    let value = upgraded(value)?;
+    validate(&value).map_err(|violations| {
+        let found = violations.len();
+        let errors: Vec<FieldError> = violations
+            .into_iter()
+            .take(VIOLATIONS_MAX)
+            .map(|one| FieldError { pointer: one.pointer, detail: one.detail })
+            .collect();
+        invalid(found, errors)
+    })?;
+    let project_id = text_field(&value, "project_id").unwrap_or_default();
+    match path_id {
+        Some(path_id) if path_id != project_id => Err(ApiError::bad_request(
+            "project_id_mismatch",
+            format!("the document's project_id is `{project_id}`, and the path names `{path_id}`"),
+        )),
+        _ if RESERVED_IDS.contains(&project_id.as_str()) => Err(ApiError::bad_request(
+            "project_id_reserved",
+            format!("`{project_id}` cannot be the id of a project"),
+        )),
+        _ => Ok(value),
+    }
+}
+
+/// A document of any older version as one of this version.
+///
+/// # Errors
+/// 400 `invalid_project`: not an object, or of a newer version.
+pub(super) fn upgraded(value: Value) -> Result<Value, ApiError> {
+    upgrade(value, &uuid::Uuid::new_v4().simple().to_string()).map_err(|error| {
+        let pointer = match error {
+            UpgradeError::Newer { .. } => "/schema_version".to_owned(),
+            _ => String::new(),
+        };
+        invalid(1, vec![FieldError { pointer, detail: error.to_string() }])
+    })
+}
+
+/// A stored document as one of this version.
+///
+/// # Errors
+/// 422 `project_unreadable`: it is still there and can be had as it is.
+pub(super) fn stored(project_id: &str, text: &str) -> Result<Value, ApiError> {
+    let unreadable = |why: String| ApiError::Unprocessable {
+        code: "project_unreadable",
+        detail: format!(
+            "The stored project `{project_id}` cannot be read any more ({why}). \
+             GET /projects/{project_id}/raw gives it as it is stored."
+        ),
+    };
+    let value: Value = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    upgraded(value).map_err(|error| match error {
+        ApiError::Invalid { errors, .. } => {
+            unreadable(errors.into_iter().map(|one| one.detail).collect::<Vec<_>>().join("; "))
+        }
+        other => other,
+    })
+}
+
+fn invalid(found: usize, errors: Vec<FieldError>) -> ApiError {
+    let first = errors.first().map_or(String::new(), |one| {
+        let place = if one.pointer.is_empty() { "the document" } else { &one.pointer };
+        format!(" First, at {place}: {}", one.detail)
+    });
+    let places = if found == 1 { "one place".to_owned() } else { format!("{found} places") };
+    ApiError::Invalid {
+        code: "invalid_project",
+        detail: format!("The project is not valid in {places}.{first}"),
+        errors,
+    }
+}
+
+fn text_field(value: &Value, field: &str) -> Option<String> {
+    value.get(field).and_then(Value::as_str).map(str::to_owned)
+}

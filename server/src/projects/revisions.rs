@@ -1,0 +1,86 @@
+//! Older revisions, and copies.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::document::Document;
+use super::verbs::{SavedAnswer, created, expected_revision, save_over};
+use super::{RevisionSummary, Saved, store};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Path};
+use crate::state::AppState;
+
+/// Longest name that the project schema takes, in characters.
+const NAME_MAX_CHARS: usize = 500;
+
+/// The kept revisions of a project.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RevisionList {
+    /// The revisions, newest first.
+    items: Vec<RevisionSummary>,
+}
+
+/// Lists the kept revisions, newest first.
+#[utoipa::path(get, path = "/projects/{id}/revisions", tag = "projects",
+    params(("id", description = "Id of the project")),
+    responses((status = 200, body = RevisionList), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Json<RevisionList>> {
+    let items = store::revisions(&state.db, &user.id, &id).await?;
+    if items.is_empty() {
+        return Err(ApiError::not_found("project", &id));
+    }
+    Ok(Json(RevisionList { items }))
+}
+
+/// Makes an older revision the newest one. Nothing in between is lost.
+#[utoipa::path(post, path = "/projects/{id}/revisions/{n}/restore", tag = "projects",
+    params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision to restore"),
+        ("If-Match" = Option<String>, Header, description = "Restore only if this is the current revision")),
+    responses((status = 200, body = Saved, headers(("ETag" = String))),
+        (status = 412, description = "`stale_revision`", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn restore(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path((id, revision)): Path<(String, i64)>,
+    headers: HeaderMap,
+) -> ApiResult<SavedAnswer> {
+    let missing = || ApiError::not_found("project", &id);
+    let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
+    let expected = expected_revision(&headers)?.unwrap_or(current);
+    let found = store::load_revision(&state.db, &user.id, &id, revision)
+        .await?
+        .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+    let document = Document::copy_of(found.text, id, str::to_owned).await?;
+    save_over(&state, &user, &document, expected).await
+}
+
+/// Copies a project under a new id.
+#[utoipa::path(post, path = "/projects/{id}/duplicate", tag = "projects",
+    params(("id", description = "Id of the project")),
+    responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))), CommonErrors))]
+pub(super) async fn duplicate(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Response> {
+    let found =
+        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
+    let new_id = uuid::Uuid::new_v4().to_string();
+    let document = Document::copy_of(found.text, new_id, |name| {
+        const SUFFIX: &str = " (copy)";
+        let kept: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
+        kept + SUFFIX
+    })
+    .await?;
+    created(&state, &user, &document).await
+}

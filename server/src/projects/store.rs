@@ -1,0 +1,331 @@
+//! Projects, their revisions and the temporary autosave in the database.
+//!
+//! Every statement names the owner: a project of somebody else does not exist here. Transactions
+//! begin with their write, so that two of them never meet halfway.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::document::Document;
+use super::{ProjectSummary, REVISIONS_KEPT, RevisionSummary, Saved};
+use crate::clock;
+use crate::db::Db;
+use crate::paging::Position;
+
+/// What became of a save.
+#[derive(Debug)]
+pub(super) enum SaveOutcome {
+    /// Stored.
+    Saved(Saved),
+    /// Another save came first; the revision it made.
+    Stale(i64),
+    /// There is no such project.
+    Missing,
+}
+
+/// A stored document.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) revision: i64,
+    pub(super) text: String,
+}
+
+/// Stores a new project; `None` if its id is taken.
+pub(super) async fn insert(
+    db: &Db,
+    owner_id: &str,
+    document: &Document,
+) -> Result<Option<Saved>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let saved = insert_within(&mut transaction, owner_id, document).await?;
+    transaction.commit().await?;
+    Ok(saved)
+}
+
+async fn insert_within(
+    transaction: &mut sqlx::AnyConnection,
+    owner_id: &str,
+    document: &Document,
+) -> Result<Option<Saved>, sqlx::Error> {
+    let updated_at = clock::now_text();
+    let done = sqlx::query(
+        "INSERT INTO projects (owner_id, project_id, name, revision, size_bytes, updated_at) \
+         VALUES ($1, $2, $3, 1, $4, $5) ON CONFLICT (owner_id, project_id) DO NOTHING",
+    )
+    .bind(owner_id)
+    .bind(&document.project_id)
+    .bind(&document.name)
+    .bind(size_bytes(&document.text))
+    .bind(&updated_at)
+    .execute(&mut *transaction)
+    .await?;
+    if done.rows_affected() == 0 {
+        return Ok(None);
+    }
+    insert_revision(transaction, owner_id, document, 1, &updated_at).await?;
+    Ok(Some(Saved { project_id: document.project_id.clone(), revision: 1, updated_at }))
+}
+
+async fn insert_revision(
+    transaction: &mut sqlx::AnyConnection,
+    owner_id: &str,
+    document: &Document,
+    revision: i64,
+    updated_at: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO project_revisions (owner_id, project_id, revision, size_bytes, updated_at, body) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(owner_id)
+    .bind(&document.project_id)
+    .bind(revision)
+    .bind(size_bytes(&document.text))
+    .bind(updated_at)
+    .bind(&document.text)
+    .execute(&mut *transaction)
+    .await?;
+    Ok(())
+}
+
+/// Stores the next revision if `expected` is still the current one.
+pub(super) async fn save(
+    db: &Db,
+    owner_id: &str,
+    document: &Document,
+    expected: i64,
+) -> Result<SaveOutcome, sqlx::Error> {
+    let updated_at = clock::now_text();
+    let mut transaction = db.begin().await?;
+    let revision: Option<i64> = sqlx::query_scalar(
+        "UPDATE projects SET revision = revision + 1, name = $1, size_bytes = $2, updated_at = $3 \
+         WHERE owner_id = $4 AND project_id = $5 AND revision = $6 RETURNING revision",
+    )
+    .bind(&document.name)
+    .bind(size_bytes(&document.text))
+    .bind(&updated_at)
+    .bind(owner_id)
+    .bind(&document.project_id)
+    .bind(expected)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some(revision) = revision else {
+        transaction.rollback().await?;
+        let current = current_revision(db, owner_id, &document.project_id).await?;
+        return Ok(current.map_or(SaveOutcome::Missing, SaveOutcome::Stale));
+    };
+    insert_revision(&mut transaction, owner_id, document, revision, &updated_at).await?;
+    sqlx::query("DELETE FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision <= $3")
+        .bind(owner_id)
+        .bind(&document.project_id)
+        .bind(revision - i64::from(REVISIONS_KEPT))
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(SaveOutcome::Saved(Saved { project_id: document.project_id.clone(), revision, updated_at }))
+}
+
+/// The current revision of a project.
+pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar("SELECT revision FROM projects WHERE owner_id = $1 AND project_id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await
+}
+
+/// The current document of a project.
+pub(super) async fn load(db: &Db, owner_id: &str, id: &str) -> Result<Option<Stored>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT r.revision, r.body FROM projects p JOIN project_revisions r \
+         ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
+         WHERE p.owner_id = $1 AND p.project_id = $2",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(stored).transpose()
+}
+
+/// One kept revision of a project.
+pub(super) async fn load_revision(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    revision: i64,
+) -> Result<Option<Stored>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT revision, body FROM project_revisions \
+         WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .bind(revision)
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(stored).transpose()
+}
+
+fn stored(row: &AnyRow) -> Result<Stored, sqlx::Error> {
+    Ok(Stored { revision: row.try_get("revision")?, text: row.try_get("body")? })
+}
+
+/// Projects by time of the last save, newest first.
+pub(super) async fn page(
+    db: &Db,
+    owner_id: &str,
+    after: Option<&Position>,
+    count: u32,
+) -> Result<Vec<ProjectSummary>, sqlx::Error> {
+    let rows =
+        match after {
+            None => sqlx::query(
+                "SELECT * FROM projects WHERE owner_id = $1 ORDER BY updated_at DESC, project_id LIMIT $2",
+            )
+            .bind(owner_id)
+            .bind(i64::from(count))
+            .fetch_all(db)
+            .await?,
+            Some(Position { time, id }) => {
+                sqlx::query(
+                    "SELECT * FROM projects WHERE owner_id = $1 \
+                 AND (updated_at < $2 OR (updated_at = $2 AND project_id > $3)) \
+                 ORDER BY updated_at DESC, project_id LIMIT $4",
+                )
+                .bind(owner_id)
+                .bind(time)
+                .bind(id)
+                .bind(i64::from(count))
+                .fetch_all(db)
+                .await?
+            }
+        };
+    rows.iter()
+        .map(|row| {
+            Ok(ProjectSummary {
+                project_id: row.try_get("project_id")?,
+                name: row.try_get("name")?,
+                revision: row.try_get("revision")?,
+                updated_at: row.try_get("updated_at")?,
+                size_bytes: row.try_get("size_bytes")?,
+            })
+        })
+        .collect()
+}
+
+/// The kept revisions, newest first.
+pub(super) async fn revisions(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Vec<RevisionSummary>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT revision, updated_at, size_bytes FROM project_revisions \
+         WHERE owner_id = $1 AND project_id = $2 ORDER BY revision DESC",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(RevisionSummary {
+                revision: row.try_get("revision")?,
+                updated_at: row.try_get("updated_at")?,
+                size_bytes: row.try_get("size_bytes")?,
+            })
+        })
+        .collect()
+}
+
+/// Deletes a project with its revisions; false if there is none.
+pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query("DELETE FROM projects WHERE owner_id = $1 AND project_id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Stores `document` once in the life of this database, and never again.
+pub(super) async fn seed(
+    db: &Db,
+    owner_id: &str,
+    name: &str,
+    document: &Document,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let done =
+        sqlx::query("INSERT INTO seeds (name, seeded_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
+            .bind(name)
+            .bind(clock::now_text())
+            .execute(&mut *transaction)
+            .await?;
+    if done.rows_affected() > 0 {
+        insert_within(&mut transaction, owner_id, document).await?;
+    }
+    transaction.commit().await
+}
+
+/// The temporary autosave.
+#[derive(Debug)]
+pub(super) struct StoredTemp {
+    pub(super) client_id: String,
+    pub(super) updated_at: String,
+    pub(super) text: String,
+}
+
+/// Replaces the autosave and says when that was.
+pub(super) async fn put_temp(
+    db: &Db,
+    owner_id: &str,
+    client_id: &str,
+    text: &str,
+) -> Result<String, sqlx::Error> {
+    let updated_at = clock::now_text();
+    sqlx::query(
+        "INSERT INTO temp_autosaves (owner_id, client_id, updated_at, body) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (owner_id) DO UPDATE SET client_id = excluded.client_id, \
+         updated_at = excluded.updated_at, body = excluded.body",
+    )
+    .bind(owner_id)
+    .bind(client_id)
+    .bind(&updated_at)
+    .bind(text)
+    .execute(db)
+    .await?;
+    Ok(updated_at)
+}
+
+/// The autosave.
+pub(super) async fn temp(db: &Db, owner_id: &str) -> Result<Option<StoredTemp>, sqlx::Error> {
+    let row = sqlx::query("SELECT client_id, updated_at, body FROM temp_autosaves WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_optional(db)
+        .await?;
+    row.map(|row| {
+        Ok(StoredTemp { client_id: row.try_get(0)?, updated_at: row.try_get(1)?, text: row.try_get(2)? })
+    })
+    .transpose()
+}
+
+/// Who wrote the autosave, and when: (client_id, updated_at).
+pub(super) async fn temp_revision(db: &Db, owner_id: &str) -> Result<Option<(String, String)>, sqlx::Error> {
+    let row = sqlx::query("SELECT client_id, updated_at FROM temp_autosaves WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_optional(db)
+        .await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+}
+
+/// Removes the autosave, if there is one.
+pub(super) async fn delete_temp(db: &Db, owner_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM temp_autosaves WHERE owner_id = $1").bind(owner_id).execute(db).await?;
+    Ok(())
+}
+
+fn size_bytes(text: &str) -> i64 {
+    i64::try_from(text.len()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,102 @@
+//! The temporary autosave: one for each user, restored when the page is opened again.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::document::{ProjectDocument, stored, upgraded};
+use super::store;
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, RawBody, parse_json};
+use crate::state::AppState;
+
+/// Longest id that a window may give itself, in bytes.
+const CLIENT_ID_MAX_BYTES: usize = 128;
+
+/// An autosave as a window sends it.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct TempSave {
+    /// The window's own id: it ignores writes that carry it.
+    client_id: String,
+    /// The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none.
+    #[schema(value_type = ProjectDocument)]
+    project: Value,
+}
+
+/// When an autosave was written, and by which window.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct TempRevision {
+    /// Time of writing, RFC 3339; null if there is no autosave.
+    updated_at: Option<String>,
+    /// The window that wrote it; null if there is no autosave.
+    client_id: Option<String>,
+}
+
+/// An autosave.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct TempDocument {
+    /// Time of writing, RFC 3339.
+    updated_at: String,
+    /// The window that wrote it.
+    client_id: String,
+    /// The project, in this version's form.
+    #[schema(value_type = ProjectDocument)]
+    project: Value,
+}
+
+/// Replaces the autosave.
+#[utoipa::path(put, path = "/projects/temp", tag = "projects", request_body = TempSave,
+    responses((status = 200, body = TempRevision), CommonErrors))]
+pub(super) async fn write(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    RawBody(body): RawBody,
+) -> ApiResult<Json<TempRevision>> {
+    let (client_id, text) = tokio::task::spawn_blocking(move || {
+        let save: TempSave = parse_json(&body)?;
+        if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
+            return Err(ApiError::bad_request(
+                "bad_client_id",
+                format!("`client_id` must have 1 to {CLIENT_ID_MAX_BYTES} bytes"),
+            ));
+        }
+        Ok((save.client_id, upgraded(save.project)?.to_string()))
+    })
+    .await??;
+    let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
+    Ok(Json(TempRevision { updated_at: Some(updated_at), client_id: Some(client_id) }))
+}
+
+/// Reads the autosave.
+#[utoipa::path(get, path = "/projects/temp", tag = "projects",
+    responses((status = 200, body = TempDocument), CommonErrors))]
+pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<TempDocument>> {
+    let found = store::temp(&state.db, &user.id).await?.ok_or_else(|| ApiError::NotFound {
+        code: "no_autosave",
+        detail: "There is no autosave.".to_owned(),
+    })?;
+    let project = tokio::task::spawn_blocking(move || stored("temp", &found.text)).await??;
+    Ok(Json(TempDocument { updated_at: found.updated_at, client_id: found.client_id, project }))
+}
+
+/// Says when the autosave was written and by which window; both null if there is none.
+#[utoipa::path(get, path = "/projects/temp/revision", tag = "projects",
+    responses((status = 200, body = TempRevision), CommonErrors))]
+pub(super) async fn revision(
+    State(state): State<AppState>,
+    user: CurrentUser,
+) -> ApiResult<Json<TempRevision>> {
+    let (client_id, updated_at) = store::temp_revision(&state.db, &user.id).await?.unzip();
+    Ok(Json(TempRevision { updated_at, client_id }))
+}
+
+/// Discards the autosave.
+#[utoipa::path(delete, path = "/projects/temp", tag = "projects",
+    responses((status = 204, description = "There is no autosave any more"), CommonErrors))]
+pub(super) async fn delete(State(state): State<AppState>, user: CurrentUser) -> ApiResult<StatusCode> {
+    store::delete_temp(&state.db, &user.id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

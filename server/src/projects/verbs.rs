@@ -1,0 +1,205 @@
+//! Listing, reading, saving and deleting projects.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::document::{Document, ProjectDocument, stored, upgraded};
+use super::store::{self, SaveOutcome};
+use super::{ProjectSummary, Saved};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::etag;
+use crate::extract::{Json, Path, Query, RawBody, parse_json};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// An answer to a save: the body, and the new revision as `ETag`.
+pub(super) type SavedAnswer = (StatusCode, [(HeaderName, HeaderValue); 1], Json<Saved>);
+
+pub(super) fn saved_answer(status: StatusCode, saved: Saved) -> SavedAnswer {
+    (status, [(header::ETAG, revision_tag(saved.revision))], Json(saved))
+}
+
+pub(super) fn revision_tag(revision: i64) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{revision}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
+}
+
+/// Lists the caller's projects, the one saved last first.
+#[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
+    responses((status = 200, body = Page<ProjectSummary>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<Json<Page<ProjectSummary>>> {
+    let limit = query.limit()?;
+    let found = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
+    let position =
+        |one: &ProjectSummary| Position { time: one.updated_at.clone(), id: one.project_id.clone() };
+    Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// Stores a new project. One without `project_id` gets one.
+#[utoipa::path(post, path = "/projects", tag = "projects", request_body = ProjectDocument,
+    responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))),
+        (status = 409, description = "`project_exists`: the id is taken", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn create(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    RawBody(body): RawBody,
+) -> ApiResult<Response> {
+    let document = Document::from_bytes(body, None).await?;
+    created(&state, &user, &document).await
+}
+
+/// Stores `document` as a new project and answers 201.
+pub(super) async fn created(
+    state: &AppState,
+    user: &CurrentUser,
+    document: &Document,
+) -> ApiResult<Response> {
+    let saved = store::insert(&state.db, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
+        code: "project_exists",
+        detail: format!(
+            "There is a project `{}` already; save it with PUT, or send another project_id.",
+            document.project_id
+        ),
+    })?;
+    let location = format!("/api/v1/projects/{}", saved.project_id);
+    let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
+    Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
+}
+
+/// Reads a project in this version's form.
+#[utoipa::path(get, path = "/projects/{id}", tag = "projects", params(("id", description = "Id of the project")),
+    responses((status = 200, body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
+        (status = 304, description = "`If-None-Match` names the current revision"),
+        (status = 422, description = "`project_unreadable`: stored, but not readable any more", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let missing = || ApiError::not_found("project", &id);
+    if headers.contains_key(header::IF_NONE_MATCH) {
+        let revision = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
+        if etag::matches_none(&headers, &format!("\"{revision}\"")) {
+            return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, revision_tag(revision))]).into_response());
+        }
+    }
+    let found = store::load(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
+    let tag = revision_tag(found.revision);
+    let project = tokio::task::spawn_blocking(move || stored(&id, &found.text)).await??;
+    Ok(([(header::ETAG, tag), no_store()], Json(project)).into_response())
+}
+
+/// Saves a project. `If-Match` names the revision that the save started from.
+#[utoipa::path(put, path = "/projects/{id}", tag = "projects", request_body = ProjectDocument,
+    params(("id", description = "Id of the project"),
+        ("If-Match" = String, Header, description = "The revision as an entity tag, such as \"3\"")),
+    responses((status = 200, body = Saved, headers(("ETag" = String))),
+        (status = 412, description = "`stale_revision`: another save came first; nothing was overwritten",
+            body = Problem, content_type = "application/problem+json"),
+        (status = 428, description = "`if_match_required`", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn save(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> ApiResult<SavedAnswer> {
+    let expected = expected_revision(&headers)?.ok_or_else(|| ApiError::PreconditionRequired {
+        code: "if_match_required",
+        detail: "Say in `If-Match` which revision this save started from, such as `If-Match: \"3\"`."
+            .to_owned(),
+    })?;
+    let document = Document::from_bytes(body, Some(id)).await?;
+    save_over(&state, &user, &document, expected).await
+}
+
+/// Stores the next revision, or answers 412 or 404.
+pub(super) async fn save_over(
+    state: &AppState,
+    user: &CurrentUser,
+    document: &Document,
+    expected: i64,
+) -> ApiResult<SavedAnswer> {
+    match store::save(&state.db, &user.id, document, expected).await? {
+        SaveOutcome::Saved(saved) => Ok(saved_answer(StatusCode::OK, saved)),
+        SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),
+        SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
+            code: "stale_revision",
+            detail: format!(
+                "This save started from revision {expected}, and the project is at revision {current} by now; \
+                 nothing was overwritten."
+            ),
+        }),
+    }
+}
+
+/// The revision in `If-Match`.
+pub(super) fn expected_revision(headers: &HeaderMap) -> ApiResult<Option<i64>> {
+    let bad = || ApiError::bad_request("bad_if_match", etag::BadIfMatch.to_string());
+    let Some(tag) = etag::if_match(headers).map_err(|_| bad())? else { return Ok(None) };
+    tag.parse().map(Some).map_err(|_| bad())
+}
+
+/// Deletes a project with all its revisions.
+#[utoipa::path(delete, path = "/projects/{id}", tag = "projects", params(("id", description = "Id of the project")),
+    responses((status = 204, description = "Deleted"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    if store::delete(&state.db, &user.id, &id).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(ApiError::not_found("project", &id))
+    }
+}
+
+/// Reads the stored JSON as it is, even if it no longer loads.
+#[utoipa::path(get, path = "/projects/{id}/raw", tag = "projects", params(("id", description = "Id of the project")),
+    responses((status = 200, description = "The stored text", content_type = "application/json",
+        body = ProjectDocument), CommonErrors))]
+pub(super) async fn raw(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Response> {
+    let found =
+        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
+    let name =
+        HeaderValue::from_str(&format!("attachment; filename=\"{id}.json\"")).map_err(ApiError::internal)?;
+    let kind = HeaderValue::from_static("application/json");
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_DISPOSITION, name),
+        (header::ETAG, revision_tag(found.revision)),
+        no_store(),
+    ];
+    Ok((headers, Bytes::from(found.text)).into_response())
+}
+
+/// Turns a project of any older version into one of this version, without storing or validating it.
+#[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
+    responses((status = 200, body = ProjectDocument), CommonErrors))]
+pub(super) async fn upgrade(_: CurrentUser, RawBody(body): RawBody) -> ApiResult<Response> {
+    let project = tokio::task::spawn_blocking(move || upgraded(parse_json(&body)?)).await??;
+    Ok(Json(project).into_response())
+}
+
+/// Projects belong to one user: no cache in between may keep them.
+pub(super) fn no_store() -> (HeaderName, HeaderValue) {
+    (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))
+}
