@@ -9,7 +9,6 @@ use dsp_core::session::{OfflineRender, TailConfig};
 use dsp_wasm::compile::{compile_session, gain_from_db};
 use dsp_wasm::engine::WasmEngine;
 use schemas::Project;
-use serde::Serialize as _;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
