@@ -6,6 +6,8 @@
 //!
 //! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
 
+use std::time::Duration;
+
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -20,6 +22,10 @@ use crate::error::ApiError;
 
 /// Largest body where a route says nothing else, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
+
+/// How much of a refused body is read, and for how long, before it is refused.
+const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
+const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
 /// How many bytes the body of this request may have, and what to call it.
 #[derive(Debug, Clone, Copy)]
@@ -54,11 +60,23 @@ impl BodyLimit {
 /// [`crate::router::with_body_limit`].
 pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> Response {
     if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.max_bytes) {
+        discard(request.into_body()).await;
         return limit.exceeded().into_response();
     }
     request.extensions_mut().insert(limit);
     let request = request.map(|body| Body::new(Limited::new(body, limit.bytes())));
     next.run(request).await
+}
+
+/// Reads a refused body for a while and throws it away.
+///
+/// An answer sent while the client is still writing ends in a reset connection, and a browser then
+/// reports a network error in place of the answer.
+async fn discard(body: Body) {
+    let mut rest = Limited::new(body, DISCARD_MAX_BYTES);
+    let drained = async { while let Some(Ok(_)) = rest.frame().await {} };
+    // Whether all of it came is of no interest.
+    let _ = tokio::time::timeout(DISCARD_WITHIN, drained).await;
 }
 
 fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
@@ -75,6 +93,7 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
         if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.max_bytes) {
+            discard(request.into_body()).await;
             return Err(limit.exceeded());
         }
         match Limited::new(request.into_body(), limit.bytes()).collect().await {

@@ -66,7 +66,7 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
     routes
         .fallback(page::fallback)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state.clone())
+        .with_state(state)
         .layer(compression::layer())
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);

@@ -3,6 +3,7 @@
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -17,6 +18,9 @@ const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
 /// Name where the document gives none.
 const UNTITLED: &str = "Untitled";
+
+/// Documents that may be read and validated at once: one takes many times its size in memory.
+static CHECKS: Semaphore = Semaphore::const_new(4);
 
 /// Stands for a project document in the API's description, where its JSON Schema takes its place.
 #[derive(Debug)]
@@ -61,6 +65,7 @@ impl Document {
         bytes: axum::body::Bytes,
         path_id: Option<String>,
     ) -> Result<Self, ApiError> {
+        let _slot = CHECKS.acquire().await.map_err(ApiError::internal)?;
         tokio::task::spawn_blocking(move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await?
     }
 

@@ -416,3 +416,27 @@ async fn the_demo_song_comes_once() {
     super::seed_demo(&app.state).await.expect("does nothing");
     read(&app, "demo").await.problem(404, "not_found");
 }
+
+#[tokio::test]
+async fn a_full_disk_is_507_and_loses_nothing() {
+    let app = TestApp::start().await;
+    create(&app, &project("song", "One")).await.expect(201);
+    // As good as a full disk: no connection may make the file larger.
+    let mut connections = Vec::new();
+    for _ in 0..app.state.db.options().get_max_connections() {
+        connections.push(app.state.db.acquire().await.expect("a connection"));
+    }
+    for connection in &mut connections {
+        sqlx::query("PRAGMA max_page_count = 1").execute(&mut **connection).await.expect("a pragma");
+    }
+    drop(connections);
+    let mut large = project("song", "Two");
+    large["client"] = "x".repeat(500_000).into();
+    save(&app, "song", 1, &large).await.problem(507, "storage_full");
+    let mut other = large.clone();
+    other["project_id"] = "other".into();
+    create(&app, &other).await.problem(507, "storage_full");
+    let answer = read(&app, "song").await;
+    assert_eq!((answer.expect(200)["name"].as_str(), answer.header("etag")), (Some("One"), "\"1\""));
+    read(&app, "other").await.problem(404, "not_found");
+}

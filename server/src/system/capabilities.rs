@@ -133,9 +133,13 @@ fn host_is_loopback(headers: &HeaderMap) -> bool {
 mod tests {
     use axum::http::Method;
 
-    use crate::test_app::TestApp;
+    use crate::test_app::{Call, TestApp};
 
     const PATH: &str = "/api/v1/system/capabilities";
+
+    fn by(call: Call<'_>) -> Call<'_> {
+        call.header("host", "studio.example").header("x-forwarded-proto", "https")
+    }
 
     #[tokio::test]
     async fn anybody_may_ask_and_the_environments_differ() {
@@ -167,9 +171,6 @@ mod tests {
             let answer = app.local(Method::GET, PATH).header("host", host).send().await;
             assert_eq!(answer.expect(200)["secure"], secure, "{host}");
         }
-        let by = |call: crate::test_app::Call<'_>| {
-            call.header("host", "studio.example").header("x-forwarded-proto", "https")
-        };
         assert_eq!(by(app.remote(Method::GET, PATH)).send().await.expect(200)["secure"], true);
         // Only a proxy that is named in the settings is believed.
         assert_eq!(by(app.local(Method::GET, PATH)).send().await.expect(200)["secure"], false);

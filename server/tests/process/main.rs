@@ -1,0 +1,5 @@
+//! The program as a process: started, asked, killed, started again.
+
+mod durability;
+mod start_and_stop;
+mod support;

@@ -1,0 +1,159 @@
+//! The program from outside: its start, its refusals, its logs, its end.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use crate::support::{Service, songfoundry};
+use serde_json::{Value, json};
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+fn run(storage: &Path, args: &[&str], settings: &[(&str, &str)]) -> Output {
+    songfoundry(storage).args(args).envs(settings.iter().copied()).output().expect("runs")
+}
+
+#[track_caller]
+fn refused(storage: &Path, settings: &[(&str, &str)], expected: &str) {
+    let output = run(storage, &["serve"], settings);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains(expected), "{:?}: {said}", output.status);
+}
+
+#[test]
+fn a_wrong_setting_stops_the_start_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    refused(&storage, &[("SF_PORT", "x")], "SF_PORT is `x`");
+    refused(&storage, &[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
+    refused(&storage, &[("SF_CONFIG", "/nowhere/songfoundry.toml")], "/nowhere/songfoundry.toml");
+    std::fs::write(folder.path().join("songfoundry.toml"), "log_format = \"xml\"").expect("writes");
+    refused(&storage, &[], "SF_LOG_FORMAT is `xml`");
+    assert!(!storage.exists(), "made the storage folder before the settings were checked");
+    std::fs::write(folder.path().join("songfoundry.toml"), "").expect("writes");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("writes");
+    refused(&file, &[], "SF_STORAGE_DIR");
+}
+
+#[test]
+fn one_storage_folder_serves_one_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let first = Service::start(&storage, &[]);
+    refused(&storage, &[], "SF_STORAGE_DIR");
+    let port = first.address.port().to_string();
+    refused(&folder.path().join("other"), &[("SF_PORT", &port)], "SF_PORT");
+    first.expect(200, "GET", "/readyz", &[], &Value::Null);
+}
+
+#[test]
+fn the_signing_key_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    Service::start(&storage, &[]).kill();
+    let key = storage.join("token-signing.key");
+    let mode = |path: &Path| std::fs::metadata(path).expect("is there").permissions().mode() & 0o777;
+    assert_eq!((mode(&key), mode(&storage)), (0o600, 0o700));
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).expect("changes");
+    Service::start(&storage, &[]).kill();
+    assert_eq!(mode(&key), 0o600);
+}
+
+#[test]
+fn a_container_prints_its_first_password_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let settings = [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", SECRET)];
+    let first = Service::start(&storage, &settings);
+    let greeting = first.greeting.concat();
+    let password = greeting.split('`').nth(3).expect("a password in the greeting").to_owned();
+    let body = json!({ "username": "admin", "password": password });
+    let answer = first.expect(200, "POST", "/api/v1/auth/login", &[], &body);
+    assert_eq!(answer["user"]["must_change_password"], true);
+    first.kill();
+    let second = Service::start(&storage, &settings);
+    assert!(second.greeting.is_empty(), "{:?}", second.greeting);
+    second.expect(200, "POST", "/api/v1/auth/login", &[], &body);
+}
+
+#[test]
+fn it_ends_in_time_with_connections_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    // One that says nothing, one that stopped in the middle of its request.
+    let idle = TcpStream::connect(service.address).expect("connects");
+    let mut half = TcpStream::connect(service.address).expect("connects");
+    write!(
+        half,
+        "POST /api/v1/projects HTTP/1.1\r\nHost: {}\r\nContent-Length: 10\r\n\r\n{{",
+        service.address
+    )
+    .expect("writes");
+    std::thread::sleep(Duration::from_millis(100));
+    let (status, took) = service.stop();
+    assert!(status.success(), "{status}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    drop((idle, half));
+}
+
+#[test]
+fn logs_are_json_on_request_and_never_hold_a_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = songfoundry(&folder.path().join("storage"));
+    command.arg("serve").env("SF_LOG", "debug").env("SF_LOG_FORMAT", "json").stderr(Stdio::piped());
+    let mut service = Service::spawn(&mut command);
+    let mut stderr = service.take_stderr();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        stderr.read_to_string(&mut text).expect("text");
+        text
+    });
+    service.expect(200, "GET", "/api/v1/tasks?token=hidden-in-the-query", &[], &Value::Null);
+    let headers = [("Authorization", "Bearer hidden-in-the-header")];
+    service.expect(401, "GET", "/api/v1/tasks", &headers, &Value::Null);
+    let body = json!({ "username": "admin", "password": "hidden-in-the-body" });
+    service.expect(401, "POST", "/api/v1/auth/login", &[], &body);
+    service.stop();
+    let text = reader.join().expect("reads");
+    assert!(text.contains("/api/v1/tasks") && text.contains("failed log-in"), "{text}");
+    assert!(!text.contains("hidden-in"), "{text}");
+    for line in text.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+        assert!(entry["level"].is_string() && entry["timestamp"].is_string(), "{line}");
+    }
+}
+
+#[test]
+fn the_command_line_teaches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    for (args, expected) in [
+        (&["--help"][..], "songfoundry serve"),
+        (&["serve", "--help"][..], "SF_STORAGE_DIR"),
+        (&["config", "--help"][..], "songfoundry.toml"),
+        (&["--version"][..], env!("CARGO_PKG_VERSION")),
+        (&["config"][..], "SF_PORT=0  [environment]"),
+    ] {
+        let output = run(&storage, args, &[]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(expected), "{args:?}: {said}");
+    }
+    let output = run(&storage, &["config"], &[("SF_PORT", "x")]);
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("SF_PORT is `x`"));
+    assert!(!run(&storage, &["sreve"], &[]).status.success());
+}
+
+#[test]
+fn a_body_over_the_limit_is_answered_and_not_cut_off() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[("SF_PROJECT_MAX_BYTES", "100000")]);
+    let body = json!({ "name": "x".repeat(30_000_000) });
+    let problem = service.expect(413, "POST", "/api/v1/projects", &[], &body);
+    assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("100000")), "{problem}");
+    let problem = service.expect(413, "POST", "/api/v1/auth/login", &[], &body);
+    assert_eq!(problem["code"], "too_large");
+}

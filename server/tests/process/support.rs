@@ -1,0 +1,180 @@
+//! The program as a process, and just enough HTTP to talk to it.
+
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A running service. Dropped, it is killed.
+pub(crate) struct Service {
+    child: Child,
+    /// Address that it printed.
+    pub(crate) address: SocketAddr,
+    /// Lines that it printed before its address.
+    pub(crate) greeting: Vec<String>,
+    /// Kept open, so that later prints do not fail.
+    _stdout: BufReader<ChildStdout>,
+}
+
+/// The command `songfoundry` with an environment of its own.
+pub(crate) fn songfoundry(storage: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_songfoundry"));
+    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("SF_")) {
+        command.env_remove(key);
+    }
+    command
+        .env("SF_STORAGE_DIR", storage)
+        .env("SF_PORT", "0")
+        .env("SF_SOUNDFONT_DIRS", storage.join("soundfonts"));
+    // Without a settings file of whoever runs the tests.
+    command.current_dir(storage.parent().expect("a folder above"));
+    command
+}
+
+impl Service {
+    /// Starts the service on a free port and waits until it prints its address.
+    pub(crate) fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::spawn(songfoundry(storage).arg("serve").envs(settings.iter().copied()).stderr(Stdio::null()))
+    }
+
+    /// Starts `command` and waits until it prints its address.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let (address, greeting) = read_greeting(&mut stdout);
+        if let Some(address) = address {
+            Self { child, address, greeting, _stdout: stdout }
+        } else {
+            panic!("ended before it printed its address: {:?} {greeting:?}", child.wait());
+        }
+    }
+
+    /// SIGKILL while others still talk to it.
+    pub(crate) fn signal_kill(&self) {
+        let sent =
+            Command::new("kill").args(["-KILL", &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// SIGKILL: no chance to tidy up.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("kills");
+        self.child.wait().expect("ends");
+    }
+
+    /// SIGTERM, then waits for the end. Says how it ended and how long that took.
+    pub(crate) fn stop(mut self) -> (ExitStatus, Duration) {
+        let begun = Instant::now();
+        let sent =
+            Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        while begun.elapsed() < Duration::from_secs(20) {
+            if let Some(status) = self.child.try_wait().expect("waits") {
+                return (status, begun.elapsed());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("does not end after SIGTERM");
+    }
+
+    /// Takes standard error, if it was piped.
+    pub(crate) fn take_stderr(&mut self) -> impl std::io::Read + use<> {
+        self.child.stderr.take().expect("piped")
+    }
+
+    /// Sends a request; `None` if the service was gone before the answer was whole.
+    pub(crate) fn call(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Option<Answer> {
+        request(self.address, method, path, headers, body).ok().flatten()
+    }
+
+    /// Sends a request that must be answered with `status`, and returns the JSON body.
+    #[track_caller]
+    pub(crate) fn expect(
+        &self,
+        status: u16,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Value {
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = self.call(method, path, headers, &text).expect("an answer");
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+        if answer.body.is_empty() { Value::Null } else { serde_json::from_str(&answer.body).expect("JSON") }
+    }
+}
+
+/// Reads up to the line with the address: the address, and the lines before it.
+fn read_greeting(stdout: &mut impl BufRead) -> (Option<SocketAddr>, Vec<String>) {
+    let mut greeting = Vec::new();
+    loop {
+        let mut line = String::new();
+        if stdout.read_line(&mut line).expect("reads") == 0 {
+            return (None, greeting);
+        }
+        if let Some(address) = line.trim().strip_prefix("Songfoundry is at http://") {
+            return (Some(address.parse().expect("an address")), greeting);
+        }
+        greeting.push(line);
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // Already ended in most tests.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+fn request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> std::io::Result<Option<Answer>> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+    let mut head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    if !body.is_empty() {
+        head.push_str("Content-Type: application/json\r\n");
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    stream.write_all(format!("{head}\r\n{body}").as_bytes())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let text = String::from_utf8_lossy(&answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return Ok(None) };
+    let field = |name: &str| {
+        let line = head.lines().find(|line| line.to_ascii_lowercase().starts_with(name))?;
+        line.split_once(':').map(|(_, value)| value.trim().to_owned())
+    };
+    let length = field("content-length:").and_then(|text| text.parse::<usize>().ok());
+    if length.is_some_and(|length| body.len() < length) {
+        return Ok(None);
+    }
+    let status = head.split(' ').nth(1).and_then(|text| text.parse().ok()).expect("a status");
+    Ok(Some(Answer { status, body: body.to_owned() }))
+}
