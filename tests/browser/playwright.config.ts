@@ -1,0 +1,31 @@
+import { defineConfig } from '@playwright/test';
+
+export default defineConfig({
+  testDir: 'specs',
+  outputDir: 'output/results',
+  fullyParallel: true,
+  // Sound in real time wants a core of its own.
+  workers: 1,
+  retries: 0,
+  timeout: 60_000,
+  reporter: [['list']],
+  forbidOnly: true,
+  use: {
+    viewport: { width: 1440, height: 900 },
+    launchOptions: {
+      executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        '--autoplay-policy=no-user-gesture-required',
+        // A name that is not this machine's own, for what browsers keep from insecure pages.
+        '--host-resolver-rules=MAP studio.example 127.0.0.1',
+      ],
+    },
+  },
+});

@@ -1,0 +1,51 @@
+/** Looking at audio: WAV files of the service, and comparisons. */
+import type { Recording } from './capture';
+
+/** The samples of a stereo 32-bit float WAV file. */
+export function readFloatWav(file: Buffer): Recording & { sampleRateHz: number } {
+  let sampleRateHz = 0;
+  for (let place = 12; place + 8 <= file.length; ) {
+    const id = file.toString('latin1', place, place + 4);
+    const size = file.readUInt32LE(place + 4);
+    if (id === 'fmt ') sampleRateHz = file.readUInt32LE(place + 12);
+    if (id === 'data') {
+      const frames = size / 8;
+      const [left, right] = [new Float32Array(frames), new Float32Array(frames)];
+      for (let frame = 0; frame < frames; frame++) {
+        left[frame] = file.readFloatLE(place + 8 + frame * 8);
+        right[frame] = file.readFloatLE(place + 12 + frame * 8);
+      }
+      return { left, right, sampleRateHz };
+    }
+    place += 8 + size + (size % 2);
+  }
+  throw new Error('no data chunk');
+}
+
+export function peak(values: Float32Array): number {
+  let highest = 0;
+  for (const value of values) highest = Math.max(highest, Math.abs(value));
+  return highest;
+}
+
+/** The first frame that is not silent. */
+export function firstSound({ left, right }: Recording): number {
+  const frame = left.findIndex((value, place) => value !== 0 || right[place] !== 0);
+  if (frame < 0) throw new Error('all silent');
+  return frame;
+}
+
+/** Largest difference over the frames that both have, with the first sounds laid on each other. */
+export function largestDifference(a: Recording, b: Recording): { difference: number; frames: number } {
+  const [startA, startB] = [firstSound(a), firstSound(b)];
+  const lead = Math.min(startA, startB);
+  const frames = Math.min(a.left.length - startA, b.left.length - startB) + lead;
+  let difference = 0;
+  for (const side of ['left', 'right'] as const) {
+    for (let frame = 0; frame < frames; frame++) {
+      const [valueA, valueB] = [a[side][startA - lead + frame] ?? 0, b[side][startB - lead + frame] ?? 0];
+      difference = Math.max(difference, Math.abs(valueA - valueB));
+    }
+  }
+  return { difference, frames };
+}

@@ -1,0 +1,80 @@
+//! A running service: the real program on a storage folder of its own.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+/// The path of one of our programs, built from the sources as they are now.
+///
+/// # Panics
+///
+/// If the program does not build.
+pub fn debug_binary(package: &str, program: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", package])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .status()
+            .expect("cargo runs");
+        assert!(built.success(), "{package} does not build");
+    });
+    // Tests stand in target/debug/deps.
+    let test = std::env::current_exe().expect("a path");
+    let folder = test.parent().and_then(Path::parent).expect("the target folder");
+    folder.join(program)
+}
+
+/// A service that listens on a free port of 127.0.0.1 and ends with this value.
+pub struct Service {
+    child: Child,
+    url: String,
+}
+
+impl Service {
+    /// Starts the service on a storage folder, with further settings.
+    ///
+    /// # Panics
+    ///
+    /// If it does not say its address.
+    pub fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
+        let mut child = Command::new(debug_binary("songfoundry-server", "songfoundry"))
+            .arg("serve")
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("SF_PORT", "0")
+            .env("SF_STORAGE_DIR", storage)
+            .env("SF_LOG", "warn")
+            .envs(settings.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the service starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let url = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let start = line.find("http://")?;
+                Some(line[start..].split_whitespace().next()?.trim_end_matches('/').to_owned())
+            })
+            .expect("the service says its address");
+        // What else it prints must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, url }
+    }
+
+    /// The address of an operation of the API.
+    pub fn api(&self, path: &str) -> String {
+        format!("{}/api/v1{path}", self.url)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // Ends by its own process id only; errors mean that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

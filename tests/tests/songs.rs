@@ -1,0 +1,155 @@
+//! Real songs, from MIDI file to WAV, by both ways: the API and the command line.
+//!
+//! The songs are the 31 of Debian's `openttd-openmsx`, the banks its `timgm6mb-soundfont` and
+//! `fluid-soundfont-gm`. `scripts/test` installs them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use midly::{MetaMessage, Smf, Timing, TrackEventKind};
+use serde_json::{Value, json};
+use songfoundry_tests::{Service, debug_binary};
+
+const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
+const BANKS: &str = "/usr/share/sounds/sf2";
+const SONG_COUNT: usize = 31;
+const SAMPLE_RATE_HZ: f64 = 48_000.0;
+
+/// Longest that a render may ring on after the file's own end, in seconds, with some slack.
+const TAIL_SECS: f64 = 5.1;
+
+fn songs() -> Vec<PathBuf> {
+    let folder =
+        std::fs::read_dir(SONGS).unwrap_or_else(|error| panic!("{SONGS}: {error}; see scripts/test"));
+    let mut songs: Vec<PathBuf> = folder.map(|entry| entry.expect("an entry").path()).collect();
+    songs.retain(|path| path.extension().is_some_and(|extension| extension == "mid"));
+    songs.sort();
+    assert_eq!(songs.len(), SONG_COUNT, "songs in {SONGS}");
+    songs
+}
+
+/// How long a MIDI file says it is: the end of its last track, walked through its own tempos.
+fn length_secs(file: &[u8]) -> f64 {
+    let smf = Smf::parse(file).expect("a MIDI file");
+    let Timing::Metrical(ticks_per_quarter) = smf.header.timing else { panic!("SMPTE timing") };
+    let (mut tempos, mut end) = (Vec::new(), 0_u64);
+    for track in &smf.tracks {
+        let mut tick = 0;
+        for event in track {
+            tick += u64::from(event.delta.as_int());
+            if let TrackEventKind::Meta(MetaMessage::Tempo(micros)) = event.kind {
+                tempos.push((tick, f64::from(micros.as_int())));
+            }
+        }
+        end = end.max(tick);
+    }
+    tempos.sort_by_key(|(tick, _)| *tick);
+    let (mut secs, mut since, mut micros) = (0.0, 0, 500_000.0);
+    let seconds =
+        |ticks: u64, micros: f64| ticks as f64 * micros / 1e6 / f64::from(ticks_per_quarter.as_int());
+    for (tick, next_micros) in tempos {
+        secs += seconds(tick - since, micros);
+        (since, micros) = (tick, next_micros);
+    }
+    secs + seconds(end - since, micros)
+}
+
+fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, what: &str) -> ureq::Body {
+    response.unwrap_or_else(|error| panic!("{what}: {error}")).into_body()
+}
+
+/// Imports and renders a song through the API; the receipt and the WAV file.
+fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, Vec<u8>) {
+    let what = song.display().to_string();
+    let bytes = std::fs::read(song).expect("the song reads");
+    let import = ureq::post(service.api(&format!("/multitrack/midi/import?soundfont_id={soundfont_id}")))
+        .header("content-type", "audio/midi")
+        .send(&bytes[..]);
+    let imported: Value = answer(import, &what).read_json().expect("JSON");
+    let request = json!({
+        "project": imported["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
+    });
+    let rendered: Value = answer(ureq::post(service.api("/plugins/render")).send_json(&request), &what)
+        .read_json()
+        .expect("JSON");
+    let path = rendered["audio_url"].as_str().expect("audio_url");
+    let path = path.strip_prefix("/api/v1").unwrap_or(path);
+    let wav = answer(ureq::get(service.api(path)).call(), &what)
+        .with_config()
+        .limit(1 << 30)
+        .read_to_vec()
+        .expect("the WAV file");
+    (rendered, wav)
+}
+
+/// Renders a song on the command line; the receipt.
+fn through_the_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
+    let output = Command::new(debug_binary("songfoundry-server", "songfoundry"))
+        .arg("render")
+        .arg(song)
+        .arg("--soundfont")
+        .arg(bank)
+        .args(["--sample-rate", "48000", "--json", "-o"])
+        .arg(storage.join("song.wav"))
+        .output()
+        .expect("the program runs");
+    assert!(output.status.success(), "{}: {}", song.display(), String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a receipt in JSON")
+}
+
+/// Samples of a 16-bit WAV file with the usual 44-byte header.
+fn samples(wav: &[u8]) -> Vec<i16> {
+    let start = wav.windows(4).position(|id| id == b"data").expect("a data chunk") + 8;
+    wav[start..].as_chunks::<2>().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
+}
+
+/// How often a channel stands still at its loudest for three frames or more, as clipping does.
+fn flat_tops(samples: &[i16]) -> usize {
+    let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
+    let at_peak = |frame: &[i16], channel: usize| frame[channel].unsigned_abs() >= peak;
+    let frames: Vec<&[i16]> = samples.chunks_exact(2).collect();
+    let flat =
+        |channel| frames.windows(3).filter(|run| run.iter().all(|frame| at_peak(frame, channel))).count();
+    flat(0) + flat(1)
+}
+
+fn every_song_renders_alike_both_ways(bank: &str, soundfont_id: &str) {
+    let storage =
+        std::env::temp_dir().join(format!("songfoundry-songs-{soundfont_id}-{}", std::process::id()));
+    std::fs::create_dir_all(&storage).expect("a folder");
+    let service = Service::start(&storage.join("service"), &[("SF_SOUNDFONT_DIRS", BANKS)]);
+    for song in songs() {
+        let name = song.file_name().expect("a name").to_string_lossy().into_owned();
+        let (rendered, wav) = through_the_api(&service, &song, soundfont_id);
+        let receipt = through_the_command_line(&song, &Path::new(BANKS).join(bank), &storage);
+        let hash = &rendered["receipt"]["pcm_sha256"];
+        assert!(hash.as_str().is_some_and(|hash| hash.len() == 64), "{name}: {rendered}");
+        assert_eq!(hash, &receipt["receipt"]["pcm_sha256"], "{name}: API and command line differ");
+
+        let samples = samples(&wav);
+        let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
+        assert!(peak > 1_000, "{name} is all but silent: peak {peak} of 32768");
+        assert_eq!(flat_tops(&samples), 0, "{name} is flat-topped");
+        assert_eq!(rendered["receipt"]["clipped_samples"], 0, "{name}");
+
+        let rendered_secs = samples.len() as f64 / 2.0 / SAMPLE_RATE_HZ;
+        let own_secs = length_secs(&std::fs::read(&song).expect("the song reads"));
+        assert!(
+            (own_secs - 0.01..own_secs + TAIL_SECS).contains(&rendered_secs),
+            "{name} lasts {rendered_secs} s and the file says {own_secs} s"
+        );
+        println!("{name}: {own_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}");
+    }
+    drop(service);
+    std::fs::remove_dir_all(&storage).expect("the folder goes");
+}
+
+#[test]
+fn with_timgm6mb() {
+    every_song_renders_alike_both_ways("TimGM6mb.sf2", "timgm6mb");
+}
+
+#[test]
+fn with_fluidr3() {
+    every_song_renders_alike_both_ways("FluidR3_GM.sf2", "fluidr3gm");
+}
