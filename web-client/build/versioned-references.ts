@@ -1,0 +1,61 @@
+/**
+ * Every reference to an asset carries `?v=` and a hash, so that the service
+ * may let browsers keep assets for ever: fonts and images by their own
+ * content, scripts and styles by the whole build. The build's hash stands in
+ * the page too, for the engine's files.
+ */
+import { createHash } from 'node:crypto';
+import type { Plugin } from 'vite';
+
+const HASH_LENGTH = 16;
+
+export function contentHash(parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex').slice(0, HASH_LENGTH);
+}
+
+/** Adds `?v=` to each `url()` of a style sheet; `hashOf` names a file's hash, or null to leave it alone. */
+export function versionStyle(css: string, hashOf: (name: string) => string | null): string {
+  return css.replace(/url\((['"]?)([^'")?#]+)\1\)/g, (whole, quote: string, url: string) => {
+    const hash = hashOf(url.split('/').at(-1) ?? '');
+    return hash === null ? whole : `url(${quote}${url}?v=${hash}${quote})`;
+  });
+}
+
+/** Adds the build's hash to the page's own references, and to its head. */
+export function versionPage(html: string, build: string): string {
+  return html
+    .replace(/\b(src|href)="(\/[^"?#]+)"/g, `$1="$2?v=${build}"`)
+    .replace('<head>', `<head>\n    <meta name="songfoundry-build" content="${build}" />`);
+}
+
+export function versionedReferences(): Plugin {
+  return {
+    name: 'songfoundry:versioned-references',
+    apply: 'build',
+    enforce: 'post',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        const files = Object.values(bundle);
+        const hashes = new Map<string, string>();
+        for (const file of files) {
+          if (file.type === 'asset') hashes.set(file.fileName.split('/').at(-1) ?? '', contentHash([file.source]));
+        }
+        for (const file of files) {
+          if (file.type === 'asset' && file.fileName.endsWith('.css')) {
+            file.source = versionStyle(String(file.source), (name) => hashes.get(name) ?? null);
+          }
+        }
+        const parts = files
+          .filter((file) => !file.fileName.endsWith('.html'))
+          .sort((a, b) => a.fileName.localeCompare(b.fileName))
+          .map((file) => (file.type === 'chunk' ? file.code : file.source));
+        const page = bundle['index.html'];
+        if (page?.type !== 'asset') throw new Error('the build made no index.html');
+        page.source = versionPage(String(page.source), contentHash(parts));
+      },
+    },
+  };
+}

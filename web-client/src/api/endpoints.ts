@@ -1,0 +1,113 @@
+/** The service's operations that the page uses, one function each. */
+import type { Note, Control, Project, SampleRateHz, TempoPoint } from '../project/model';
+import { Api, revisionOfEtag } from './client';
+import type {
+  BitDepth,
+  Capabilities,
+  MidiImport,
+  PasswordStrength,
+  ProjectEntry,
+  ProjectPage,
+  SavedAnswer,
+  SoundFontCatalog,
+  Task,
+  RenderResult,
+  TempProject,
+  TempRevision,
+  TempWritten,
+  TokenAnswer,
+  User,
+} from './types';
+
+export const capabilities = (api: Api) => api.json<Capabilities>('GET', '/system/capabilities');
+
+export const loginLocal = (api: Api) => api.json<TokenAnswer>('POST', '/auth/local');
+export const login = (api: Api, username: string, password: string) =>
+  api.json<TokenAnswer>('POST', '/auth/login', { json: { username, password } });
+export const me = (api: Api) => api.json<User>('GET', '/auth/me');
+export const refresh = (api: Api) => api.json<TokenAnswer>('POST', '/auth/refresh');
+export const logout = (api: Api) => api.send('POST', '/auth/logout');
+export const changePassword = (api: Api, currentPassword: string, newPassword: string) =>
+  api.json<TokenAnswer>('POST', '/auth/password', {
+    json: { current_password: currentPassword, new_password: newPassword },
+  });
+export const passwordStrength = (api: Api, password: string, signal: AbortSignal) =>
+  api.json<PasswordStrength>('POST', '/auth/password-strength', { json: { password }, signal });
+
+/** Every saved project, all pages of the list. */
+export async function listProjects(api: Api): Promise<ProjectEntry[]> {
+  const entries: ProjectEntry[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: ProjectPage = await api.json<ProjectPage>('GET', '/projects', { query: { limit: 100, cursor } });
+    entries.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return entries;
+}
+
+export async function loadProject(api: Api, id: string): Promise<{ document: unknown; revision: number | null }> {
+  const response = await api.send('GET', `/projects/${encodeURIComponent(id)}`);
+  return { document: await response.json(), revision: revisionOfEtag(response.headers.get('etag')) };
+}
+export const createProject = (api: Api, project: Project) =>
+  api.json<SavedAnswer>('POST', '/projects', { json: project });
+export const saveProject = (api: Api, project: Project, revision: number) =>
+  api.json<SavedAnswer>('PUT', `/projects/${encodeURIComponent(project.project_id)}`, {
+    json: project,
+    headers: { 'If-Match': `"${revision}"` },
+  });
+export const deleteProject = (api: Api, id: string) => api.send('DELETE', `/projects/${encodeURIComponent(id)}`);
+
+export const readTemp = (api: Api) => api.json<TempProject>('GET', '/projects/temp');
+export const tempRevision = (api: Api) => api.json<TempRevision>('GET', '/projects/temp/revision');
+export const deleteTemp = (api: Api) => api.send('DELETE', '/projects/temp');
+/** Writes the autosave; `body` is the JSON text of {client_id, project}. */
+export const writeTemp = (api: Api, body: string, keepalive = false) =>
+  api.json<TempWritten>('PUT', '/projects/temp', {
+    body,
+    headers: { 'Content-Type': 'application/json' },
+    keepalive,
+  });
+
+export const soundFontCatalog = (api: Api) => api.json<SoundFontCatalog>('GET', '/plugins/soundfonts/catalog');
+export const downloadSoundFont = (api: Api, id: string, signal: AbortSignal) =>
+  api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { signal });
+
+export type SoundFontRenderRequest = {
+  notes: Note[];
+  controls: Control[];
+  soundfont_id?: string;
+  bank: number;
+  program: number;
+  tempo_map: TempoPoint[];
+  time_base: 'ticks';
+  sample_rate_hz: SampleRateHz;
+};
+export const renderSoundFont = (api: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
+  api.send('POST', '/plugins/soundfont-render', { json: request, signal });
+
+export type ExportOptions = { bitDepth: BitDepth; sampleRateHz: SampleRateHz; title: string };
+export const startExport = (api: Api, project: Project, options: ExportOptions) =>
+  api.json<{ task_id: string }>('POST', '/plugins/render', {
+    query: { async: 'true' },
+    json: {
+      project,
+      format: 'wav',
+      bit_depth: options.bitDepth,
+      sample_rate_hz: options.sampleRateHz,
+      metadata: { title: options.title },
+    },
+  });
+export const readTask = (api: Api, id: string, signal: AbortSignal) =>
+  api.json<Task<RenderResult>>('GET', `/tasks/${encodeURIComponent(id)}`, { signal });
+export const cancelTask = (api: Api, id: string) => api.send('DELETE', `/tasks/${encodeURIComponent(id)}`);
+
+export const importMidi = (api: Api, bytes: ArrayBuffer, name: string, soundfontId: string | null) =>
+  api.json<MidiImport>('POST', '/multitrack/midi/import', {
+    body: bytes,
+    headers: { 'Content-Type': 'audio/midi' },
+    query: { name, soundfont_id: soundfontId ?? undefined },
+  });
+export const exportMidi = (api: Api, project: Project) =>
+  api.send('POST', '/multitrack/midi/export', { json: { project } });

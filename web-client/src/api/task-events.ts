@@ -1,0 +1,81 @@
+/** Following a task: its server-sent events, or polling where those do not come through. */
+import { Api } from './client';
+import { readTask } from './endpoints';
+import type { RenderResult, Task } from './types';
+
+type ExportTask = Task<RenderResult>;
+
+const POLL_MS = 500;
+
+export function isFinished(task: ExportTask): boolean {
+  return task.state === 'succeeded' || task.state === 'failed' || task.state === 'cancelled';
+}
+
+/** Splits a stream of server-sent events; feed it text as it arrives. */
+export class EventSplitter {
+  #pending = '';
+
+  /** The `data` of each event that `text` completes. */
+  push(text: string): string[] {
+    this.#pending = (this.#pending + text).replaceAll('\r\n', '\n');
+    const blocks = this.#pending.split('\n\n');
+    this.#pending = blocks.pop() ?? '';
+    return blocks
+      .map((block) =>
+        block
+          .split('\n')
+          .filter((line) => line.startsWith('data:'))
+          .map((line) => line.slice(5).trimStart())
+          .join('\n'),
+      )
+      .filter((data) => data !== '');
+  }
+}
+
+async function followEvents(
+  api: Api,
+  id: string,
+  signal: AbortSignal,
+  onChange: (task: ExportTask) => void,
+): Promise<ExportTask | null> {
+  const response = await api.send('GET', `/tasks/${encodeURIComponent(id)}/events`, {
+    headers: { Accept: 'text/event-stream' },
+    signal,
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!reader) return null;
+  const splitter = new EventSplitter();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return null;
+    for (const data of splitter.push(value)) {
+      const task = JSON.parse(data) as ExportTask;
+      onChange(task);
+      if (isFinished(task)) {
+        void reader.cancel();
+        return task;
+      }
+    }
+  }
+}
+
+/** Calls `onChange` as the task goes on; answers with its last state once it is over. */
+export async function followTask(
+  api: Api,
+  id: string,
+  signal: AbortSignal,
+  onChange: (task: ExportTask) => void,
+): Promise<ExportTask> {
+  try {
+    const task = await followEvents(api, id, signal, onChange);
+    if (task) return task;
+  } catch (error) {
+    if (signal.aborted) throw error;
+  }
+  for (;;) {
+    const task = await readTask(api, id, signal);
+    onChange(task);
+    if (isFinished(task)) return task;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

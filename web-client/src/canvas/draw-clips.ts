@@ -1,0 +1,124 @@
+import { itemId } from '../project/edit-items';
+import type { Item, MidiItem, Project } from '../project/model';
+import { drawGrid } from './draw-grid';
+import { FONT_SMALL, PALETTE, withAlpha } from './palette';
+import type { TimeView } from './time-view.svelte';
+
+/** Height of a track's lane, in pixels. */
+export const LANE_PX = 66;
+const CLIP_INSET_PX = 4;
+const TITLE_PX = 15;
+const AUDIO_CLIP_PX = 96;
+
+export type ClipsScene = {
+  view: TimeView;
+  project: Project;
+  scrollTopPx: number;
+  selectedItemId: string | null;
+  selectedTrackId: string | null;
+};
+
+/** Pixels from left to right that an item covers in the view. */
+export function itemSpan(view: TimeView, item: Item): { left: number; width: number } {
+  const left = view.x(item.start_tick);
+  const width = item.type === 'audio' ? AUDIO_CLIP_PX : item.length_ticks / view.ticksPerPx;
+  return { left, width: Math.max(3, width) };
+}
+
+/** The lanes of the arrangement with their clips. */
+export function drawClips(
+  context: CanvasRenderingContext2D,
+  scene: ClipsScene,
+  widthPx: number,
+  heightPx: number,
+): void {
+  const { view, project, scrollTopPx } = scene;
+  const first = Math.floor(scrollTopPx / LANE_PX);
+  const last = Math.min(project.tracks.length - 1, Math.floor((scrollTopPx + heightPx) / LANE_PX));
+  const selected = project.tracks.findIndex((track) => track.id === scene.selectedTrackId);
+  if (selected >= 0) {
+    context.fillStyle = PALETTE.panel;
+    context.fillRect(0, selected * LANE_PX - scrollTopPx, widthPx, LANE_PX);
+  }
+  drawGrid(context, view, project.time_signatures, 0, heightPx);
+  for (let lane = first; lane <= last; lane++) {
+    const track = project.tracks[lane];
+    if (!track) continue;
+    const top = lane * LANE_PX - scrollTopPx;
+    context.fillStyle = PALETTE.line;
+    context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
+    const soloed = project.tracks.some((other) => other.solo);
+    const heard = !track.mute && (!soloed || track.solo);
+    for (const item of track.items) {
+      const { left, width } = itemSpan(view, item);
+      if (left > widthPx || left + width < 0) continue;
+      context.globalAlpha = heard ? 1 : 0.45;
+      drawClip(context, item, item.name ?? track.name, track.color, itemId(item) === scene.selectedItemId, {
+        left,
+        width,
+        top: top + CLIP_INSET_PX,
+        height: LANE_PX - 1 - 2 * CLIP_INSET_PX,
+        view,
+        widthPx,
+      });
+      context.globalAlpha = 1;
+    }
+  }
+}
+
+type ClipBox = { left: number; width: number; top: number; height: number; view: TimeView; widthPx: number };
+
+function drawClip(
+  context: CanvasRenderingContext2D,
+  item: Item,
+  name: string,
+  color: string,
+  selected: boolean,
+  box: ClipBox,
+): void {
+  // Clips far wider than the view are cut to it: long paths are slow to fill.
+  const left = Math.max(-8, box.left) + 0.5;
+  const right = Math.min(box.widthPx + 8, box.left + box.width) - 1.5;
+  const width = Math.max(2, right - left);
+  context.beginPath();
+  context.roundRect(left, box.top + 0.5, width, box.height - 1, 4);
+  context.fillStyle = withAlpha(color, selected ? 0.42 : 0.24);
+  context.fill();
+  if (selected) {
+    context.strokeStyle = color;
+    context.lineWidth = 1.5;
+    context.stroke();
+  }
+  context.save();
+  context.clip();
+  if (box.width > 24) {
+    context.fillStyle = color;
+    context.font = FONT_SMALL;
+    context.fillText(name, Math.max(left, box.left) + 6, box.top + 12);
+  }
+  if (item.type === 'midi') drawNotes(context, item, selected ? withAlpha(color, 1) : withAlpha(color, 0.9), box);
+  context.restore();
+}
+
+function drawNotes(context: CanvasRenderingContext2D, item: MidiItem, color: string, box: ClipBox): void {
+  if (item.notes.length === 0) return;
+  let low = 127;
+  let high = 0;
+  for (const note of item.notes) {
+    low = Math.min(low, note.pitch);
+    high = Math.max(high, note.pitch);
+  }
+  const range = Math.max(7, high - low);
+  const middle = (low + high) / 2;
+  const top = box.top + TITLE_PX + 3;
+  const height = box.height - TITLE_PX - 9;
+  context.fillStyle = color;
+  const { view } = box;
+  for (const note of item.notes) {
+    const x = view.x(item.start_tick + note.tick);
+    const width = Math.max(2, note.length_ticks / view.ticksPerPx - 0.5);
+    if (x > box.widthPx || x + width < 0) continue;
+    const y = top + height * (0.5 - (note.pitch - middle) / range);
+    context.fillRect(x, Math.round(y), width, 2);
+  }
+}

@@ -1,0 +1,22 @@
+import { gridLines } from '../project/grid';
+import type { TimeSignature } from '../project/model';
+import { PALETTE } from './palette';
+import type { TimeView } from './time-view.svelte';
+
+/** Least distance of two grid lines, in pixels. */
+const MIN_LINE_PX = 9;
+
+/** The vertical lines of bars, beats and steps. */
+export function drawGrid(
+  context: CanvasRenderingContext2D,
+  view: TimeView,
+  signatures: readonly TimeSignature[],
+  stepTicks: number,
+  heightPx: number,
+): void {
+  const lines = gridLines(signatures, view.startTick, view.endTick, stepTicks, MIN_LINE_PX * view.ticksPerPx);
+  for (const line of lines) {
+    context.fillStyle = line.level === 'bar' ? PALETTE.line : line.level === 'beat' ? PALETTE.lineSoft : PALETTE.lineFaint;
+    context.fillRect(Math.round(view.x(line.tick)), 0, 1, heightPx);
+  }
+}

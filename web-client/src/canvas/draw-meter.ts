@@ -1,0 +1,37 @@
+import { METER_FLOOR_DB, type Meter } from '../engine/meters';
+import { placeOfDb } from '../ui/fader-scale';
+import { PALETTE } from './palette';
+
+/** Levels from which a meter turns yellow, and red, in decibels. */
+const WARM_DB = -9;
+const HOT_DB = -1;
+
+function placeOf(db: number): number {
+  return db <= METER_FLOOR_DB ? 0 : placeOfDb(db);
+}
+
+/** Two columns, left and right, with their held peaks; as high as the fader beside them. */
+export function drawMeter(
+  context: CanvasRenderingContext2D,
+  meters: readonly [Meter, Meter],
+  widthPx: number,
+  heightPx: number,
+): void {
+  const columnPx = Math.floor((widthPx - 2) / 2);
+  const gradient = context.createLinearGradient(0, heightPx, 0, 0);
+  gradient.addColorStop(0, PALETTE.levelLow);
+  gradient.addColorStop(placeOf(WARM_DB), PALETTE.levelMid);
+  gradient.addColorStop(placeOf(HOT_DB), PALETTE.levelHigh);
+  gradient.addColorStop(1, PALETTE.error);
+  meters.forEach((meter, index) => {
+    const x = index * (columnPx + 2);
+    context.fillStyle = PALETTE.ground;
+    context.fillRect(x, 0, columnPx, heightPx);
+    const height = Math.round(placeOf(meter.levelDb) * heightPx);
+    context.fillStyle = gradient;
+    context.fillRect(x, heightPx - height, columnPx, height);
+    if (meter.peakDb <= METER_FLOOR_DB) return;
+    context.fillStyle = meter.peakDb >= 0 ? PALETTE.error : PALETTE.text;
+    context.fillRect(x, heightPx - Math.round(placeOf(meter.peakDb) * heightPx), columnPx, 1);
+  });
+}

@@ -1,0 +1,171 @@
+import { isBlackKey, keyName } from '../project/format';
+import type { MidiItem, Note, Project, Track } from '../project/model';
+import { drawGrid } from './draw-grid';
+import { FONT_NUMBERS, PALETTE, withAlpha } from './palette';
+import type { TimeView } from './time-view.svelte';
+
+/** Most notes of other tracks that are drawn behind the edited ones. */
+const GHOST_NOTES_MAX = 4000;
+
+export type KeyView = { topKey: number; rowPx: number };
+
+export type NotesScene = {
+  view: TimeView;
+  keys: KeyView;
+  project: Project;
+  track: Track;
+  item: MidiItem;
+  /** The item's notes as they are being edited. */
+  notes: readonly Note[];
+  selection: ReadonlySet<number>;
+  stepTicks: number;
+  marquee: { left: number; top: number; width: number; height: number } | null;
+};
+
+/** Distance of a key's row from the top of the roll, in pixels. */
+export function yOfKey(keys: KeyView, key: number): number {
+  return (keys.topKey - key) * keys.rowPx;
+}
+
+/** The key whose row is at `y`. */
+export function keyAtY(keys: KeyView, y: number): number {
+  return Math.min(127, Math.max(0, Math.floor(keys.topKey - y / keys.rowPx + 1)));
+}
+
+/** The rows, the grid and the notes of the piano roll. */
+export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
+  const { view, keys, item, track, notes } = scene;
+  for (let key = keys.topKey; key >= 0; key--) {
+    const y = yOfKey(keys, key);
+    if (y > heightPx) break;
+    if (isBlackKey(key)) {
+      context.fillStyle = PALETTE.ground;
+      context.fillRect(0, y, widthPx, keys.rowPx);
+    }
+    if (key % 12 === 0 || key % 12 === 5) {
+      context.fillStyle = PALETTE.lineSoft;
+      context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
+    }
+  }
+  drawGrid(context, view, scene.project.time_signatures, scene.stepTicks, heightPx);
+  drawGhosts(context, scene, widthPx, heightPx);
+  const height = Math.max(3, keys.rowPx - 2);
+  notes.forEach((note, index) => {
+    const x = view.x(item.start_tick + note.tick);
+    const width = Math.max(3, note.length_ticks / view.ticksPerPx - 1);
+    const y = yOfKey(keys, note.pitch) + 1;
+    if (x > widthPx || x + width < 0 || y > heightPx || y + height < 0) return;
+    const selected = scene.selection.has(index);
+    context.beginPath();
+    context.roundRect(x, y, width, height, 2);
+    context.fillStyle = selected ? track.color : withAlpha(track.color, 0.45 + 0.5 * note.velocity);
+    context.fill();
+    if (!selected) return;
+    context.strokeStyle = PALETTE.text;
+    context.lineWidth = 1.5;
+    context.stroke();
+  });
+  shadeOutside(context, scene, widthPx, heightPx);
+  if (scene.marquee) {
+    const { left, top, width, height: tall } = scene.marquee;
+    context.fillStyle = withAlpha(PALETTE.accent, 0.12);
+    context.fillRect(left, top, width, tall);
+    context.strokeStyle = PALETTE.accent;
+    context.lineWidth = 1;
+    context.strokeRect(left + 0.5, top + 0.5, width, tall);
+  }
+}
+
+function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
+  const { view, keys, project, track, item } = scene;
+  let left = GHOST_NOTES_MAX;
+  context.fillStyle = withAlpha('#6daded', 0.2);
+  for (const other of project.tracks) {
+    const drums = other.synth_engine?.type === 'soundfont' && other.synth_engine.bank === 128;
+    if (drums) continue;
+    for (const ghost of other.items) {
+      if (ghost.type !== 'midi' || (other === track && ghost.id === item.id)) continue;
+      if (ghost.start_tick > view.endTick || ghost.start_tick + ghost.length_ticks < view.startTick) continue;
+      for (const note of ghost.notes) {
+        const x = view.x(ghost.start_tick + note.tick);
+        const width = note.length_ticks / view.ticksPerPx - 1;
+        const y = yOfKey(keys, note.pitch) + 1;
+        if (x > widthPx || x + width < 0 || y > heightPx || y + keys.rowPx < 0) continue;
+        if (left-- === 0) return;
+        context.fillRect(x, y, Math.max(2, width), keys.rowPx - 2);
+      }
+    }
+  }
+}
+
+/** Darkens what lies before the item's start and after its end. */
+function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
+  const start = scene.view.x(scene.item.start_tick);
+  const end = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
+  context.fillStyle = withAlpha(PALETTE.ground, 0.6);
+  if (start > 0) context.fillRect(0, 0, Math.min(widthPx, start), heightPx);
+  if (end < widthPx) context.fillRect(Math.max(0, end), 0, widthPx, heightPx);
+  context.fillStyle = withAlpha(scene.track.color, 0.7);
+  context.fillRect(Math.round(start), 0, 1, heightPx);
+  context.fillRect(Math.round(end), 0, 1, heightPx);
+}
+
+/** The keyboard at the left of the roll. */
+export function drawKeys(
+  context: CanvasRenderingContext2D,
+  keys: KeyView,
+  down: ReadonlySet<number>,
+  widthPx: number,
+  heightPx: number,
+): void {
+  for (let key = Math.min(127, keys.topKey + 1); key >= 0; key--) {
+    const y = yOfKey(keys, key);
+    if (y > heightPx) break;
+    const black = isBlackKey(key);
+    context.fillStyle = down.has(key) ? PALETTE.accent : PALETTE.ivory;
+    if (black) {
+      context.fillRect(0, y, widthPx, keys.rowPx);
+      context.fillStyle = down.has(key) ? PALETTE.accent : PALETTE.ebony;
+      context.fillRect(0, y, widthPx * 0.62, keys.rowPx);
+      context.fillStyle = PALETTE.ivoryLine;
+      context.fillRect(widthPx * 0.62, Math.round(y + keys.rowPx / 2), widthPx * 0.38, 1);
+    } else {
+      context.fillRect(0, y, widthPx, keys.rowPx);
+    }
+    if (key % 12 === 0 || key % 12 === 5) {
+      context.fillStyle = PALETTE.ivoryLine;
+      context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
+    }
+    if (key % 12 === 0 && keys.rowPx >= 8) {
+      context.fillStyle = '#3a4147';
+      context.font = FONT_NUMBERS;
+      context.textAlign = 'right';
+      context.fillText(keyName(key), widthPx - 4, y + keys.rowPx - 2);
+      context.textAlign = 'left';
+    }
+  }
+}
+
+/** A stem for each note, as tall as its velocity. */
+export function drawVelocities(
+  context: CanvasRenderingContext2D,
+  scene: NotesScene,
+  widthPx: number,
+  heightPx: number,
+): void {
+  drawGrid(context, scene.view, scene.project.time_signatures, 0, heightPx);
+  const draw = (note: Note, color: string): void => {
+    const x = Math.round(scene.view.x(scene.item.start_tick + note.tick));
+    if (x < -4 || x > widthPx) return;
+    const height = Math.max(2, Math.round(note.velocity * (heightPx - 6)));
+    context.fillStyle = color;
+    context.fillRect(x, heightPx - height, 3, height);
+  };
+  scene.notes.forEach((note, index) => {
+    if (!scene.selection.has(index)) draw(note, scene.track.color);
+  });
+  for (const index of scene.selection) {
+    const note = scene.notes[index];
+    if (note) draw(note, PALETTE.text);
+  }
+}

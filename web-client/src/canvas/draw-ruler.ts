@@ -1,0 +1,57 @@
+import { gridLines } from '../project/grid';
+import type { Project } from '../project/model';
+import { FONT_NUMBERS, FONT_SMALL, PALETTE } from './palette';
+import type { TimeView } from './time-view.svelte';
+
+/** Least distance of two bar numbers, in pixels. */
+const MIN_NUMBER_PX = 54;
+
+type Named = { tick: number; name: string };
+
+function namesOf(project: Project): Named[] {
+  const sections = project.tracks.flatMap((track) =>
+    track.items.flatMap((item) => (item.type === 'section' ? [{ tick: item.start_tick, name: item.name ?? '' }] : [])),
+  );
+  return [...project.markers, ...sections].filter((entry) => entry.name !== '').sort((a, b) => a.tick - b.tick);
+}
+
+/** Bar numbers below, names of markers and sections above them. */
+export function drawRuler(
+  context: CanvasRenderingContext2D,
+  view: TimeView,
+  project: Project,
+  widthPx: number,
+  heightPx: number,
+): void {
+  const names = namesOf(project);
+  const numberY = names.length > 0 ? heightPx - 5 : heightPx / 2 + 4;
+  context.font = FONT_NUMBERS;
+  const lines = gridLines(project.time_signatures, view.startTick, view.endTick, 0, 9 * view.ticksPerPx);
+  let lastNumberX = -Infinity;
+  for (const line of lines) {
+    const x = Math.round(view.x(line.tick));
+    const numbered = line.level === 'bar' && x - lastNumberX >= MIN_NUMBER_PX;
+    context.fillStyle = PALETTE.line;
+    context.fillRect(x, numbered ? heightPx - 14 : heightPx - 5, 1, numbered ? 14 : 5);
+    if (!numbered) continue;
+    context.fillStyle = PALETTE.muted;
+    context.fillText(String(line.bar), x + 4, numberY);
+    lastNumberX = x;
+  }
+  context.font = FONT_SMALL;
+  names.forEach((entry, index) => {
+    const x = Math.round(view.x(entry.tick));
+    const next = names[index + 1];
+    const roomPx = (next ? view.x(next.tick) : widthPx) - x - 12;
+    if (x > widthPx || x + roomPx < 0 || roomPx < 12) return;
+    context.fillStyle = PALETTE.accent;
+    context.fillRect(x, 2, 2, 11);
+    context.save();
+    context.beginPath();
+    context.rect(x + 6, 0, roomPx, 16);
+    context.clip();
+    context.fillStyle = PALETTE.text;
+    context.fillText(entry.name, x + 6, 11);
+    context.restore();
+  });
+}

@@ -1,0 +1,7 @@
+/** Addresses of the engine's files, with the build they belong to. */
+
+const build = document.querySelector<HTMLMetaElement>('meta[name="songfoundry-build"]')?.content ?? '';
+const version = build === '' ? '' : `?v=${encodeURIComponent(build)}`;
+
+export const PROCESSOR_URL = `/assets/processor.js${version}`;
+export const WASM_URL = `/assets/dsp_wasm_bg.wasm${version}`;

@@ -1,0 +1,52 @@
+/** What a peak meter shows: levels fall at 20 dB a second, peaks stay for two seconds. */
+
+/** Lowest level a meter shows, in decibels. */
+export const METER_FLOOR_DB = -60;
+const FALL_DB_PER_SEC = 20;
+const HOLD_MS = 2000;
+
+export type Meter = { levelDb: number; peakDb: number; peakUntilMs: number; atMs: number };
+
+export function silentMeter(): Meter {
+  return { levelDb: METER_FLOOR_DB, peakDb: METER_FLOOR_DB, peakUntilMs: 0, atMs: 0 };
+}
+
+/** A linear amplitude in decibels, not below the meter's floor. */
+export function amplitudeToDb(amplitude: number): number {
+  return amplitude <= 0 ? METER_FLOOR_DB : Math.max(METER_FLOOR_DB, 20 * Math.log10(amplitude));
+}
+
+/** The meter after a peak of `amplitude` (linear) was seen at `nowMs`. */
+export function moveMeter(meter: Meter, amplitude: number, nowMs: number): Meter {
+  const seenDb = amplitudeToDb(amplitude);
+  const fallenDb = meter.levelDb - (FALL_DB_PER_SEC * Math.max(0, nowMs - meter.atMs)) / 1000;
+  const levelDb = Math.max(METER_FLOOR_DB, seenDb, fallenDb);
+  if (seenDb >= meter.peakDb) return { levelDb, peakDb: seenDb, peakUntilMs: nowMs + HOLD_MS, atMs: nowMs };
+  if (nowMs < meter.peakUntilMs) return { ...meter, levelDb, atMs: nowMs };
+  const peakFallDb = (FALL_DB_PER_SEC * (nowMs - Math.max(meter.peakUntilMs, meter.atMs))) / 1000;
+  return { ...meter, levelDb, peakDb: Math.max(levelDb, meter.peakDb - peakFallDb), atMs: nowMs };
+}
+
+/** The meters of all tracks and the master, left and right of each. */
+export class MeterBank {
+  #meters = new Map<string, [Meter, Meter]>();
+
+  /** Takes the engine's peaks: left and right of each of `ids`, in order. */
+  update(ids: readonly string[], peaks: Float32Array, nowMs: number): void {
+    ids.forEach((id, index) => {
+      const [left, right] = this.of(id);
+      this.#meters.set(id, [
+        moveMeter(left, peaks[index * 2] ?? 0, nowMs),
+        moveMeter(right, peaks[index * 2 + 1] ?? 0, nowMs),
+      ]);
+    });
+  }
+
+  of(id: string): [Meter, Meter] {
+    return this.#meters.get(id) ?? [silentMeter(), silentMeter()];
+  }
+
+  clear(): void {
+    this.#meters.clear();
+  }
+}

@@ -1,0 +1,263 @@
+/** The engine as the page uses it: started when it can be, kept in step with the song. */
+import { EngineUnavailableError, SongEngine, type EngineStatus } from '@songfoundry/web-worklet';
+import type { Api } from '../api/client';
+import type { InstrumentSound } from '../api/types';
+import { AUDITION_TRACK_ID, audibleTracks, projectForEngine, sameMusic, soundFontsOf } from '../project/engine-project';
+import type { Project, SoundFontEngine } from '../project/model';
+import { tickAtSecs } from '../project/tempo';
+import { Banks } from './banks.svelte';
+import { PROCESSOR_URL, WASM_URL } from './build-urls';
+import { MeterBank } from './meters';
+import { Playhead } from './playhead';
+import { ServerSound } from './server-sound.svelte';
+
+export type PlayerState = 'off' | 'starting' | 'ready' | 'unavailable';
+/** Id under which the master's meters are kept. */
+export const MASTER_ID = 'songfoundry-master';
+
+/** How often the figures of the status line change, in milliseconds. */
+const FIGURES_MS = 500;
+
+export type PlayerHost = {
+  defaultSoundfontId: () => string | null;
+  instrumentSound: () => InstrumentSound;
+  failed: (what: string, error: unknown) => void;
+};
+
+export class Player {
+  state = $state<PlayerState>('off');
+  /** Why there is no sound, in the state `unavailable`. */
+  reason = $state<string | null>(null);
+  playing = $state(false);
+  /** Whether Play was pressed while sounds are still on their way. */
+  waiting = $state(false);
+  load = $state(0);
+  underruns = $state(0);
+  latencyMs = $state<number | null>(null);
+  rateHz = $state<number | null>(null);
+  readonly meters = new MeterBank();
+  readonly banks: Banks;
+  readonly serverSound: ServerSound;
+
+  #engine = $state.raw<SongEngine | null>(null);
+  readonly #host: PlayerHost;
+  readonly #playhead = new Playhead();
+  #trackIds: string[] = [];
+  #lengthFrames = 0;
+  #project: Project | null = null;
+  #sounding: Project | null = null;
+  #audition: SoundFontEngine | null = null;
+  #soundingAudition: SoundFontEngine | null = null;
+  #running: Promise<void> | null = null;
+  #figuresAtMs = 0;
+  #stoppedTick = 0;
+
+  constructor(api: Api, host: PlayerHost) {
+    this.#host = host;
+    this.banks = new Banks(api);
+    this.serverSound = new ServerSound(api, (error) =>
+      host.failed('The service could not render a track, so this page plays it itself', error),
+    );
+  }
+
+  /** The engine itself, for tests and the browser's console. */
+  get engine(): SongEngine | null {
+    return this.#engine;
+  }
+
+  /** Gives the engine the song as it now is. Calls may come faster than it takes them. */
+  sync(project: Project): Promise<void> {
+    this.#project = project;
+    this.#applyMix(project);
+    this.#running ??= this.#catchUp().finally(() => (this.#running = null));
+    return this.#running;
+  }
+
+  /** Lets the choice of who makes the sound take effect. */
+  soundChoiceChanged(): void {
+    const engine = this.#engine;
+    if (!engine || !this.#sounding) return;
+    if (this.#host.instrumentSound() === 'server') this.serverSound.update(engine, this.#sounding);
+    else this.serverSound.stop(engine);
+  }
+
+  /** Lets sound out after the visitor's first gesture, as browsers demand. */
+  resume(): void {
+    if (this.#engine?.context.state === 'suspended') void this.#engine.context.resume();
+  }
+
+  /** Plays from where the playhead stands, once the sounds are there. */
+  async play(): Promise<void> {
+    if (this.waiting) return;
+    this.resume();
+    if (this.#running || !this.#engine) {
+      this.waiting = true;
+      if (this.#project) await this.sync(this.#project);
+      if (!this.waiting) return;
+      this.waiting = false;
+    }
+    if (!this.#engine) return;
+    this.seekTick(this.#stoppedTick);
+    await this.#engine.play();
+    this.playing = true;
+  }
+
+  stop(): void {
+    this.waiting = false;
+    if (!this.#engine || !this.playing) return;
+    this.#stoppedTick = Math.round(this.positionTick());
+    this.#engine.stop();
+    this.playing = false;
+  }
+
+  seekTick(tick: number): void {
+    const place = Math.max(0, Math.round(tick));
+    this.#stoppedTick = place;
+    const engine = this.#engine;
+    if (!engine || !this.#sounding) return;
+    const frame = engine.tickToFrame(place);
+    engine.seek(frame);
+    this.#playhead.report(frame, this.playing, engine.context.sampleRate, performance.now());
+  }
+
+  /** The tick that is being heard now, with its fraction. */
+  positionTick(): number {
+    const engine = this.#engine;
+    if (!engine || !this.#project || !this.playing) return this.#stoppedTick;
+    const frame = this.#playhead.frameAt(performance.now(), this.#latencySecs(engine));
+    return tickAtSecs(this.#project.tempo_map, frame / engine.context.sampleRate);
+  }
+
+  noteOn(trackId: string, key: number, velocity: number): void {
+    this.resume();
+    this.#engine?.noteOn(trackId, key, velocity);
+  }
+
+  noteOff(trackId: string, key: number): void {
+    this.#engine?.noteOff(trackId, key);
+  }
+
+  allNotesOff(): void {
+    this.#engine?.allNotesOff();
+  }
+
+  /** Puts a sound on the audition track, or takes it away with null. */
+  async audition(sound: SoundFontEngine | null): Promise<void> {
+    this.#audition = sound;
+    if (this.#project) await this.sync(this.#project);
+  }
+
+  #latencySecs(engine: SongEngine): number {
+    const { outputLatency, baseLatency } = engine.context;
+    return outputLatency || baseLatency || 0;
+  }
+
+  async #catchUp(): Promise<void> {
+    await Promise.resolve();
+    while (this.#project && (this.#project !== this.#sounding || this.#audition !== this.#soundingAudition)) {
+      const project = this.#project;
+      const audition = this.#audition;
+      try {
+        await this.#take(project, audition);
+      } catch (error) {
+        this.#host.failed('The song cannot be played', error);
+      }
+      this.#sounding = project;
+      this.#soundingAudition = audition;
+    }
+  }
+
+  async #take(project: Project, audition: SoundFontEngine | null): Promise<void> {
+    const engine = await this.#start(project.sample_rate_hz);
+    if (!engine) return;
+    const before = this.#sounding;
+    if (before && audition === this.#soundingAudition && sameMusic(before, project)) return;
+    const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
+    const failures = await this.banks.bring(engine, soundFontsOf(forEngine));
+    for (const [id, error] of failures) this.#host.failed(`SoundFont ${id} cannot be used`, error);
+    const info = await engine.setProject(forEngine);
+    this.#trackIds = info.trackIds;
+    this.#lengthFrames = info.lengthFrames;
+    this.#applyMix(project);
+    if (this.#host.instrumentSound() === 'server') {
+      const named = projectForEngine(project, this.#host.defaultSoundfontId(), null);
+      this.serverSound.update(engine, named);
+    }
+    if (!this.playing) {
+      const frame = engine.tickToFrame(this.#stoppedTick);
+      engine.seek(frame);
+      this.#playhead.report(frame, false, engine.context.sampleRate, performance.now());
+    }
+  }
+
+  async #start(sampleRateHz: number): Promise<SongEngine | null> {
+    if (this.#engine?.context.sampleRate === sampleRateHz) return this.#engine;
+    if (this.state === 'unavailable') return null;
+    this.state = 'starting';
+    const old = this.#engine;
+    this.serverSound.stop(old);
+    this.#engine = null;
+    this.#sounding = null;
+    this.playing = false;
+    await old?.close();
+    try {
+      const engine = await SongEngine.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
+      engine.onStatus((status) => this.#report(engine, status));
+      engine.onFailure((detail) => this.#broke(engine, detail));
+      this.#engine = engine;
+      this.rateHz = engine.context.sampleRate;
+      this.state = 'ready';
+      return engine;
+    } catch (error) {
+      this.state = 'unavailable';
+      this.reason = error instanceof EngineUnavailableError ? error.reason : 'failed';
+      if (!(error instanceof EngineUnavailableError)) this.#host.failed('The sound engine did not start', error);
+      return null;
+    }
+  }
+
+  /** The engine stopped by itself: says so, and lets the next edit or Play start another. */
+  #broke(engine: SongEngine, detail: string): void {
+    if (engine !== this.#engine) return;
+    this.serverSound.stop(null);
+    this.#engine = null;
+    this.#sounding = null;
+    this.playing = false;
+    this.state = 'off';
+    this.#host.failed('The sound engine stopped; press Play to start it again', new Error(detail));
+  }
+
+  #applyMix(project: Project): void {
+    const engine = this.#engine;
+    if (!engine) return;
+    const audible = audibleTracks(project);
+    for (const track of project.tracks) {
+      if (!this.#trackIds.includes(track.id)) continue;
+      engine.setTrackMix(track.id, {
+        gainDb: track.volume_db,
+        pan: track.pan,
+        audible: audible.get(track.id) ?? true,
+      });
+    }
+    if (this.#trackIds.includes(AUDITION_TRACK_ID)) {
+      engine.setTrackMix(AUDITION_TRACK_ID, { gainDb: 0, pan: 0, audible: true });
+    }
+    engine.setMasterGain(project.master.volume_db);
+  }
+
+  #report(engine: SongEngine, status: EngineStatus): void {
+    if (engine !== this.#engine) return;
+    const nowMs = performance.now();
+    this.#playhead.report(status.frame, status.playing, engine.context.sampleRate, nowMs);
+    this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
+    if (this.playing && this.#lengthFrames > 0 && status.frame >= this.#lengthFrames) {
+      this.stop();
+      this.seekTick(0);
+    }
+    if (nowMs - this.#figuresAtMs < FIGURES_MS) return;
+    this.#figuresAtMs = nowMs;
+    this.load = status.load;
+    this.underruns = status.underruns;
+    this.latencyMs = this.#latencySecs(engine) * 1000;
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * `instrument_sound` "server": the arrangement's SoundFont tracks rendered by
+ * the service and played as audio. Until a track's audio is there, and after
+ * an edit of it, the engine in the page plays it; both give the same samples.
+ */
+import type { SongEngine } from '@songfoundry/web-worklet';
+import type { Api } from '../api/client';
+import { renderSoundFont, type SoundFontRenderRequest } from '../api/endpoints';
+import type { Control, Item, Note, Project, Track } from '../project/model';
+import { readFloatWav } from './wav';
+
+/** Quiet time after an edit before a track is rendered again. */
+const SETTLE_MS = 700;
+
+type Rendering = {
+  items: Item[];
+  engine: Track['synth_engine'];
+  tempo: Project['tempo_map'];
+  rateHz: number;
+  abort: AbortController;
+};
+
+/**
+ * What to ask the service for, so that it renders what the track plays; null
+ * when a track has nothing to render, or items with sounds of their own, which
+ * one such request cannot say.
+ */
+export function renderRequestOf(project: Project, track: Track): SoundFontRenderRequest | null {
+  const engine = track.synth_engine;
+  if (engine?.type !== 'soundfont') return null;
+  const notes: Note[] = [];
+  const controls: Control[] = [];
+  for (const item of track.items) {
+    if (item.type !== 'midi') continue;
+    if (item.soundfont_bank !== undefined || item.soundfont_program !== undefined) return null;
+    for (const note of item.notes) notes.push({ ...note, tick: note.tick + item.start_tick });
+    for (const control of item.controls) controls.push({ ...control, tick: control.tick + item.start_tick });
+  }
+  if (notes.length === 0) return null;
+  return {
+    notes,
+    controls,
+    ...(engine.soundfont_id === undefined ? {} : { soundfont_id: engine.soundfont_id }),
+    bank: engine.bank,
+    program: engine.program,
+    tempo_map: project.tempo_map,
+    time_base: 'ticks',
+    sample_rate_hz: project.sample_rate_hz,
+  };
+}
+
+export class ServerSound {
+  /** Tracks that play the service's audio now, and all that are to. */
+  ready = $state(0);
+  wanted = $state(0);
+  readonly #api: Api;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #tracks = new Map<string, Rendering>();
+  readonly #done = new Set<string>();
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(api: Api, onFailure: (error: unknown) => void) {
+    this.#api = api;
+    this.#onFailure = onFailure;
+  }
+
+  /** Renders the tracks that changed since the last call. */
+  update(engine: SongEngine, project: Project): void {
+    const present = new Set(project.tracks.map((track) => track.id));
+    for (const id of [...this.#tracks.keys()]) if (!present.has(id)) this.#drop(engine, id);
+    let wanted = 0;
+    for (const track of project.tracks) {
+      const request = renderRequestOf(project, track);
+      if (!request) {
+        this.#drop(engine, track.id);
+        continue;
+      }
+      wanted += 1;
+      const known = this.#tracks.get(track.id);
+      const same =
+        known?.items === track.items &&
+        known.tempo === project.tempo_map &&
+        known.rateHz === project.sample_rate_hz &&
+        JSON.stringify(known.engine) === JSON.stringify(track.synth_engine);
+      if (same) continue;
+      const first = known === undefined;
+      this.#drop(engine, track.id);
+      const rendering: Rendering = {
+        items: track.items,
+        engine: track.synth_engine,
+        tempo: project.tempo_map,
+        rateHz: project.sample_rate_hz,
+        abort: new AbortController(),
+      };
+      this.#tracks.set(track.id, rendering);
+      this.#queue = this.#queue.then(() => this.#render(engine, track.id, rendering, request, first ? 0 : SETTLE_MS));
+    }
+    this.wanted = wanted;
+    this.ready = this.#done.size;
+  }
+
+  /** Goes back to the engine in the page for every track; `engine` null when it is gone. */
+  stop(engine: SongEngine | null): void {
+    for (const id of [...this.#tracks.keys()]) this.#drop(engine, id);
+    this.wanted = 0;
+    this.ready = 0;
+  }
+
+  #drop(engine: SongEngine | null, id: string): void {
+    this.#tracks.get(id)?.abort.abort();
+    this.#tracks.delete(id);
+    if (this.#done.delete(id)) engine?.setTrackAudio(id, null);
+    this.ready = this.#done.size;
+  }
+
+  async #render(
+    engine: SongEngine,
+    id: string,
+    rendering: Rendering,
+    request: SoundFontRenderRequest,
+    waitMs: number,
+  ): Promise<void> {
+    const { signal } = rendering.abort;
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (signal.aborted) return;
+    try {
+      const response = await renderSoundFont(this.#api, request, signal);
+      const audio = readFloatWav(await response.arrayBuffer());
+      if (signal.aborted) return;
+      if (audio.sampleRateHz !== request.sample_rate_hz) {
+        throw new Error(`the service rendered at ${audio.sampleRateHz} Hz instead of ${request.sample_rate_hz} Hz`);
+      }
+      engine.setTrackAudio(id, { left: audio.left, right: audio.right });
+      this.#done.add(id);
+      this.ready = this.#done.size;
+    } catch (error) {
+      if (!signal.aborted) this.#onFailure(error);
+    }
+  }
+}

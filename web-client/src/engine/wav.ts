@@ -1,0 +1,65 @@
+/** Reading the WAV that soundfont-render answers with. */
+
+export type StereoAudio = { left: Float32Array<ArrayBuffer>; right: Float32Array<ArrayBuffer>; sampleRateHz: number };
+
+const FORMAT_FLOAT = 3;
+const FORMAT_EXTENSIBLE = 0xfffe;
+
+function tagAt(view: DataView, offset: number): string {
+  return String.fromCharCode(
+    view.getUint8(offset),
+    view.getUint8(offset + 1),
+    view.getUint8(offset + 2),
+    view.getUint8(offset + 3),
+  );
+}
+
+/**
+ * The channels of a WAV of 32-bit float samples, one or two channels.
+ *
+ * @throws {Error} naming what the bytes are instead.
+ */
+export function readFloatWav(bytes: ArrayBuffer): StereoAudio {
+  const view = new DataView(bytes);
+  if (bytes.byteLength < 12 || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE') {
+    throw new Error('The rendered audio is not a WAV file.');
+  }
+  let channels = 0;
+  let sampleRateHz = 0;
+  for (let offset = 12; offset + 8 <= bytes.byteLength; ) {
+    const tag = tagAt(view, offset);
+    const size = view.getUint32(offset + 4, true);
+    const start = offset + 8;
+    const end = Math.min(start + size, bytes.byteLength);
+    if (tag === 'fmt ' && end - start >= 16) {
+      let format = view.getUint16(start, true);
+      if (format === FORMAT_EXTENSIBLE && end - start >= 26) format = view.getUint16(start + 24, true);
+      const bits = view.getUint16(start + 14, true);
+      channels = view.getUint16(start + 2, true);
+      sampleRateHz = view.getUint32(start + 4, true);
+      if (format !== FORMAT_FLOAT || bits !== 32 || (channels !== 1 && channels !== 2)) {
+        throw new Error(`The rendered audio has ${channels} channels of ${bits} bits, format ${format}; 32-bit float was asked for.`);
+      }
+    } else if (tag === 'data' && channels > 0) {
+      return { ...splitChannels(view, start, Math.floor((end - start) / (4 * channels)), channels), sampleRateHz };
+    }
+    offset = start + size + (size % 2);
+  }
+  throw new Error('The rendered audio ends before its samples.');
+}
+
+function splitChannels(
+  view: DataView,
+  start: number,
+  frames: number,
+  channels: number,
+): { left: Float32Array<ArrayBuffer>; right: Float32Array<ArrayBuffer> } {
+  const left = new Float32Array(frames);
+  const right = new Float32Array(frames);
+  for (let frame = 0; frame < frames; frame++) {
+    const at = start + frame * channels * 4;
+    left[frame] = view.getFloat32(at, true);
+    right[frame] = channels === 2 ? view.getFloat32(at + 4, true) : (left[frame] ?? 0);
+  }
+  return { left, right };
+}

@@ -1,0 +1,45 @@
+/** Keyboards on the browser's Web MIDI. */
+import type { LiveKeys } from './live-keys.svelte';
+
+export type WebMidiState = 'off' | 'asking' | 'on' | 'denied' | 'unsupported';
+
+export class WebMidi {
+  state = $state<WebMidiState>('navigator' in globalThis && 'requestMIDIAccess' in navigator ? 'off' : 'unsupported');
+  inputs = $state.raw<readonly string[]>([]);
+  readonly #keys: LiveKeys;
+
+  constructor(keys: LiveKeys) {
+    this.#keys = keys;
+  }
+
+  /** Connects every input, now and when it is plugged in; the browser may ask the visitor. */
+  async connect(): Promise<void> {
+    if (this.state !== 'off' && this.state !== 'denied') return;
+    this.state = 'asking';
+    try {
+      const access = await navigator.requestMIDIAccess();
+      const listen = (): void => {
+        this.inputs = [...access.inputs.values()].map((input) => {
+          input.onmidimessage = (event) => {
+            if (event.data) this.receive(event.data);
+          };
+          return input.name ?? 'MIDI input';
+        });
+      };
+      listen();
+      access.onstatechange = listen;
+      this.state = 'on';
+    } catch {
+      this.state = 'denied';
+    }
+  }
+
+  /** Takes one MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123). */
+  receive(message: Uint8Array): void {
+    const [status = 0, first = 0, second = 0] = message;
+    const kind = status & 0xf0;
+    if (kind === 0x90 && second > 0) this.#keys.press(first, second / 127);
+    else if (kind === 0x80 || kind === 0x90) this.#keys.release(first);
+    else if (kind === 0xb0 && (first === 120 || first === 123)) this.#keys.releaseAll();
+  }
+}

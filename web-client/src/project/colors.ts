@@ -1,0 +1,18 @@
+/** Track hues of equal lightness: OKLCH with L 0.73 and C 0.115, ten angles apart enough to tell. */
+const TRACK_COLORS = [
+  '#e49069',
+  '#cca04b',
+  '#93b564',
+  '#4bbf9f',
+  '#6daded',
+  '#a99aea',
+  '#db8ab8',
+  '#32bbcf',
+  '#e68990',
+  '#b2ac4f',
+] as const;
+
+/** The hue of the track at `index`, #rrggbb; hues repeat after ten tracks. */
+export function trackColor(index: number): string {
+  return TRACK_COLORS[index % TRACK_COLORS.length] ?? TRACK_COLORS[0];
+}

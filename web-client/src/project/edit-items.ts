@@ -1,0 +1,121 @@
+/** Edits of the items (clips) of a project. */
+import { nextBarTick } from './grid';
+import { notesEndTick } from './edit-notes';
+import { newId } from './ids';
+import { updateTrack } from './update-track';
+import type { Item, MidiItem, Note, Project, Track } from './model';
+
+/** The identifier of an item, whichever its kind. */
+export function itemId(item: Item): string {
+  return item.type === 'section' ? item.sectionId : item.id;
+}
+
+/** Ticks an item covers; audio, whose length is in frames, covers none here. */
+export function itemLengthTicks(item: Item): number {
+  return item.type === 'audio' ? 0 : item.length_ticks;
+}
+
+export function findItem(project: Project, id: string | null): { track: Track; item: Item } | null {
+  for (const track of project.tracks) {
+    for (const item of track.items) {
+      if (itemId(item) === id) return { track, item };
+    }
+  }
+  return null;
+}
+
+/** Replaces one item by what `change` makes of it. */
+export function updateItem<T extends Item>(project: Project, id: string, change: (item: T) => T): Project {
+  const found = findItem(project, id);
+  if (!found) return project;
+  return updateTrack(project, found.track.id, (track) => ({
+    ...track,
+    items: track.items.map((item) => (itemId(item) === id ? change(item as T) : item)),
+  }));
+}
+
+/** Puts notes into an item, which grows to the end of the bar of its last note. */
+export function setItemNotes(project: Project, id: string, notes: Note[]): Project {
+  return updateItem<MidiItem>(project, id, (item) => {
+    const end = item.start_tick + notesEndTick(notes);
+    const grown = nextBarTick(project.time_signatures, end) - item.start_tick;
+    const fits = end - item.start_tick <= item.length_ticks;
+    return { ...item, notes, length_ticks: fits ? item.length_ticks : grown };
+  });
+}
+
+/** A new, empty MIDI item on a track; answers with its id too. */
+export function addMidiItem(
+  project: Project,
+  trackId: string,
+  startTick: number,
+  lengthTicks: number,
+): { project: Project; itemId: string } {
+  const id = newId('item');
+  const item: MidiItem = {
+    type: 'midi',
+    id,
+    start_tick: startTick,
+    length_ticks: lengthTicks,
+    notes: [],
+    controls: [],
+  };
+  return {
+    project: updateTrack(project, trackId, (track) => ({ ...track, items: [...track.items, item] })),
+    itemId: id,
+  };
+}
+
+export function removeItem(project: Project, id: string): Project {
+  const found = findItem(project, id);
+  if (!found) return project;
+  return updateTrack(project, found.track.id, (track) => ({
+    ...track,
+    items: track.items.filter((item) => itemId(item) !== id),
+  }));
+}
+
+/** Moves an item to `startTick`, and to another track when `trackId` names one. */
+export function moveItem(project: Project, id: string, startTick: number, trackId: string): Project {
+  const found = findItem(project, id);
+  if (!found) return project;
+  const start = Math.max(0, Math.round(startTick));
+  if (found.item.start_tick === start && found.track.id === trackId) return project;
+  if (!project.tracks.some((track) => track.id === trackId)) return project;
+  const moved: Item = { ...found.item, start_tick: start };
+  if (found.track.id === trackId) return updateItem(project, id, () => moved);
+  return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, moved] }));
+}
+
+/** Sets where an item ends, at least one tick after its start. */
+export function resizeItem(project: Project, id: string, lengthTicks: number): Project {
+  return updateItem(project, id, (item) =>
+    item.type === 'audio' ? item : { ...item, length_ticks: Math.max(1, Math.round(lengthTicks)) },
+  );
+}
+
+/** A copy under new ids of its own. */
+export function copyOfItem(item: Item): Item {
+  return item.type === 'section' ? { ...item, sectionId: newId('section') } : { ...item, id: newId('item') };
+}
+
+/** Copies an item to right after itself; answers with the copy's id too. */
+export function duplicateItem(project: Project, id: string): { project: Project; itemId: string } | null {
+  const found = findItem(project, id);
+  if (!found) return null;
+  const length = Math.max(1, itemLengthTicks(found.item));
+  const copy: Item = { ...copyOfItem(found.item), start_tick: found.item.start_tick + length };
+  return {
+    project: updateTrack(project, found.track.id, (track) => ({ ...track, items: [...track.items, copy] })),
+    itemId: itemId(copy),
+  };
+}
+
+/** Where the last item of the song ends, in ticks. */
+export function songEndTick(project: Project): number {
+  let end = 0;
+  for (const track of project.tracks) {
+    for (const item of track.items) end = Math.max(end, item.start_tick + itemLengthTicks(item));
+  }
+  return end;
+}

@@ -1,0 +1,86 @@
+/** Edits of tracks, tempo and time signatures. */
+import { trackColor } from './colors';
+import { copyOfItem } from './edit-items';
+import { signatureIndexAt } from './grid';
+import { newId } from './ids';
+import type { Project, SoundFontEngine, TimeSignature, Track } from './model';
+import { tempoIndexAt } from './tempo';
+
+type Denominator = TimeSignature['denominator'];
+const DENOMINATORS: readonly Denominator[] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/** A new instrument track at the end; answers with its id too. */
+export function addTrack(
+  project: Project,
+  name: string,
+  engine: SoundFontEngine | null,
+): { project: Project; trackId: string } {
+  const track: Track = {
+    id: newId('track'),
+    name,
+    kind: 'instrument',
+    color: trackColor(project.tracks.length),
+    volume_db: 0,
+    pan: 0,
+    mute: false,
+    solo: false,
+    items: [],
+    ...(engine ? { synth_engine: engine } : {}),
+  };
+  return { project: { ...project, tracks: [...project.tracks, track] }, trackId: track.id };
+}
+
+export function removeTrack(project: Project, id: string): Project {
+  return { ...project, tracks: project.tracks.filter((track) => track.id !== id) };
+}
+
+/** Copies a track with its items to right below itself. */
+export function duplicateTrack(project: Project, id: string): { project: Project; trackId: string } | null {
+  const index = project.tracks.findIndex((track) => track.id === id);
+  const track = project.tracks[index];
+  if (!track) return null;
+  const copy: Track = { ...track, id: newId('track'), name: `${track.name} copy`, items: track.items.map(copyOfItem) };
+  const tracks = project.tracks.toSpliced(index + 1, 0, copy);
+  return { project: { ...project, tracks }, trackId: copy.id };
+}
+
+/** Moves a track up or down the list. */
+export function moveTrack(project: Project, id: string, by: number): Project {
+  const from = project.tracks.findIndex((track) => track.id === id);
+  const track = project.tracks[from];
+  const to = Math.min(project.tracks.length - 1, Math.max(0, from + by));
+  if (!track || to === from) return project;
+  return { ...project, tracks: project.tracks.toSpliced(from, 1).toSpliced(to, 0, track) };
+}
+
+/** Sets the tempo that is in force at `tick`, 1 to 999 quarter notes a minute. */
+export function setTempoAt(project: Project, tick: number, bpm: number): Project {
+  const index = tempoIndexAt(project.tempo_map, tick);
+  const value = Math.min(999, Math.max(1, Math.round(bpm * 100) / 100));
+  if (project.tempo_map[index]?.bpm === value) return project;
+  return {
+    ...project,
+    tempo_map: project.tempo_map.map((point, i) => (i === index ? { ...point, bpm: value } : point)),
+  };
+}
+
+/** Sets the time signature that is in force at `tick`. */
+export function setSignatureAt(project: Project, tick: number, numerator: number, denominator: Denominator): Project {
+  const index = signatureIndexAt(project.time_signatures, tick);
+  return {
+    ...project,
+    time_signatures: project.time_signatures.map((signature, i) =>
+      i === index ? { ...signature, numerator, denominator } : signature,
+    ),
+  };
+}
+
+/** Reads `4/4`; null unless the parts are 1 to 255 and a power of two up to 128. */
+export function parseSignature(text: string): { numerator: number; denominator: Denominator } | null {
+  const match = /^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text);
+  if (!match) return null;
+  const numerator = Number(match[1]);
+  const denominator = Number(match[2]);
+  const known = DENOMINATORS.find((value) => value === denominator);
+  return numerator >= 1 && numerator <= 255 && known ? { numerator, denominator: known } : null;
+}

@@ -1,0 +1,71 @@
+/** The project as the engine is given it. */
+import type { Project, SoundFontEngine, Track } from './model';
+
+/** Id of the silent extra track on which sounds are tried out. */
+export const AUDITION_TRACK_ID = 'songfoundry-audition';
+
+/** The project with every SoundFont named, and a track for trying sounds when one is being tried. */
+export function projectForEngine(
+  project: Project,
+  defaultSoundfontId: string | null,
+  audition: SoundFontEngine | null,
+): Project {
+  const tracks = project.tracks.map((track) => withNamedSoundFont(track, defaultSoundfontId));
+  if (audition) {
+    tracks.push({
+      id: AUDITION_TRACK_ID,
+      name: 'Audition',
+      kind: 'instrument',
+      color: '#000000',
+      volume_db: 0,
+      pan: 0,
+      mute: false,
+      solo: false,
+      items: [],
+      synth_engine: audition,
+    });
+  }
+  return { ...project, tracks };
+}
+
+function withNamedSoundFont(track: Track, defaultId: string | null): Track {
+  const engine = track.synth_engine;
+  if (engine?.type !== 'soundfont' || engine.soundfont_id !== undefined || defaultId === null) return track;
+  return { ...track, synth_engine: { ...engine, soundfont_id: defaultId } };
+}
+
+/** The banks that the project's tracks play, each once. */
+export function soundFontsOf(project: Project): string[] {
+  const ids = new Set<string>();
+  for (const track of project.tracks) {
+    if (track.synth_engine?.type === 'soundfont' && track.synth_engine.soundfont_id !== undefined) {
+      ids.add(track.synth_engine.soundfont_id);
+    }
+  }
+  return [...ids];
+}
+
+/** Whether each track is heard: not muted, and soloed if any track is. */
+export function audibleTracks(project: Project): Map<string, boolean> {
+  const soloed = project.tracks.some((track) => track.solo);
+  return new Map(project.tracks.map((track) => [track.id, !track.mute && (!soloed || track.solo)]));
+}
+
+/** Whether two projects differ in nothing but faders, pans, mutes, solos, names and colours. */
+export function sameMusic(a: Project, b: Project): boolean {
+  return (
+    a.sample_rate_hz === b.sample_rate_hz &&
+    a.tempo_map === b.tempo_map &&
+    a.settings === b.settings &&
+    a.tracks.length === b.tracks.length &&
+    a.tracks.every((track, index) => {
+      const other = b.tracks[index];
+      return (
+        other !== undefined &&
+        track.id === other.id &&
+        track.items === other.items &&
+        track.synth_engine === other.synth_engine
+      );
+    })
+  );
+}

@@ -1,0 +1,107 @@
+/** How numbers of music are written for people, and read back. */
+import type { BarPosition } from './grid';
+import { FADER_FLOOR_DB } from './model';
+
+const MINUS = '\u2212';
+
+/** `17.3.240`: bar, beat, ticks. */
+export function formatBarPosition(position: BarPosition): string {
+  return `${position.bar}.${position.beat}.${String(position.tick).padStart(3, '0')}`;
+}
+
+/** Reads `17`, `17.3` or `17.3.240`; null when the text is none of these. */
+export function parseBarPosition(text: string): BarPosition | null {
+  const match = /^\s*(\d{1,6})(?:[.:\s](\d{1,3}))?(?:[.:\s](\d{1,5}))?\s*$/.exec(text);
+  if (!match) return null;
+  const bar = Number(match[1]);
+  const beat = Number(match[2] ?? 1);
+  return bar < 1 || beat < 1 ? null : { bar, beat, tick: Number(match[3] ?? 0) };
+}
+
+/** `00:38.214`: minutes, seconds, milliseconds. */
+export function formatTime(secs: number): string {
+  const totalMs = Math.max(0, Math.floor(secs * 1000));
+  const minutes = Math.floor(totalMs / 60000);
+  const rest = totalMs - minutes * 60000;
+  const whole = String(Math.floor(rest / 1000)).padStart(2, '0');
+  return `${String(minutes).padStart(2, '0')}:${whole}.${String(rest % 1000).padStart(3, '0')}`;
+}
+
+/** Reads `1:23.5` or `83.5` as seconds; null when the text is neither. */
+export function parseTime(text: string): number | null {
+  const match = /^\s*(?:(\d{1,4}):)?(\d{1,6}(?:\.\d*)?)\s*$/.exec(text);
+  return match ? Number(match[1] ?? 0) * 60 + Number(match[2]) : null;
+}
+
+/** `−3.0`, `0.0`, `+1.5`, or `−∞` at and below the fader's floor. */
+export function formatDb(db: number): string {
+  if (db <= FADER_FLOOR_DB) return `${MINUS}\u221e`;
+  const rounded = Math.round(db * 10) / 10;
+  if (rounded === 0) return '0.0';
+  return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;
+}
+
+/** Reads a number, taking a typographic minus as well; null when it is none. */
+export function parseNumber(text: string): number | null {
+  const plain = text.trim().replace(MINUS, '-').replace(',', '.');
+  if (/^-?(\u221e|inf)$/i.test(plain)) return -Infinity;
+  const match = /^[+-]?\d*\.?\d+/.exec(plain);
+  return match ? Number(match[0]) : null;
+}
+
+/** `C`, `L30`, `R100`. */
+export function formatPan(pan: number): string {
+  const percent = Math.round(Math.abs(pan) * 100);
+  if (percent === 0) return 'C';
+  return `${pan < 0 ? 'L' : 'R'}${percent}`;
+}
+
+/** Reads `C`, `L30`, `R100` or a percentage from -100 to 100; null when it is none. */
+export function parsePan(text: string): number | null {
+  const plain = text.trim().toUpperCase();
+  if (plain === 'C') return 0;
+  const side = /^([LR])\s*(\d{1,3})$/.exec(plain);
+  if (side) return (Number(side[2]) / 100) * (side[1] === 'L' ? -1 : 1);
+  const number = parseNumber(plain);
+  return number === null ? null : number / 100;
+}
+
+const KEY_NAMES = ['C', 'C♯', 'D', 'D♯', 'E', 'F', 'F♯', 'G', 'G♯', 'A', 'A♯', 'B'] as const;
+
+/** `C4` for MIDI key 60. */
+export function keyName(key: number): string {
+  return `${KEY_NAMES[key % 12] ?? ''}${Math.floor(key / 12) - 1}`;
+}
+
+/** Whether the key is one of the five raised, black ones of an octave. */
+export function isBlackKey(key: number): boolean {
+  return [1, 3, 6, 8, 10].includes(key % 12);
+}
+
+/** `3.4 MB`: decimal units, as storage is sold. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** `just now`, `4 s ago`, `12 min ago`, `3 h ago`, or the date. */
+export function formatAgo(thenMs: number, nowMs: number): string {
+  const secs = Math.floor((nowMs - thenMs) / 1000);
+  if (secs < 2) return 'just now';
+  if (secs < 60) return `${secs} s ago`;
+  if (secs < 3600) return `${Math.floor(secs / 60)} min ago`;
+  if (secs < 86400) return `${Math.floor(secs / 3600)} h ago`;
+  return new Date(thenMs).toLocaleDateString();
+}
+
+/** The first four and last two digits of a hash: enough to compare by eye. */
+export function shortHash(hash: string): string {
+  return hash.length <= 8 ? hash : `${hash.slice(0, 4)}\u2026${hash.slice(-2)}`;
+}

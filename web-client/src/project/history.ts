@@ -1,0 +1,60 @@
+/**
+ * Undo and redo as a list of past and future values. Values share whatever an
+ * edit left alone, so keeping many of them is cheap.
+ */
+export type HistoryStep<T> = { label: string; value: T };
+
+export type History<T> = {
+  readonly past: readonly HistoryStep<T>[];
+  readonly present: T;
+  readonly future: readonly HistoryStep<T>[];
+  /** The gesture that made the last step; edits of one gesture become one step. */
+  readonly gesture: string | null;
+};
+
+/** Most steps that can be undone. */
+export const HISTORY_LIMIT = 300;
+
+export function startHistory<T>(present: T): History<T> {
+  return { past: [], present, future: [], gesture: null };
+}
+
+/**
+ * The history after an edit. Edits that carry the same `gesture`, one after the
+ * other, are undone together; an edit that changes nothing leaves no step.
+ */
+export function pushEdit<T>(history: History<T>, label: string, value: T, gesture: string | null = null): History<T> {
+  if (value === history.present) return history;
+  if (gesture !== null && gesture === history.gesture && history.past.length > 0) {
+    return { past: history.past, present: value, future: [], gesture };
+  }
+  const past = [...history.past, { label, value: history.present }];
+  return { past: past.slice(-HISTORY_LIMIT), present: value, future: [], gesture };
+}
+
+/** Ends the current gesture: the next edit is a step of its own. */
+export function endGesture<T>(history: History<T>): History<T> {
+  return history.gesture === null ? history : { ...history, gesture: null };
+}
+
+export function undo<T>(history: History<T>): History<T> {
+  const step = history.past.at(-1);
+  if (!step) return history;
+  return {
+    past: history.past.slice(0, -1),
+    present: step.value,
+    future: [{ label: step.label, value: history.present }, ...history.future],
+    gesture: null,
+  };
+}
+
+export function redo<T>(history: History<T>): History<T> {
+  const step = history.future[0];
+  if (!step) return history;
+  return {
+    past: [...history.past, { label: step.label, value: history.present }],
+    present: step.value,
+    future: history.future.slice(1),
+    gesture: null,
+  };
+}

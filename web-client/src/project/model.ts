@@ -1,0 +1,39 @@
+/**
+ * The project as the page works with it: the wire format of the project
+ * schema with every default filled in. Values are immutable by convention;
+ * each edit makes a new project that shares whatever did not change. Fields
+ * the page does not know travel along untouched.
+ */
+import type * as schema from '@songfoundry/schemas';
+
+/** Ticks to a quarter note. */
+export const TICKS_PER_QUARTER = 960;
+
+/** Highest tick the project schema allows. */
+export const TICK_MAX = 1_000_000_000;
+
+/** Rates a project may be rendered at, in hertz. */
+export const SAMPLE_RATES_HZ = [44100, 48000, 96000] as const;
+export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
+
+/** Level below which a fader is shown as closed, in decibels. */
+export const FADER_FLOOR_DB = -60;
+/** Highest fader level, in decibels. */
+export const FADER_TOP_DB = 6;
+/** The schema's lowest level: what a closed fader is stored as, in decibels. */
+export const SILENCE_DB = -144;
+
+/** The schema's type with some fields always there. */
+type With<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+
+export type { AudioItem, Control, Marker, Note, SectionItem, SoundFontEngine, SynthEngine, TempoPoint, TimeSignature } from '@songfoundry/schemas';
+
+export type MidiItem = With<schema.MidiItem, 'notes' | 'controls'>;
+export type Item = MidiItem | schema.AudioItem | schema.SectionItem;
+export type Track = With<Omit<schema.Track, 'items'>, 'name' | 'color' | 'volume_db' | 'pan' | 'mute' | 'solo'> & {
+  items: Item[];
+};
+export type Project = With<
+  Omit<schema.Project, 'tracks' | 'master'>,
+  'name' | 'sample_rate_hz' | 'tempo_map' | 'time_signatures' | 'markers'
+> & { tracks: Track[]; master: With<schema.Master, 'volume_db'> };

@@ -1,0 +1,48 @@
+/**
+ * Ticks and seconds for drawing and for the time display. What is played goes
+ * by the engine's own integer conversion, never by this one.
+ */
+import { TICKS_PER_QUARTER, type TempoPoint } from './model';
+
+function secsPerTick(bpm: number): number {
+  return 60 / (bpm * TICKS_PER_QUARTER);
+}
+
+/** Seconds from the start of the song to `tick`. */
+export function secsAtTick(tempoMap: readonly TempoPoint[], tick: number): number {
+  let secs = 0;
+  let previous: TempoPoint = { tick: 0, bpm: tempoMap[0]?.bpm ?? 120 };
+  for (const point of tempoMap) {
+    if (point.tick >= tick) break;
+    secs += (point.tick - previous.tick) * secsPerTick(previous.bpm);
+    previous = point;
+  }
+  return secs + (tick - previous.tick) * secsPerTick(previous.bpm);
+}
+
+/** The tick, with its fraction, at `secs` from the start of the song. */
+export function tickAtSecs(tempoMap: readonly TempoPoint[], secs: number): number {
+  let left = secs;
+  let previous: TempoPoint = { tick: 0, bpm: tempoMap[0]?.bpm ?? 120 };
+  for (const point of tempoMap) {
+    const span = (point.tick - previous.tick) * secsPerTick(previous.bpm);
+    if (span > left) break;
+    left -= span;
+    previous = point;
+  }
+  return previous.tick + left / secsPerTick(previous.bpm);
+}
+
+/** Index of the tempo point in force at `tick`. */
+export function tempoIndexAt(tempoMap: readonly TempoPoint[], tick: number): number {
+  let index = 0;
+  for (let i = 1; i < tempoMap.length; i++) {
+    if ((tempoMap[i]?.tick ?? Infinity) <= tick) index = i;
+  }
+  return index;
+}
+
+/** Quarter notes a minute in force at `tick`. */
+export function bpmAt(tempoMap: readonly TempoPoint[], tick: number): number {
+  return tempoMap[tempoIndexAt(tempoMap, tick)]?.bpm ?? 120;
+}

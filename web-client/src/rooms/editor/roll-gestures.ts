@@ -1,0 +1,218 @@
+/** What the pointer does on the piano roll: drawing, choosing, moving and stretching notes. */
+import { keyAtY, yOfKey } from '../../canvas/draw-notes';
+import { setItemNotes } from '../../project/edit-items';
+import { addNotes, moveNotes, removeNotes, resizeNotes, setVelocity, type NotesEdit } from '../../project/edit-notes';
+import { snapTick } from '../../project/grid';
+import type { MidiItem, Note } from '../../project/model';
+import type { LiveKeys } from '../../engine/live-keys.svelte';
+import type { Song } from '../../state/song.svelte';
+import type { RollState } from './roll-state.svelte';
+
+const EDGE_PX = 6;
+const SLACK_PX = 3;
+
+export type RollPoint = { x: number; y: number; shiftKey: boolean; addKey: boolean };
+export type Marquee = { left: number; top: number; width: number; height: number };
+
+type Drag =
+  | { kind: 'move' | 'resize'; at: RollPoint; anchor: Note; base: NotesEdit; moved: boolean; remove: boolean }
+  | { kind: 'marquee'; at: RollPoint; before: ReadonlySet<number> };
+
+export class RollGestures {
+  readonly #song: Song;
+  readonly #roll: RollState;
+  readonly #keys: LiveKeys;
+  readonly #stepTicks: () => number;
+  #drag: Drag | null = null;
+  #heardKey: number | null = null;
+
+  constructor(song: Song, roll: RollState, keys: LiveKeys, stepTicks: () => number) {
+    this.#song = song;
+    this.#roll = roll;
+    this.#keys = keys;
+    this.#stepTicks = stepTicks;
+  }
+
+  /** Notes as they would be if the drag ended now; null when nothing is dragged. */
+  preview: NotesEdit | null = null;
+  marquee: Marquee | null = null;
+
+  noteAt(item: MidiItem, x: number, y: number): { index: number; note: Note; edge: boolean } | null {
+    const { view, keys } = this.#roll;
+    for (let index = item.notes.length - 1; index >= 0; index--) {
+      const note = item.notes[index] as Note;
+      const top = yOfKey(keys, note.pitch);
+      if (y < top || y >= top + keys.rowPx) continue;
+      const left = view.x(item.start_tick + note.tick);
+      const width = Math.max(5, note.length_ticks / view.ticksPerPx);
+      if (x < left || x > left + width) continue;
+      return { index, note, edge: width > 2 * EDGE_PX && x > left + width - EDGE_PX };
+    }
+    return null;
+  }
+
+  cursorAt(item: MidiItem, point: RollPoint): string {
+    const hit = this.noteAt(item, point.x, point.y);
+    if (hit) return hit.edge ? 'ew-resize' : 'grab';
+    return this.#roll.tool === 'draw' ? 'crosshair' : 'default';
+  }
+
+  press(item: MidiItem, point: RollPoint): void {
+    const song = this.#song;
+    song.focus = 'notes';
+    const hit = this.noteAt(item, point.x, point.y);
+    if (!hit) {
+      if (this.#roll.tool === 'draw') this.#draw(item, point);
+      else this.#drag = { kind: 'marquee', at: point, before: point.addKey ? song.selectedNotes : new Set() };
+      return;
+    }
+    let selection = new Set(song.selectedNotes);
+    if (point.addKey) {
+      if (!selection.delete(hit.index)) selection.add(hit.index);
+    } else if (!selection.has(hit.index)) selection = new Set([hit.index]);
+    song.selectedNotes = selection;
+    this.#roll.velocity = hit.note.velocity;
+    this.#roll.lengthTicks = hit.note.length_ticks;
+    this.#hear(hit.note.pitch, hit.note.velocity);
+    this.#drag = {
+      kind: hit.edge ? 'resize' : 'move',
+      at: point,
+      anchor: hit.note,
+      base: { notes: item.notes, selection },
+      moved: false,
+      remove: this.#roll.tool === 'draw' && !hit.edge,
+    };
+  }
+
+  move(item: MidiItem, point: RollPoint): void {
+    const drag = this.#drag;
+    if (!drag) return;
+    if (drag.kind === 'marquee') {
+      this.#select(item, drag, point);
+      return;
+    }
+    if (!drag.moved && Math.hypot(point.x - drag.at.x, point.y - drag.at.y) < SLACK_PX) return;
+    drag.moved = true;
+    const { notes, selection } = drag.base;
+    const byTicks = (point.x - drag.at.x) * this.#roll.view.ticksPerPx;
+    if (drag.kind === 'resize') {
+      const end = item.start_tick + drag.anchor.tick + drag.anchor.length_ticks;
+      const by = this.#snap(end + byTicks, point) - end;
+      this.preview = resizeNotes(notes, selection, by, point.shiftKey ? 1 : Math.max(1, this.#stepTicks()));
+      return;
+    }
+    const start = item.start_tick + drag.anchor.tick;
+    const by = this.#snap(start + byTicks, point) - start;
+    const keys = keyAtY(this.#roll.keys, point.y) - keyAtY(this.#roll.keys, drag.at.y);
+    this.preview = moveNotes(notes, selection, by, keys);
+    this.#hear(Math.min(127, Math.max(0, drag.anchor.pitch + keys)), drag.anchor.velocity);
+  }
+
+  release(item: MidiItem): void {
+    const drag = this.#drag;
+    const { preview } = this;
+    this.#drag = null;
+    this.preview = null;
+    this.marquee = null;
+    this.#unhear();
+    if (!drag || drag.kind === 'marquee') return;
+    if (drag.moved && preview) {
+      const label = drag.kind === 'resize' ? 'Stretch notes' : 'Move notes';
+      this.#commit(item, label, preview);
+      const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
+      const last = index === undefined ? undefined : preview.notes[index];
+      if (last) this.#roll.lengthTicks = last.length_ticks;
+    } else if (drag.remove) {
+      this.#commit(item, 'Delete notes', removeNotes(drag.base.notes, drag.base.selection));
+    }
+  }
+
+  /** Makes a note where there is none, or removes the one that is there. */
+  toggle(item: MidiItem, point: RollPoint): void {
+    const hit = this.noteAt(item, point.x, point.y);
+    if (hit) this.#commit(item, 'Delete note', removeNotes(item.notes, new Set([hit.index])));
+    else {
+      this.#draw(item, point);
+      this.release(item);
+    }
+  }
+
+  /** Sets velocities under a point of the velocity lane; `gesture` joins the steps of one drag. */
+  setVelocityAt(item: MidiItem, x: number, velocity: number, gesture: string): void {
+    const { view } = this.#roll;
+    const near = item.notes.flatMap((note, index) => {
+      const distance = Math.abs(view.x(item.start_tick + note.tick) + 1 - x);
+      return distance <= 5 ? [{ index, distance }] : [];
+    });
+    const least = Math.min(...near.map((entry) => entry.distance));
+    const hit = near.filter((entry) => entry.distance === least).map((entry) => entry.index);
+    if (hit.length === 0) return;
+    const chosen = hit.filter((index) => this.#song.selectedNotes.has(index));
+    const targets = new Set(chosen.length > 0 ? chosen : hit);
+    const { notes } = setVelocity(item.notes, targets, velocity);
+    this.#roll.velocity = velocity;
+    this.#song.focus = 'notes';
+    this.#song.edit('Change velocity', (project) => setItemNotes(project, item.id, notes), gesture);
+  }
+
+  #draw(item: MidiItem, point: RollPoint): void {
+    const step = this.#stepTicks() || 240;
+    const tick = point.shiftKey
+      ? Math.round(this.#roll.view.tick(point.x))
+      : snapTick(this.#song.project.time_signatures, this.#roll.view.tick(point.x), step, 'down');
+    if (tick < item.start_tick) return;
+    const note: Note = {
+      tick: tick - item.start_tick,
+      length_ticks: this.#roll.lengthTicks || step,
+      pitch: keyAtY(this.#roll.keys, point.y),
+      velocity: this.#roll.velocity,
+    };
+    const edit = addNotes(item.notes, [note]);
+    this.#commit(item, 'Draw note', edit);
+    this.#hear(note.pitch, note.velocity);
+    this.#drag = { kind: 'resize', at: point, anchor: note, base: edit, moved: false, remove: false };
+  }
+
+  #select(item: MidiItem, drag: { at: RollPoint; before: ReadonlySet<number> }, point: RollPoint): void {
+    const box = {
+      left: Math.min(drag.at.x, point.x),
+      top: Math.min(drag.at.y, point.y),
+      width: Math.abs(point.x - drag.at.x),
+      height: Math.abs(point.y - drag.at.y),
+    };
+    this.marquee = box;
+    const { view, keys } = this.#roll;
+    const selection = new Set(drag.before);
+    item.notes.forEach((note, index) => {
+      const left = view.x(item.start_tick + note.tick);
+      const right = left + note.length_ticks / view.ticksPerPx;
+      const top = yOfKey(keys, note.pitch);
+      const inside =
+        right >= box.left && left <= box.left + box.width && top + keys.rowPx >= box.top && top <= box.top + box.height;
+      if (inside) selection.add(index);
+    });
+    this.#song.selectedNotes = selection;
+  }
+
+  #snap(tick: number, point: RollPoint): number {
+    if (point.shiftKey) return Math.max(0, Math.round(tick));
+    return snapTick(this.#song.project.time_signatures, tick, this.#stepTicks());
+  }
+
+  #commit(item: MidiItem, label: string, edit: NotesEdit): void {
+    this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes));
+    this.#song.selectedNotes = edit.selection;
+  }
+
+  #hear(key: number, velocity: number): void {
+    if (this.#heardKey === key) return;
+    this.#unhear();
+    this.#heardKey = key;
+    this.#keys.press(key, velocity);
+  }
+
+  #unhear(): void {
+    if (this.#heardKey !== null) this.#keys.release(this.#heardKey);
+    this.#heardKey = null;
+  }
+}

@@ -1,0 +1,35 @@
+/** Short messages at the edge of the page. */
+import { reasonOf } from '../api/client';
+
+export type NoticeAction = { label: string; run: () => void };
+export type Notice = {
+  id: number;
+  kind: 'info' | 'done' | 'error';
+  text: string;
+  actions: NoticeAction[];
+};
+
+const INFO_MS = 6000;
+const ERROR_MS = 14000;
+
+export class Notices {
+  list = $state.raw<readonly Notice[]>([]);
+  #next = 1;
+
+  /** Shows a message; one with actions stays until it is answered. */
+  show(kind: Notice['kind'], text: string, actions: NoticeAction[] = []): number {
+    const id = this.#next++;
+    this.list = [...this.list.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
+    if (actions.length === 0) setTimeout(() => this.dismiss(id), kind === 'error' ? ERROR_MS : INFO_MS);
+    return id;
+  }
+
+  /** Reports a failure in one sentence: what could not be done, and why. */
+  failed(what: string, error: unknown): void {
+    this.show('error', `${what}: ${reasonOf(error)}`);
+  }
+
+  dismiss(id: number): void {
+    this.list = this.list.filter((notice) => notice.id !== id);
+  }
+}

@@ -1,0 +1,18 @@
+/** Lets the visitor choose one file; null when the choice is called off. */
+export function pickFile(accept: string): Promise<File | null> {
+  return new Promise((resolve) => {
+    const input = document.createElement('input');
+    input.type = 'file';
+    input.accept = accept;
+    input.addEventListener('change', () => resolve(input.files?.[0] ?? null));
+    input.addEventListener('cancel', () => resolve(null));
+    input.click();
+  });
+}
+
+/** File names and types of Standard MIDI Files. */
+export const MIDI_ACCEPT = '.mid,.midi,.kar,.rmi,audio/midi,audio/x-midi';
+
+export function isMidiFile(file: File): boolean {
+  return /\.(midi?|kar|rmi)$/i.test(file.name) || /^audio\/(x-)?midi$/.test(file.type);
+}

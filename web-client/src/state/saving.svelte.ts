@@ -1,0 +1,238 @@
+/** Saving, autosaving, and noticing what other windows write. */
+import { ApiError } from '../api/client';
+import {
+  createProject,
+  deleteTemp,
+  loadProject,
+  readTemp,
+  saveProject,
+  tempRevision,
+  writeTemp,
+} from '../api/endpoints';
+import type { Api } from '../api/client';
+import { newId } from '../project/ids';
+import type { Project } from '../project/model';
+import { normaliseProject } from '../project/normalise';
+import type { Notices } from './notices.svelte';
+import type { Song } from './song.svelte';
+import { writeStored } from './stored';
+
+export type SavePhase = 'idle' | 'saving' | 'failed';
+/** Largest body that browsers send on after the page is gone: 64 KiB in all, some of it headers. */
+const KEEPALIVE_MAX_BYTES = 60_000;
+/** Where the revision that an autosave started from is kept in the project's `client`. */
+const BASE_REVISION = 'base_revision';
+
+export type Conflict = { mine: Project; detail: string };
+export type FoundAutosave = { project: Project; revision: number | null; updatedAt: string };
+
+export class Saving {
+  phase = $state<SavePhase>('idle');
+  problem = $state('');
+  /** When the song was last saved by this window, milliseconds since 1970. */
+  savedAtMs = $state<number | null>(null);
+  autosavedAtMs = $state<number | null>(null);
+  conflict = $state.raw<Conflict | null>(null);
+  /** Unsaved work found on the service when the page opened. */
+  found = $state.raw<FoundAutosave | null>(null);
+  readonly #clientId = newId('window');
+  readonly #api: Api;
+  readonly #song: Song;
+  readonly #notices: Notices;
+  #autosaved: Project | null = null;
+  #foreignSeen: string | null = null;
+  #running: Promise<boolean> | null = null;
+
+  constructor(api: Api, song: Song, notices: Notices) {
+    this.#api = api;
+    this.#song = song;
+    this.#notices = notices;
+  }
+
+  /** Saves the open song. Answers whether the service has it now. */
+  save(): Promise<boolean> {
+    this.#running ??= this.#save().finally(() => (this.#running = null));
+    return this.#running;
+  }
+
+  /** Loads a saved song in place of the open one. */
+  async load(id: string): Promise<void> {
+    const { document, revision } = await loadProject(this.#api, id);
+    this.#song.open(normaliseProject(document), revision, true);
+    this.savedAtMs = null;
+    this.phase = 'idle';
+    this.remember();
+  }
+
+  /** Remembers which song to open next time. */
+  remember(): void {
+    writeStored('last-project', this.#song.revision === null ? null : this.#song.project.project_id);
+  }
+
+  /** Looks for unsaved work that an earlier window left; `found` holds it. */
+  async findAutosave(): Promise<void> {
+    try {
+      const temp = await readTemp(this.#api);
+      const { project, revision } = fromTemp(temp.project);
+      this.#foreignSeen = temp.updated_at;
+      this.found = { project, revision, updatedAt: temp.updated_at };
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) {
+        this.#notices.failed('The autosave cannot be read', error);
+      }
+    }
+  }
+
+  restoreFound(): void {
+    if (!this.found) return;
+    this.#song.open(this.found.project, this.found.revision, false);
+    this.found = null;
+  }
+
+  async discardFound(): Promise<void> {
+    this.found = null;
+    await this.#dropTemp();
+  }
+
+  /** Writes the autosave when there is unsaved work that it lacks. */
+  async autosave(): Promise<void> {
+    const project = this.#song.project;
+    if (!this.#song.dirty || project === this.#autosaved || this.found || this.conflict) return;
+    try {
+      const written = await writeTemp(this.#api, this.#tempBody(project));
+      this.#autosaved = project;
+      this.#foreignSeen = written.updated_at;
+      this.autosavedAtMs = Date.now();
+    } catch (error) {
+      this.#notices.failed('The autosave failed', error);
+    }
+  }
+
+  /**
+   * The page may be gone any moment: sends unsaved work off. Answers whether
+   * work remains that could not be sent in a way that outlives the page.
+   */
+  flush(): boolean {
+    const project = this.#song.project;
+    if (!this.#song.dirty || project === this.#autosaved || this.found) return false;
+    const body = this.#tempBody(project);
+    const small = new Blob([body]).size <= KEEPALIVE_MAX_BYTES;
+    void writeTemp(this.#api, body, small).then(
+      (written) => {
+        this.#autosaved = project;
+        this.#foreignSeen = written.updated_at;
+      },
+      (error: unknown) => this.#notices.failed('The autosave failed', error),
+    );
+    return !small;
+  }
+
+  /** Looks whether another window wrote the autosave since. */
+  async poll(): Promise<void> {
+    if (document.hidden || this.found) return;
+    let seen;
+    try {
+      seen = await tempRevision(this.#api);
+    } catch {
+      // A service that is away for a moment shows with the next save.
+      return;
+    }
+    if (seen.updated_at === null || seen.client_id === this.#clientId || seen.updated_at === this.#foreignSeen) return;
+    this.#foreignSeen = seen.updated_at;
+    this.#notices.show('info', 'Another window of yours changed a song that is not saved yet.', [
+      { label: 'Open its version', run: () => void this.#openForeign() },
+      { label: 'Keep mine', run: () => undefined },
+    ]);
+  }
+
+  /** Conflict: what this window has becomes a song of its own. */
+  async keepMineAsCopy(): Promise<void> {
+    const conflict = this.conflict;
+    if (!conflict) return;
+    this.conflict = null;
+    const copy: Project = { ...conflict.mine, project_id: newId('song'), name: `${conflict.mine.name} (my copy)` };
+    this.#song.open(copy, null, false);
+    await this.save();
+  }
+
+  /** Conflict: the version on the service replaces what this window has. */
+  async loadTheirs(): Promise<void> {
+    const conflict = this.conflict;
+    if (!conflict) return;
+    this.conflict = null;
+    try {
+      await this.load(conflict.mine.project_id);
+      await this.#dropTemp();
+    } catch (error) {
+      this.#notices.failed('The other version cannot be loaded', error);
+    }
+  }
+
+  async #save(): Promise<boolean> {
+    const project = this.#song.project;
+    const { revision, generation } = this.#song;
+    this.phase = 'saving';
+    try {
+      const saved =
+        revision === null
+          ? await createProject(this.#api, project)
+          : await saveProject(this.#api, project, revision);
+      if (generation === this.#song.generation) {
+        this.#song.markSaved(project, saved.revision);
+        this.savedAtMs = Date.now();
+        this.remember();
+      }
+      this.phase = 'idle';
+      await this.#dropTemp();
+      return true;
+    } catch (error) {
+      this.phase = 'failed';
+      this.problem = error instanceof Error ? error.message : String(error);
+      if (error instanceof ApiError && (error.status === 412 || error.status === 409)) {
+        this.conflict = { mine: project, detail: error.message };
+      } else if (error instanceof ApiError && error.status === 404 && revision !== null) {
+        this.#song.markDeleted();
+        this.#notices.show('error', 'This song was deleted elsewhere. Save again to keep it as a new one.');
+      } else {
+        this.#notices.failed('The song was not saved', error);
+      }
+      return false;
+    }
+  }
+
+  async #openForeign(): Promise<void> {
+    try {
+      const { project, revision } = fromTemp((await readTemp(this.#api)).project);
+      this.#song.open(project, revision, false);
+    } catch (error) {
+      this.#notices.failed('The other window’s version cannot be read', error);
+    }
+  }
+
+  async #dropTemp(): Promise<void> {
+    this.#autosaved = null;
+    this.autosavedAtMs = null;
+    try {
+      await deleteTemp(this.#api);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) {
+        this.#notices.failed('The autosave cannot be removed', error);
+      }
+    }
+  }
+
+  #tempBody(project: Project): string {
+    const client = { ...project.client, [BASE_REVISION]: this.#song.revision };
+    return JSON.stringify({ client_id: this.#clientId, project: { ...project, client } });
+  }
+}
+
+/** Takes an autosave apart: the project, and the revision it started from. */
+export function fromTemp(document: unknown): { project: Project; revision: number | null } {
+  const { client, ...project } = normaliseProject(document);
+  const { [BASE_REVISION]: base, ...rest } = client ?? {};
+  return {
+    project: Object.keys(rest).length > 0 ? { ...project, client: rest } : project,
+    revision: typeof base === 'number' ? base : null,
+  };
+}

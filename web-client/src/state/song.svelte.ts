@@ -1,0 +1,93 @@
+/** The open song: its history of edits and what is selected in it. */
+import { findItem } from '../project/edit-items';
+import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../project/history';
+import type { MidiItem, Project, Track } from '../project/model';
+import { emptyProject } from '../project/normalise';
+
+/** Which room's selection the Delete, arrow and duplicate keys act on. */
+export type EditFocus = 'tracks' | 'notes';
+
+export class Song {
+  #history = $state.raw<History<Project>>(startHistory(emptyProject()));
+  #saved = $state.raw<Project | null>(null);
+  /** Revision on the service that this song goes back to; null when it was never saved. */
+  revision = $state<number | null>(null);
+  /** Counts the songs opened: changes when another song takes this one's place. */
+  generation = $state(0);
+
+  selectedTrackId = $state<string | null>(null);
+  selectedItemId = $state<string | null>(null);
+  selectedNotes = $state.raw<ReadonlySet<number>>(new Set());
+  focus = $state<EditFocus>('tracks');
+
+  readonly project: Project = $derived(this.#history.present);
+  readonly dirty: boolean = $derived(this.#history.present !== this.#saved);
+  readonly undoLabel: string | null = $derived(this.#history.past.at(-1)?.label ?? null);
+  readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
+
+  readonly selectedTrack: Track | null = $derived(
+    this.project.tracks.find((track) => track.id === this.selectedTrackId) ?? null,
+  );
+  readonly selectedMidi: { track: Track; item: MidiItem } | null = $derived.by(() => {
+    const found = findItem(this.project, this.selectedItemId);
+    return found?.item.type === 'midi' ? { track: found.track, item: found.item } : null;
+  });
+
+  /** Puts a song in place of the open one; its history starts here. */
+  open(project: Project, revision: number | null, saved: boolean): void {
+    this.#history = startHistory(project);
+    this.#saved = saved ? project : null;
+    this.revision = revision;
+    this.generation += 1;
+    this.selectedNotes = new Set();
+    const track = project.tracks.find((candidate) => candidate.items.some((item) => item.type === 'midi'));
+    this.selectedTrackId = (track ?? project.tracks[0])?.id ?? null;
+    const item = track?.items.find((candidate) => candidate.type === 'midi');
+    this.selectedItemId = item?.id ?? null;
+  }
+
+  /** Makes an edit that can be undone. Edits of one `gesture` are undone together. */
+  edit(label: string, change: (project: Project) => Project, gesture: string | null = null): void {
+    this.#history = pushEdit(this.#history, label, change(this.project), gesture);
+  }
+
+  /** Ends a gesture such as a fader's drag: the next edit is a step of its own. */
+  endGesture(): void {
+    this.#history = endGesture(this.#history);
+  }
+
+  undo(): void {
+    this.#history = undo(this.#history);
+    this.selectedNotes = new Set();
+  }
+
+  redo(): void {
+    this.#history = redo(this.#history);
+    this.selectedNotes = new Set();
+  }
+
+  /** Notes that `project` is on the service as `revision`. */
+  markSaved(project: Project, revision: number): void {
+    this.#saved = project;
+    this.revision = revision;
+  }
+
+  /** Notes that the service has this song no more: it is unsaved again, and new. */
+  markDeleted(): void {
+    this.#saved = null;
+    this.revision = null;
+  }
+
+  selectTrack(id: string | null): void {
+    if (this.selectedTrackId === id) return;
+    this.selectedTrackId = id;
+    this.focus = 'tracks';
+  }
+
+  selectItem(trackId: string, id: string | null): void {
+    this.selectedTrackId = trackId;
+    if (this.selectedItemId !== id) this.selectedNotes = new Set();
+    this.selectedItemId = id;
+    this.focus = 'tracks';
+  }
+}

@@ -1,0 +1,24 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+import { engineFiles } from './build/engine-files';
+import { versionedReferences } from './build/versioned-references';
+
+export default defineConfig({
+  plugins: [svelte(), engineFiles(), versionedReferences()],
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    // One script: the page is opened to work in, and everything in it is used.
+    chunkSizeWarningLimit: 1200,
+    rollupOptions: {
+      output: {
+        codeSplitting: false,
+        entryFileNames: 'assets/[name].js',
+        assetFileNames: 'assets/[name][extname]',
+      },
+    },
+  },
+  test: { include: ['tests/**/*.test.ts'], environment: 'node' },
+});
