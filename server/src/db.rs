@@ -1,4 +1,7 @@
 //! The database: opening it safely and bringing it to the current form.
+//!
+//! `sqlx`'s `Any` driver stands between, so that one SQL text and one set of migrations serve every
+//! database: `$1` placeholders, and TEXT, BIGINT and DOUBLE PRECISION columns only.
 
 use std::path::Path;
 use std::time::Duration;

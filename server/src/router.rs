@@ -13,7 +13,7 @@
 //! - What lives longer than a request is a field of [`crate::state::Services`].
 //! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::blobs::Blobs`], from
 //!   `tokio::task::spawn_blocking` or a task.
-//! - Tests go through [`crate::test_app::TestApp`].
+//! - Tests go through `crate::test_app::TestApp`.
 
 use std::any::Any;
 

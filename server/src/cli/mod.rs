@@ -1,6 +1,6 @@
 //! The command line: `songfoundry serve | config | ...`.
 //!
-//! A command is a file with its `Args` and a `run`; it is listed in [`Command`].
+//! A command is a file with its `Args` and a `run`; it is listed in `Command`.
 
 mod config;
 mod serve;

@@ -1,5 +1,7 @@
 //! `songfoundry serve`.
 
+use std::io::IsTerminal as _;
+
 use anyhow::Context as _;
 use tracing_subscriber::EnvFilter;
 
@@ -40,7 +42,10 @@ pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
 fn start_log(config: &LogConfig) {
     // Checked when the settings were read.
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     match config.format {
         LogFormat::Human => lines.with_target(false).init(),
         LogFormat::Json => lines.json().flatten_event(true).init(),

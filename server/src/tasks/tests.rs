@@ -188,3 +188,25 @@ async fn what_an_earlier_run_left_unfinished_has_failed() {
     }
     assert_eq!(read(&app, "was-done").await["state"], "succeeded");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn followers_are_let_go_when_the_service_stops() {
+    let app = TestApp::start().await;
+    let work = |task: &super::TaskContext| {
+        while !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(Value::Null)
+    };
+    let id = app.state.tasks.start(&owner(&app).await, "render", work).await.expect("starts");
+    let stop = app.state.stop.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stop.cancel();
+    });
+    let follow = app.local(Method::GET, &format!("{LIST}/{id}/events")).send();
+    let answer = tokio::time::timeout(Duration::from_secs(10), follow).await.expect("the stream ends");
+    assert_eq!(answer.status, 200);
+    app.state.tasks.cancel_all();
+    assert!(app.state.tasks.drained(Duration::from_secs(10)).await);
+}
