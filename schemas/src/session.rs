@@ -115,7 +115,8 @@ fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
 /// Whether items take the track from drum kits to other presets or back. The engine's drum
 /// channel reaches drum kits only; its melodic channel reaches every bank.
 fn crosses_to_drums(track: &Track, preset: Preset) -> bool {
-    midi_items(track)
+    track
+        .midi_items()
         .into_iter()
         .filter_map(|item| item_preset(item, preset))
         .any(|item| (item.bank >= DRUM_BANK) != (preset.bank >= DRUM_BANK))
@@ -129,20 +130,6 @@ fn instrument(track: &Track, bank_slot: &mut impl FnMut(Option<&str>) -> Option<
     let bank_slot = bank_slot(engine.soundfont_id.as_deref())?;
     let bank = if crosses_to_drums(track, preset) { 0 } else { preset.bank };
     Some(Instrument { bank_slot, bank: bank.into(), program: preset.program })
-}
-
-/// The track's MIDI items in the order in which they begin.
-fn midi_items(track: &Track) -> Vec<&MidiItem> {
-    let mut items: Vec<&MidiItem> = track
-        .items
-        .iter()
-        .filter_map(|item| match item {
-            Item::Midi(item) => Some(item),
-            Item::Audio(_) | Item::Section(_) => None,
-        })
-        .collect();
-    items.sort_by_key(|item| item.start_tick);
-    items
 }
 
 fn end_frame(track: &Track, clock: &Clock) -> u64 {
@@ -168,7 +155,7 @@ enum Turn {
 fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
     let mut list = Vec::new();
     presets(track, clock, &mut list);
-    for item in midi_items(track) {
+    for item in track.midi_items() {
         controls(item, clock, &mut list);
         notes(item, clock, &mut list);
     }
@@ -197,7 +184,7 @@ fn presets(track: &Track, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
         select(0, track_preset);
     }
     let mut overridden = false;
-    for item in midi_items(track) {
+    for item in track.midi_items() {
         let own = item_preset(item, track_preset);
         if own.is_some() || overridden {
             select(clock.frame_at(u64::from(item.start_tick)), own.unwrap_or(track_preset));

@@ -31,7 +31,9 @@ use crate::docs::BearerScheme;
 use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
-use crate::{auth, compression, docs, health, page, panics, projects, request_log, system, tasks};
+use crate::{
+    auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log, system, tasks,
+};
 
 /// Head of the OpenAPI document.
 #[derive(OpenApi)]
@@ -47,6 +49,8 @@ struct ApiDocument;
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
         .merge(auth::routes())
+        .merge(multitrack::routes(config))
+        .merge(plugins::routes(config))
         .merge(projects::routes(config))
         .merge(system::routes())
         .merge(tasks::routes());

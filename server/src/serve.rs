@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::state::AppState;
-use crate::{auth, projects, router};
+use crate::{auth, plugins, projects, router};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -34,6 +34,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     tracing::info!(address = %bound, environment = ?state.config.environment, "serving");
 
     let service = router::build(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     let stop = state.stop.clone();
     tokio::spawn(async move {
         wait_for_signal().await;

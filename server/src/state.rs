@@ -13,6 +13,7 @@ use crate::auth::{LocalRule, Tokens};
 use crate::blobs::Blobs;
 use crate::config::Config;
 use crate::db::{self, Db};
+use crate::plugins::Sound;
 use crate::tasks::Tasks;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
@@ -31,6 +32,8 @@ pub struct Services {
     pub passwords: Passwords,
     /// Who counts as local.
     pub local_rule: LocalRule,
+    /// SoundFonts and renders.
+    pub sound: Sound,
     /// Background tasks.
     pub tasks: Tasks,
     /// Cancelled when the service is to stop: long answers and loops end then.
@@ -68,6 +71,7 @@ impl AppState {
             passwords: Passwords::new()?,
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), config.task_workers).await?,
+            sound: Sound::new(&config),
             stop: CancellationToken::new(),
             blobs,
             db,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Item;
+use super::{Item, MidiItem};
 use crate::Extra;
 use crate::number::whole;
 
@@ -81,6 +81,20 @@ impl Track {
             synth_engine: None,
             extra: Extra::default(),
         }
+    }
+
+    /// The track's MIDI items in the order in which they begin.
+    pub fn midi_items(&self) -> Vec<&MidiItem> {
+        let mut items: Vec<&MidiItem> = self
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Midi(item) => Some(item),
+                Item::Audio(_) | Item::Section(_) => None,
+            })
+            .collect();
+        items.sort_by_key(|item| item.start_tick);
+        items
     }
 }
 

@@ -1,8 +1,9 @@
-//! The command line: `songfoundry serve | config | ...`.
+//! The command line: `songfoundry serve | render | config`.
 //!
 //! A command is a file with its `Args` and a `run`; it is listed in `Command`.
 
 mod config;
+mod render;
 mod serve;
 
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   songfoundry serve                      Start, and open the printed address in a browser
   SF_PORT=0 songfoundry serve            The same on a free port
+  songfoundry render song.mid --soundfont bank.sf2 -o song.wav
+                                         Render a song without a service
   songfoundry config                     All settings: value, default, unit, range, meaning
 
 Each command explains itself: songfoundry help <command>";
@@ -34,6 +37,8 @@ Each command explains itself: songfoundry help <command>";
 enum Command {
     /// Start the service and print its address.
     Serve(serve::Args),
+    /// Render a MIDI file or a project to a WAV file.
+    Render(render::Args),
     /// Print every setting with its value, default, unit and range.
     Config(config::Args),
 }
@@ -45,6 +50,7 @@ pub fn run() -> ExitCode {
     let settings = Settings { file: cli.config };
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
+        Command::Render(args) => render::run(&args),
         Command::Config(args) => config::run(&args, &settings),
     };
     match outcome {

@@ -98,6 +98,8 @@ pub(super) async fn read(
     headers: HeaderMap,
 ) -> ApiResult<Json<Capabilities>> {
     let config = &state.config;
+    let snapshot = state.sound.catalogue.current().await?;
+    let default_soundfont = snapshot.default_soundfont();
     let sound = &config.sound;
     let by_https = config.network.trusted_proxies.contains(&peer)
         && headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
@@ -106,8 +108,8 @@ pub(super) async fn read(
         environment: config.environment,
         render_engine: "bridge",
         instrument_sound: sound.instrument_sound,
-        soundfont_render: sound.soundfont_render,
-        default_soundfont_id: sound.default_soundfont.clone(),
+        soundfont_render: sound.soundfont_render && default_soundfont.is_some(),
+        default_soundfont_id: default_soundfont.map(|one| one.summary.soundfont_id.clone()),
         plugin_formats: Vec::new(),
         export: ExportCapabilities {
             formats: &["wav"],

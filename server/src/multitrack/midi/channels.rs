@@ -144,7 +144,12 @@ pub(super) fn plays_drums(track: &Track) -> bool {
 
 fn imported_place(track: &Track) -> Option<Place> {
     let number = |name: &str, limit: u8| {
-        track.extra.get(name)?.as_u64().and_then(|value| u8::try_from(value).ok()).filter(|value| *value < limit)
+        track
+            .extra
+            .get(name)?
+            .as_u64()
+            .and_then(|value| u8::try_from(value).ok())
+            .filter(|value| *value < limit)
     };
     Some(Place { port: number("midi_port", PORTS).unwrap_or(0), channel: number("midi_channel", CHANNELS)? })
 }

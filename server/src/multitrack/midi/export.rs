@@ -2,10 +2,8 @@
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, PitchBend, Smf, Timing, TrackEvent, TrackEventKind};
-use schemas::project::{
-    Control, Item, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind,
-};
 use schemas::TICKS_PER_QUARTER;
+use schemas::project::{Control, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
 
 use super::channels::{BANK_SELECT, DRUM_BANK, DRUM_CHANNEL, Place, allocate};
 
@@ -114,7 +112,7 @@ fn note_track(track: &Track, place: Place, ports: bool) -> Vec<TrackEvent<'_>> {
     }
     let channel = place.channel;
     presets(track, channel, &mut list);
-    for item in midi_items(track) {
+    for item in track.midi_items() {
         for control in sounding_controls(item) {
             let tick = u64::from(item.start_tick) + u64::from(control.tick());
             for message in control_messages(control) {
@@ -132,9 +130,10 @@ fn presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else { return };
     let mut select = |tick: u64, bank: Option<u8>, program: Option<u8>| {
         // The drum channel counts its banks from 128 by itself, and MIDI knows 0 to 127.
-        let bank = bank.map(|bank| if channel == DRUM_CHANNEL { bank.saturating_sub(DRUM_BANK) } else { bank.min(127) });
-        let bank_select =
-            bank.map(|value| MidiMessage::Controller { controller: u7::new(BANK_SELECT), value: u7::new(value) });
+        let bank = bank
+            .map(|bank| if channel == DRUM_CHANNEL { bank.saturating_sub(DRUM_BANK) } else { bank.min(127) });
+        let bank_select = bank
+            .map(|value| MidiMessage::Controller { controller: u7::new(BANK_SELECT), value: u7::new(value) });
         let program = program.map(|program| MidiMessage::ProgramChange { program: u7::new(program) });
         for message in [bank_select, program].into_iter().flatten() {
             list.midi(tick, Turn::Control, channel, message);
@@ -142,7 +141,7 @@ fn presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
     };
     let first_note = first_note_tick(track).unwrap_or(0);
     let chosen = |chooses: fn(&Control) -> bool| {
-        midi_items(track).into_iter().any(|item| {
+        track.midi_items().into_iter().any(|item| {
             let by_first_note =
                 |control: &&Control| u64::from(item.start_tick) + u64::from(control.tick()) <= first_note;
             sounding_controls(item).filter(by_first_note).any(chooses)
@@ -157,7 +156,7 @@ fn presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
         (!program_chosen).then_some(engine.program),
     );
     let mut overridden = false;
-    for item in midi_items(track) {
+    for item in track.midi_items() {
         let own = item.soundfont_bank.is_some() || item.soundfont_program.is_some();
         if own || overridden {
             let bank = item.soundfont_bank.unwrap_or(engine.bank);
@@ -181,7 +180,10 @@ fn notes(item: &MidiItem, channel: u8, list: &mut EventList<'_>) {
 }
 
 fn control_messages(control: &Control) -> Vec<MidiMessage> {
-    let cc = |controller, value| MidiMessage::Controller { controller: u7::new(controller), value: u7::new(value) };
+    let cc = |controller, value| MidiMessage::Controller {
+        controller: u7::new(controller),
+        value: u7::new(value),
+    };
     let parameter = |number: [u8; 2], control: &ParameterControl| {
         let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
         let values = [halves(control.parameter), halves(control.value)];
@@ -205,19 +207,8 @@ fn sounding_controls(item: &MidiItem) -> impl Iterator<Item = &Control> {
     item.controls.iter().filter(|control| control.tick() <= item.length_ticks)
 }
 
-/// The track's MIDI items in the order in which they begin.
-fn midi_items(track: &Track) -> Vec<&MidiItem> {
-    let midi = |item| match item {
-        &Item::Midi(ref item) => Some(item),
-        _ => None,
-    };
-    let mut items: Vec<&MidiItem> = track.items.iter().filter_map(midi).collect();
-    items.sort_by_key(|item| item.start_tick);
-    items
-}
-
 fn first_note_tick(track: &Track) -> Option<u64> {
-    let starts = midi_items(track).into_iter().flat_map(|item| {
+    let starts = track.midi_items().into_iter().flat_map(|item| {
         let sounding = item.notes.iter().filter(|note| note.tick < item.length_ticks);
         sounding.map(|note| u64::from(item.start_tick) + u64::from(note.tick))
     });
@@ -225,7 +216,8 @@ fn first_note_tick(track: &Track) -> Option<u64> {
 }
 
 fn end_tick(track: &Track) -> u64 {
-    let ends = midi_items(track).into_iter().map(|item| u64::from(item.start_tick) + u64::from(item.length_ticks));
+    let ends =
+        track.midi_items().into_iter().map(|item| u64::from(item.start_tick) + u64::from(item.length_ticks));
     ends.max().unwrap_or(0)
 }
 

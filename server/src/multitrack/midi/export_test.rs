@@ -44,17 +44,25 @@ fn exported(project: &Project) -> Vec<Vec<String>> {
                 match message {
                     MidiMessage::NoteOn { key, vel } => format!("{channel} on {key} {vel}"),
                     MidiMessage::NoteOff { key, .. } => format!("{channel} off {key}"),
-                    MidiMessage::Controller { controller, value } => format!("{channel} cc {controller} {value}"),
+                    MidiMessage::Controller { controller, value } => {
+                        format!("{channel} cc {controller} {value}")
+                    }
                     MidiMessage::ProgramChange { program } => format!("{channel} program {program}"),
                     MidiMessage::PitchBend { bend } => format!("{channel} bend {}", bend.as_int()),
                     MidiMessage::ChannelAftertouch { vel } => format!("{channel} pressure {vel}"),
                     MidiMessage::Aftertouch { key, vel } => format!("{channel} pressure {key} {vel}"),
                 }
             }
-            TrackEventKind::Meta(MetaMessage::TrackName(name)) => format!("name {}", String::from_utf8_lossy(name)),
-            TrackEventKind::Meta(MetaMessage::Marker(name)) => format!("marker {}", String::from_utf8_lossy(name)),
+            TrackEventKind::Meta(MetaMessage::TrackName(name)) => {
+                format!("name {}", String::from_utf8_lossy(name))
+            }
+            TrackEventKind::Meta(MetaMessage::Marker(name)) => {
+                format!("marker {}", String::from_utf8_lossy(name))
+            }
             TrackEventKind::Meta(MetaMessage::Tempo(micros)) => format!("tempo {micros}"),
-            TrackEventKind::Meta(MetaMessage::TimeSignature(n, d, c, t)) => format!("signature {n} {d} {c} {t}"),
+            TrackEventKind::Meta(MetaMessage::TimeSignature(n, d, c, t)) => {
+                format!("signature {n} {d} {c} {t}")
+            }
             TrackEventKind::Meta(MetaMessage::MidiPort(port)) => format!("port {port}"),
             TrackEventKind::Meta(MetaMessage::EndOfTrack) => "end".into(),
             other => format!("{other:?}"),
@@ -73,7 +81,14 @@ fn the_song_has_a_track_of_its_own() {
     let tracks = exported(&project(json!([{"id": "empty", "kind": "instrument"}])));
     assert_eq!(
         tracks,
-        [["0 name Sóng", "0 tempo 600000", "0 signature 6 3 12 8", "480 marker Here", "960 tempo 1200000", "960 end"]]
+        [[
+            "0 name Sóng",
+            "0 tempo 600000",
+            "0 signature 6 3 12 8",
+            "480 marker Here",
+            "960 tempo 1200000",
+            "960 end"
+        ]]
     );
 }
 

@@ -190,7 +190,11 @@ impl FileTrack {
         (track, Some("it has no end-of-track event".into()))
     }
 
-    fn read_event(&mut self, reader: &mut Reader<'_>, running: &mut Option<u8>) -> Result<Next, &'static str> {
+    fn read_event(
+        &mut self,
+        reader: &mut Reader<'_>,
+        running: &mut Option<u8>,
+    ) -> Result<Next, &'static str> {
         const CUT_SHORT: &str = "an event that is cut short";
         let delta = reader.variable_length()?;
         let first = reader.u8().ok_or(CUT_SHORT)?;
@@ -253,7 +257,9 @@ fn meta_event(meta: u8, data: &[u8]) -> Option<EventKind> {
         (0x04, text) => Some(EventKind::InstrumentName(decode_text(text)?)),
         (0x06 | 0x07, text) => Some(EventKind::Marker(decode_text(text)?)),
         (0x21, [port, ..]) => Some(EventKind::Port(*port)),
-        (0x51, [high, middle, low, ..]) => Some(EventKind::Tempo(u32::from_be_bytes([0, *high, *middle, *low]))),
+        (0x51, [high, middle, low, ..]) => {
+            Some(EventKind::Tempo(u32::from_be_bytes([0, *high, *middle, *low])))
+        }
         (0x58, [numerator, denominator_power, ..]) => {
             Some(EventKind::TimeSignature { numerator: *numerator, denominator_power: *denominator_power })
         }
@@ -343,8 +349,8 @@ mod tests {
     #[test]
     fn running_status_outlasts_metas_and_exclusives() {
         let file = one_track(&[
-            0, 0x93, 60, 100, 10, 61, 101, 0, 0xff, 0x01, 2, b'h', b'i', 5, 62, 102, 0, 0xf0, 3, 1, 2, 0xf7, 0x81,
-            0x00, 60, 0, 0, 0xc2, 7, 0, 8,
+            0, 0x93, 60, 100, 10, 61, 101, 0, 0xff, 0x01, 2, b'h', b'i', 5, 62, 102, 0, 0xf0, 3, 1, 2, 0xf7,
+            0x81, 0x00, 60, 0, 0, 0xc2, 7, 0, 8,
         ]);
         assert_eq!(
             messages(&file),
@@ -364,8 +370,8 @@ mod tests {
     #[test]
     fn metas_are_understood() {
         let file = one_track(&[
-            0, 0xff, 0x51, 3, 7, 0xa1, 0x20, 0, 0xff, 0x58, 4, 6, 3, 36, 8, 0, 0xff, 3, 3, b'a', 0xe9, 0, 0, 0xff, 6,
-            1, b'M', 0, 0xff, 0x21, 1, 2, 0, 0xff, 4, 1, b'i', 0, 0xff, 3, 1, b' ',
+            0, 0xff, 0x51, 3, 7, 0xa1, 0x20, 0, 0xff, 0x58, 4, 6, 3, 36, 8, 0, 0xff, 3, 3, b'a', 0xe9, 0, 0,
+            0xff, 6, 1, b'M', 0, 0xff, 0x21, 1, 2, 0, 0xff, 4, 1, b'i', 0, 0xff, 3, 1, b' ',
         ]);
         let kinds: Vec<&EventKind> = file.tracks[0].events.iter().map(|event| &event.kind).collect();
         assert_eq!(
@@ -390,9 +396,21 @@ mod tests {
     #[test]
     fn damage_is_named_and_what_comes_before_it_is_kept() {
         let rest = "the rest of it is left out";
-        check_damage(&[0, 0x90, 60, 100], 1, &format!("track 1 is damaged: it has no end-of-track event; {rest}"));
-        check_damage(&[0, 0x90, 60, 100, 0, 60], 1, &format!("track 1 is damaged: an event that is cut short at byte 4; {rest}"));
-        check_damage(&[0, 60, 100], 0, &format!("track 1 is damaged: data without a status at byte 0; {rest}"));
+        check_damage(
+            &[0, 0x90, 60, 100],
+            1,
+            &format!("track 1 is damaged: it has no end-of-track event; {rest}"),
+        );
+        check_damage(
+            &[0, 0x90, 60, 100, 0, 60],
+            1,
+            &format!("track 1 is damaged: an event that is cut short at byte 4; {rest}"),
+        );
+        check_damage(
+            &[0, 60, 100],
+            0,
+            &format!("track 1 is damaged: data without a status at byte 0; {rest}"),
+        );
         check_damage(
             &[0, 0x90, 60, 100, 0, 0x90, 60, 0x90, 0],
             1,
@@ -439,16 +457,25 @@ mod tests {
         check_refused(&file(3, 96, &[&END]), "MIDI file format 3 is unknown; formats 0, 1 and 2 can be read");
         check_refused(&file(0, 0, &[&END]), "the header says that a quarter note has no ticks");
         check_refused(&file(0, 0xe700, &[&END]), "the header says that a quarter note has no ticks");
-        check_refused(&file(0, 0x9c01, &[&END]), "the header names a time code of 100 frames a second, which does not exist");
+        check_refused(
+            &file(0, 0x9c01, &[&END]),
+            "the header names a time code of 100 frames a second, which does not exist",
+        );
         check_refused(&file(0, 96, &[]), "the file holds no tracks");
     }
 
     #[test]
     fn time_codes_and_wrappers_are_read() {
         let smpte = file(0, 0xe728, &[&END]);
-        assert_eq!(MidiFile::read(&smpte).unwrap().timing, Timing::TicksPerSecond { ticks: 1_000, seconds: 1 });
+        assert_eq!(
+            MidiFile::read(&smpte).unwrap().timing,
+            Timing::TicksPerSecond { ticks: 1_000, seconds: 1 }
+        );
         let ntsc = file(0, 0xe304, &[&END]);
-        assert_eq!(MidiFile::read(&ntsc).unwrap().timing, Timing::TicksPerSecond { ticks: 120_000, seconds: 1_001 });
+        assert_eq!(
+            MidiFile::read(&ntsc).unwrap().timing,
+            Timing::TicksPerSecond { ticks: 120_000, seconds: 1_001 }
+        );
         let mut rmid = b"RIFF\xff\xff\xff\xffRMIDDISP\x01\0\0\0x\0data\xff\0\0\0".to_vec();
         rmid.extend(file(0, 480, &[&END]));
         assert_eq!(MidiFile::read(&rmid).unwrap().timing, Timing::TicksPerQuarter(480));

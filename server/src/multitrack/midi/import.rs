@@ -51,7 +51,8 @@ const MAX_DENOMINATOR_POWER: u8 = 7;
 pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiError> {
     let mut file = MidiFile::read(bytes)?;
     let scale = Scale { timing: file.timing };
-    let ends: Vec<u32> = file.tracks.iter().map(|track| scale.tick(track.end_tick)).collect::<Result<_, _>>()?;
+    let ends: Vec<u32> =
+        file.tracks.iter().map(|track| scale.tick(track.end_tick)).collect::<Result<_, _>>()?;
     let mut warnings = core::mem::take(&mut file.warnings);
     if file.format == 2 && file.tracks.len() > 1 {
         warnings.push(format!(
@@ -110,7 +111,8 @@ impl Scale {
 /// without notes.
 fn song_name(file: &MidiFile) -> String {
     let first = &file.tracks[0];
-    let has_notes = first.events.iter().any(|event| matches!(event.kind, EventKind::Channel { status: 0x90, .. }));
+    let has_notes =
+        first.events.iter().any(|event| matches!(event.kind, EventKind::Channel { status: 0x90, .. }));
     let name = first.events.iter().find_map(|event| match &event.kind {
         EventKind::TrackName(name) => Some(name.clone()),
         _ => None,
@@ -157,11 +159,9 @@ fn song(
             _ => {}
         }
     }
-    for (what, count) in [
-        ("tempos", tempos.len()),
-        ("time signatures", signatures.len()),
-        ("markers", project.markers.len()),
-    ] {
+    for (what, count) in
+        [("tempos", tempos.len()), ("time signatures", signatures.len()), ("markers", project.markers.len())]
+    {
         if count >= MAX_SONG_EVENTS {
             return Err(MidiError::TooMany { what, limit: MAX_SONG_EVENTS });
         }
@@ -183,7 +183,9 @@ fn song(
     match bad.as_slice() {
         [] => {}
         [one] => warnings.push(format!("{one} is out of range")),
-        [first, rest @ ..] => warnings.push(format!("{first} is out of range, and {} more like it", rest.len())),
+        [first, rest @ ..] => {
+            warnings.push(format!("{first} is out of range, and {} more like it", rest.len()));
+        }
     }
     Ok(())
 }
@@ -241,7 +243,8 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
             return Err(MidiError::TooMany { what: "controls", limit: MAX_CONTROLS });
         }
     }
-    let mut channels: Vec<Channel> = by_place.into_values().filter(|channel| !channel.content.is_empty()).collect();
+    let mut channels: Vec<Channel> =
+        by_place.into_values().filter(|channel| !channel.content.is_empty()).collect();
     let song_end_tick = channels.iter().map(|channel| channel.length_ticks).max().unwrap_or(0);
     for channel in &mut channels {
         channel.length_ticks = channel.length_ticks.max(channel.content.shortest_length_ticks());

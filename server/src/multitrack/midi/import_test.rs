@@ -135,7 +135,10 @@ fn the_preset_is_that_of_the_first_note() {
 fn notes_without_an_end_last_to_the_end_of_their_item() {
     let imported = read(&file(
         Format::Parallel,
-        &[&[(0, on(0, 60, 64)), (0, on(0, 60, 65)), (480, off(0, 60)), (480, cc(0, 1, 1))], &[(4800, cc(1, 1, 1))]],
+        &[
+            &[(0, on(0, 60, 64)), (0, on(0, 60, 65)), (480, off(0, 60)), (480, cc(0, 1, 1))],
+            &[(4800, cc(1, 1, 1))],
+        ],
     ));
     assert_eq!(imported.warnings, ["1 notes are never ended; they end with their items"]);
     let item = item(&imported.project.tracks[0]);
@@ -274,10 +277,7 @@ fn hostile_sizes_are_refused() {
     bytes.extend([0, 0x90, 1, 0]);
     bytes.extend(body);
     bytes.extend([0, 0xff, 0x2f, 0]);
-    assert_eq!(
-        refused(&bytes),
-        "the file holds more than 1000000 notes, the most that a project can have"
-    );
+    assert_eq!(refused(&bytes), "the file holds more than 1000000 notes, the most that a project can have");
 }
 
 #[test]

@@ -101,7 +101,10 @@ fn without_added_program(mut exported: Content, original: &Content) -> Content {
             *tick <= first_note && matches!(message, MidiMessage::ProgramChange { .. })
         });
         if !chosen {
-            assert!(matches!(list[0], (0, MidiMessage::ProgramChange { program }) if program == 0), "{list:?}");
+            assert!(
+                matches!(list[0], (0, MidiMessage::ProgramChange { program }) if program == 0),
+                "{list:?}"
+            );
             list.remove(0);
         }
     }
@@ -135,8 +138,9 @@ fn every_song_survives_import_and_export() {
     let (mut tempo_changes, mut bends, mut programs) = (0, 0, 0);
     for path in songs() {
         let bytes = fs::read(&path).expect("a readable song");
-        let imported = import(&bytes, ImportOptions { project_id: "song".into(), ..ImportOptions::default() })
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let imported =
+            import(&bytes, ImportOptions { project_id: "song".into(), ..ImportOptions::default() })
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let document = serde_json::to_value(&imported.project).expect("JSON");
         assert_eq!(schemas::validate::validate(&document), Ok(()), "{}", path.display());
 

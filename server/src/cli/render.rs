@@ -1,0 +1,278 @@
+//! `songfoundry render`: a song to a WAV file without a service, the way the page does it:
+//! a MIDI file becomes a project, and the project is rendered.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+use dsp_core::session::MAX_TAIL_SECS;
+use schemas::Project;
+use schemas::upgrade::upgrade;
+use schemas::validate::validate;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::multitrack::midi::{ImportOptions, import};
+use crate::plugins::soundfonts::id_of_name;
+use crate::rendering::mix::{MixOptions, MixReport, render};
+use crate::rendering::receipt::{BitDepth, Receipt, receipt};
+use crate::rendering::{RenderError, banks};
+
+/// Largest song file in bytes: far above what a project or MIDI file has.
+const SONG_MAX_BYTES: u64 = 1 << 30;
+
+/// Render a MIDI file or a project to a WAV file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry render song.mid --soundfont /usr/share/sounds/sf2/TimGM6mb.sf2 -o song.wav
+  songfoundry render project.json --soundfont bank.sf2 --sample-rate 44100 --bit-depth float32 -o song.wav
+  songfoundry render song.mid --soundfont bank.sf2 -o song.wav --json | jq .receipt.pcm_sha256
+
+Progress goes to standard error, the receipt to standard output. The samples are those that the
+service exports for the same song, bank and rate; pcm_sha256 in the receipt shows it.")]
+pub(super) struct Args {
+    /// The song: a MIDI file (.mid, .rmi) or a project (.json).
+    song: PathBuf,
+    /// SF2 file that plays every track.
+    #[arg(long, value_name = "FILE")]
+    soundfont: PathBuf,
+    /// Where the WAV file goes.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// 44100, 48000 or 96000 Hz; the project's own rate by default, 48000 for MIDI files.
+    #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
+    sample_rate: Option<u32>,
+    /// How samples stand in the file.
+    #[arg(long, value_enum, default_value = "pcm16")]
+    bit_depth: BitDepthArg,
+    /// Longest time in seconds that the sound may ring on after the last item.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
+    tail_secs: f64,
+    /// Print the receipt as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum BitDepthArg {
+    /// 16-bit integers with TPDF dither.
+    Pcm16,
+    /// 32-bit floats, as the engine computed them.
+    Float32,
+}
+
+impl From<BitDepthArg> for BitDepth {
+    fn from(arg: BitDepthArg) -> Self {
+        match arg {
+            BitDepthArg::Pcm16 => Self::Pcm16,
+            BitDepthArg::Float32 => Self::Float32,
+        }
+    }
+}
+
+fn sample_rate_hz(text: &str) -> Result<u32, String> {
+    match text {
+        "44100" => Ok(44_100),
+        "48000" => Ok(48_000),
+        "96000" => Ok(96_000),
+        other => Err(format!("`{other}` is not one of 44100, 48000 and 96000")),
+    }
+}
+
+fn tail_secs(text: &str) -> Result<f64, String> {
+    let secs: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    if (0.0..=MAX_TAIL_SECS).contains(&secs) {
+        Ok(secs)
+    } else {
+        Err(format!("{secs} is outside 0 to {MAX_TAIL_SECS} seconds"))
+    }
+}
+
+/// What is printed at the end.
+#[derive(Debug, Serialize)]
+struct Printed {
+    output: PathBuf,
+    duration_secs: f64,
+    sample_rate_hz: u32,
+    bit_depth: BitDepth,
+    lufs: Option<f64>,
+    true_peak_db: Option<f64>,
+    receipt: Receipt,
+    warnings: Vec<String>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let Song { document, project, warnings } = Song::read(&args.song)?;
+    for warning in &warnings {
+        eprintln!("songfoundry: {}: {warning}", args.song.display());
+    }
+    let bank = banks::open(&args.soundfont).with_context(|| format!("{}", args.soundfont.display()))?;
+    let bit_depth = BitDepth::from(args.bit_depth);
+    let options = MixOptions {
+        sample_rate_hz: args.sample_rate.unwrap_or(project.sample_rate_hz),
+        format: bit_depth.into(),
+        tail_secs: args.tail_secs,
+    };
+    let output = Output::create(&args.output)?;
+    let mut progress = Progress::new();
+    let rendered =
+        render(&project, &options, |_| Ok(Some(bank.clone())), BufWriter::new(&output.file), &mut |share| {
+            progress.show(share);
+            true
+        });
+    progress.end();
+    let report: MixReport = rendered.map_err(|error| match error {
+        RenderError::Synthesizer { .. } => {
+            anyhow::Error::new(error).context(args.soundfont.display().to_string())
+        }
+        other => other.into(),
+    })?;
+    output.finish()?;
+    let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
+    let printed = Printed {
+        output: args.output.clone(),
+        duration_secs: report.measured.frames as f64 / f64::from(options.sample_rate_hz),
+        sample_rate_hz: options.sample_rate_hz,
+        bit_depth,
+        lufs: report.measured.integrated_lufs,
+        true_peak_db: report.measured.true_peak_dbtp,
+        receipt: receipt(&document, &project, &options, bit_depth, vec![bank_name], &report),
+        warnings,
+    };
+    print(&printed, args.json)
+}
+
+/// A song in a file, as a project.
+struct Song {
+    document: Value,
+    project: Project,
+    warnings: Vec<String>,
+}
+
+impl Song {
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let name = path.display();
+        let size_bytes = fs::metadata(path).with_context(|| format!("cannot read {name}"))?.len();
+        if size_bytes > SONG_MAX_BYTES {
+            bail!("{name} has {size_bytes} bytes; songs of at most {SONG_MAX_BYTES} bytes are read");
+        }
+        let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+        let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        if is_json { Self::from_json(&bytes) } else { Self::from_midi(&bytes, path) }
+            .with_context(|| format!("{name}"))
+    }
+
+    fn from_midi(bytes: &[u8], path: &Path) -> anyhow::Result<Self> {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let options =
+            ImportOptions { project_id: "render".into(), name: Some(stem.into_owned()), soundfont_id: None };
+        let imported = import(bytes, options)?;
+        let document = serde_json::to_value(&imported.project)?;
+        Ok(Self { document, project: imported.project, warnings: imported.warnings })
+    }
+
+    fn from_json(bytes: &[u8]) -> anyhow::Result<Self> {
+        let document: Value = serde_json::from_slice(bytes).context("this is no JSON document")?;
+        let document = upgrade(document, "render")?;
+        if let Err(violations) = validate(&document) {
+            let places: Vec<String> = violations
+                .iter()
+                .map(|one| {
+                    format!(
+                        "\n  at {}: {}",
+                        if one.pointer.is_empty() { "/" } else { &one.pointer },
+                        one.detail
+                    )
+                })
+                .collect();
+            bail!("this is not a valid project:{}", places.concat());
+        }
+        let project = serde_json::from_value(document.clone())?;
+        Ok(Self { document, project, warnings: Vec::new() })
+    }
+}
+
+/// The file that is being written; it gets its name when it is whole.
+struct Output {
+    file: File,
+    temporary: PathBuf,
+    destination: PathBuf,
+}
+
+impl Output {
+    fn create(destination: &Path) -> anyhow::Result<Self> {
+        let Some(name) = destination.file_name() else {
+            bail!("{} is not a file name", destination.display())
+        };
+        let temporary = destination.with_file_name(format!(".{}.part", name.to_string_lossy()));
+        let file =
+            File::create(&temporary).with_context(|| format!("cannot write {}", temporary.display()))?;
+        Ok(Self { file, temporary, destination: destination.to_owned() })
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.temporary, &self.destination)
+            .with_context(|| format!("cannot write {}", self.destination.display()))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // After `finish` there is nothing of that name any more.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// One line on standard error that counts up; nothing where that is not a terminal, but the
+/// quarters, so that a log shows life.
+struct Progress {
+    on_terminal: bool,
+    shown_percent: u32,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self { on_terminal: std::io::stderr().is_terminal(), shown_percent: 0 }
+    }
+
+    fn show(&mut self, share: f64) {
+        let percent = (share * 100.0) as u32;
+        let step = if self.on_terminal { 1 } else { 25 };
+        if percent >= self.shown_percent + step {
+            self.shown_percent = percent - percent % step;
+            let (start, end) = if self.on_terminal { ("\r", "") } else { ("", "\n") };
+            eprint!("{start}rendering {:3} %{end}", self.shown_percent);
+        }
+    }
+
+    fn end(&self) {
+        if self.on_terminal && self.shown_percent > 0 {
+            eprintln!();
+        }
+    }
+}
+
+fn print(printed: &Printed, json: bool) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(printed)?)?;
+        return Ok(());
+    }
+    let level =
+        |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
+    let receipt = &printed.receipt;
+    writeln!(out, "{}", printed.output.display())?;
+    writeln!(out, "  duration     {:.3} s (song {:.3} s)", printed.duration_secs, receipt.song_secs)?;
+    writeln!(out, "  rate         {} Hz", printed.sample_rate_hz)?;
+    writeln!(out, "  loudness     {}", level(printed.lufs, "LUFS"))?;
+    writeln!(out, "  true peak    {}", level(printed.true_peak_db, "dBTP"))?;
+    writeln!(out, "  peak         {:.6}, {} samples clipped", receipt.peak, receipt.clipped_samples)?;
+    if !receipt.silent_tracks.is_empty() {
+        writeln!(out, "  silent       {}", receipt.silent_tracks.join(", "))?;
+    }
+    writeln!(out, "  pcm sha256   {}", receipt.pcm_sha256)?;
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! `POST /multitrack/midi/export`.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::midi;
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::Json;
+use crate::plugins::{attachment, document};
+use crate::projects::ProjectDocument;
+use crate::state::AppState;
+
+/// What to export.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExportRequest {
+    /// A stored project; exactly one of this and `project` is given.
+    project_id: Option<String>,
+    /// A project document.
+    #[schema(value_type = Option<ProjectDocument>)]
+    project: Option<Value>,
+}
+
+/// Writes a project as a MIDI file of format 1. Velocities are clamped to 1..127, and tracks
+/// without notes are left out.
+#[utoipa::path(post, path = "/multitrack/midi/export", tag = "multitrack", request_body = ExportRequest,
+    responses((status = 200, description = "The file", content_type = "audio/midi"), CommonErrors))]
+pub(super) async fn export(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Json(request): Json<ExportRequest>,
+) -> ApiResult<Response> {
+    let source = document(&state, &user, request.project_id, request.project).await?;
+    let written = tokio::task::spawn_blocking(move || -> ApiResult<_> {
+        let (_, project) = source.into_project()?;
+        Ok((midi::export(&project), project.name))
+    });
+    let (bytes, name) = written.await??;
+    let disposition = attachment(&format!("{name}.mid"));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("audio/midi")),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_str(&disposition).map_err(ApiError::internal)?),
+    ];
+    Ok((headers, bytes).into_response())
+}

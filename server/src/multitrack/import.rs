@@ -1,0 +1,125 @@
+//! `POST /multitrack/midi/import`.
+
+use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::http::header;
+use schemas::Project;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::midi::{ImportOptions, MidiError, import as read_midi};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, Query, RawBody, is_length_limit};
+use crate::projects::ProjectDocument;
+use crate::state::AppState;
+
+/// Longest name of a project, in characters, as in its schema.
+const NAME_MAX_CHARS: usize = 500;
+
+/// Longest `soundfont_id`, in characters, as in the project's schema.
+const SOUNDFONT_ID_MAX_CHARS: usize = 128;
+
+/// Media types of a MIDI file in the body.
+const MEDIA_TYPES: &[&str] = &[
+    "audio/midi",
+    "audio/x-midi",
+    "audio/mid",
+    "audio/sp-midi",
+    "audio/rmi",
+    "application/x-midi",
+    "application/octet-stream",
+];
+
+/// What the file does not say.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ImportQuery {
+    /// Bank that the tracks play; the default bank by default.
+    soundfont_id: Option<String>,
+    /// Name of the project; the name in the file by default.
+    name: Option<String>,
+}
+
+/// A project made from a MIDI file. It is not stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ImportAnswer {
+    /// The project.
+    #[schema(value_type = ProjectDocument)]
+    project: Project,
+    /// What could not be read or kept, in words.
+    warnings: Vec<String>,
+}
+
+impl From<MidiError> for ApiError {
+    fn from(error: MidiError) -> Self {
+        Self::bad_request("bad_midi_file", error.to_string())
+    }
+}
+
+/// Reads a MIDI file, as the body or as the part `file` of a form, into a project.
+#[utoipa::path(post, path = "/multitrack/midi/import", tag = "multitrack",
+    request_body(content = String, content_type = "audio/midi", description = "The file"),
+    responses((status = 200, body = ImportAnswer), CommonErrors))]
+pub(super) async fn import(
+    State(state): State<AppState>,
+    _: CurrentUser,
+    Query(query): Query<ImportQuery>,
+    request: Request,
+) -> ApiResult<Json<ImportAnswer>> {
+    let limit_bytes = state.config.limits.midi_max_bytes;
+    let bytes = body(&state, request).await?;
+    if bytes.len() as u64 > limit_bytes {
+        return Err(ApiError::TooLarge { what: "a MIDI file", limit_bytes });
+    }
+    let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
+    if soundfont_id.as_ref().is_some_and(|id| id.chars().count() > SOUNDFONT_ID_MAX_CHARS) {
+        let detail = format!("soundfont_id may have at most {SOUNDFONT_ID_MAX_CHARS} characters.");
+        return Err(ApiError::bad_request("bad_query", detail));
+    }
+    let name = query.name.map(|name| name.trim().chars().take(NAME_MAX_CHARS).collect::<String>());
+    let options = ImportOptions {
+        project_id: uuid::Uuid::new_v4().to_string(),
+        name: name.filter(|name| !name.is_empty()),
+        soundfont_id,
+    };
+    let imported = tokio::task::spawn_blocking(move || read_midi(&bytes, options)).await??;
+    Ok(Json(ImportAnswer { project: imported.project, warnings: imported.warnings }))
+}
+
+/// The bytes of the file, whichever way they came.
+async fn body(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
+    let given =
+        request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    if essence == "multipart/form-data" {
+        return form_file(state, request).await;
+    }
+    if !essence.is_empty() && !MEDIA_TYPES.contains(&essence.as_str()) {
+        return Err(ApiError::UnsupportedMedia {
+            detail: format!(
+                "The body came as `{essence}`; send `audio/midi`, or a form with the part `file`."
+            ),
+        });
+    }
+    RawBody::from_request(request, state).await.map(|RawBody(bytes)| bytes)
+}
+
+async fn form_file(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
+    let limit_bytes = state.config.limits.midi_max_bytes;
+    let refused = |error: axum::extract::multipart::MultipartError| {
+        if is_length_limit(&error) || error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
+            ApiError::TooLarge { what: "a MIDI file", limit_bytes }
+        } else {
+            ApiError::bad_request("bad_form", error.body_text())
+        }
+    };
+    let mut form = Multipart::from_request(request, state)
+        .await
+        .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
+    while let Some(field) = form.next_field().await.map_err(refused)? {
+        if field.name() == Some("file") {
+            return field.bytes().await.map_err(refused);
+        }
+    }
+    Err(ApiError::bad_request("no_file", "The form has no part named `file`."))
+}

@@ -1,0 +1,29 @@
+//! Songs as MIDI files: in and out.
+
+mod export;
+mod import;
+pub mod midi;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::config::Config;
+use crate::extract::BodyLimit;
+use crate::router::with_body_limit;
+use crate::state::AppState;
+
+/// What a multipart body may have beyond the file in it, in bytes.
+const MULTIPART_EXTRA_BYTES: u64 = 64 * 1024;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let limits = &config.limits;
+    let import_limit =
+        BodyLimit { max_bytes: limits.midi_max_bytes + MULTIPART_EXTRA_BYTES, what: "A MIDI file" };
+    let export_limit = BodyLimit { max_bytes: limits.project_max_bytes, what: "A project to export" };
+    with_body_limit(OpenApiRouter::new().routes(routes!(import::import)), import_limit)
+        .merge(with_body_limit(OpenApiRouter::new().routes(routes!(export::export)), export_limit))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Answering with a file: whole or a range of it (RFC 9110, section 14), streamed.
+
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tokio_util::io::ReaderStream;
+
+use crate::error::{ApiError, ApiResult};
+use crate::etag;
+
+/// Bytes that are read from the file at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// A file to answer with.
+#[derive(Debug)]
+pub(super) struct FileAnswer {
+    pub(super) file: File,
+    /// Entity tag with its quotes.
+    pub(super) etag: String,
+    pub(super) media_type: &'static str,
+    /// Name under which a browser saves it; `None`: shown or played in place.
+    pub(super) save_as: Option<String>,
+}
+
+impl FileAnswer {
+    /// The answer to a request with these headers: 200, 206, 304 or 416.
+    pub(super) fn respond(mut self, request: &HeaderMap) -> ApiResult<Response> {
+        let size_bytes = self.file.metadata()?.len();
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ETAG, value(&self.etag)?);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        if etag::matches_none(request, &self.etag) {
+            return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+        if let Some(name) = &self.save_as {
+            headers.insert(header::CONTENT_DISPOSITION, value(&attachment(name))?);
+        }
+        let range =
+            if may_be_partial(request, &self.etag) { wanted_range(request, size_bytes)? } else { None };
+        let (status, start, length_bytes) = match range {
+            Some((start, end)) => {
+                headers.insert(header::CONTENT_RANGE, value(&format!("bytes {start}-{end}/{size_bytes}"))?);
+                (StatusCode::PARTIAL_CONTENT, start, end - start + 1)
+            }
+            None => (StatusCode::OK, 0, size_bytes),
+        };
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length_bytes));
+        self.file.seek(SeekFrom::Start(start))?;
+        let part = tokio::fs::File::from_std(self.file);
+        let stream =
+            ReaderStream::with_capacity(tokio::io::AsyncReadExt::take(part, length_bytes), CHUNK_BYTES);
+        Ok((status, headers, Body::from_stream(stream)).into_response())
+    }
+}
+
+fn value(text: &str) -> ApiResult<HeaderValue> {
+    HeaderValue::from_str(text).map_err(ApiError::internal)
+}
+
+/// `If-Range` asks for the whole file unless it is still the same.
+fn may_be_partial(request: &HeaderMap, etag: &str) -> bool {
+    request.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes())
+}
+
+/// First and last byte of the one range that is asked for. Several ranges, or what is no range
+/// of bytes, are answered with the whole file.
+fn wanted_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u64, u64)>> {
+    let text = request.get(header::RANGE).and_then(|value| value.to_str().ok());
+    let Some((first, last)) = text
+        .and_then(|text| text.trim().strip_prefix("bytes="))
+        .filter(|ranges| !ranges.contains(','))
+        .and_then(|range| range.split_once('-'))
+    else {
+        return Ok(None);
+    };
+    let (first, last) = (first.trim(), last.trim());
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().unwrap_or(u64::MAX));
+    let (Some(first_byte), Some(last_byte)) = (number(first), number(last)) else { return Ok(None) };
+    let (start, end) = match (first.is_empty(), last.is_empty()) {
+        (true, true) => return Ok(None),
+        (true, false) => (size_bytes.saturating_sub(last_byte), size_bytes.saturating_sub(1)),
+        (false, true) => (first_byte, size_bytes.saturating_sub(1)),
+        (false, false) if last_byte < first_byte => return Ok(None),
+        (false, false) => (first_byte, last_byte.min(size_bytes.saturating_sub(1))),
+    };
+    let nothing = size_bytes == 0 || start >= size_bytes || (first.is_empty() && last_byte == 0);
+    if nothing { Err(ApiError::RangeNotSatisfiable { size_bytes }) } else { Ok(Some((start, end))) }
+}
+
+/// A `Content-Disposition` (RFC 6266) that keeps any name: plain ASCII for old readers, and UTF-8.
+pub(crate) fn attachment(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || " .-_()".contains(c) { c } else { '_' })
+        .collect();
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(range: &str, size_bytes: u64, expected: Option<(u64, u64)>) {
+        let headers = HeaderMap::from_iter([(header::RANGE, range.parse().unwrap())]);
+        assert_eq!(wanted_range(&headers, size_bytes).expect("a range that can be had"), expected, "{range}");
+    }
+
+    #[test]
+    fn one_range_of_bytes_is_understood() {
+        check("bytes=0-0", 10, Some((0, 0)));
+        check("bytes=2-5", 10, Some((2, 5)));
+        check("bytes=2-", 10, Some((2, 9)));
+        check("bytes=-3", 10, Some((7, 9)));
+        check("bytes=-30", 10, Some((0, 9)));
+        check("bytes=5-18446744073709551616", 10, Some((5, 9)));
+    }
+
+    #[test]
+    fn anything_else_means_the_whole_file() {
+        for range in
+            ["bytes=0-1,3-4", "bytes=5-2", "bytes=-", "bytes=a-b", "bytes", "lines=1-2", "bytes=+1-2"]
+        {
+            check(range, 10, None);
+        }
+    }
+
+    #[test]
+    fn a_range_outside_the_file_is_refused() {
+        for (range, size_bytes) in
+            [("bytes=10-", 10), ("bytes=99-100", 10), ("bytes=-0", 10), ("bytes=0-", 0)]
+        {
+            let headers = HeaderMap::from_iter([(header::RANGE, range.parse().unwrap())]);
+            let error = wanted_range(&headers, size_bytes).unwrap_err();
+            assert_eq!(error.status(), StatusCode::RANGE_NOT_SATISFIABLE, "{range}");
+        }
+    }
+
+    #[test]
+    fn any_name_makes_a_header() {
+        let name = "Ünï \"x\"\r\n/../é.wav";
+        let text = attachment(name);
+        assert!(HeaderValue::from_str(&text).is_ok(), "{text}");
+        assert_eq!(text.matches('"').count(), 2, "{text}");
+        assert!(text.ends_with("filename*=UTF-8''%C3%9Cn%C3%AF%20%22x%22%0D%0A%2F..%2F%C3%A9.wav"), "{text}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Instruments and rendering: SoundFonts, and exports of projects. VST plugins join here.
+
+mod available;
+mod file_answer;
+mod legacy;
+mod render;
+mod renders;
+mod soundfont_render;
+pub mod soundfonts;
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::config::Config;
+use crate::error::ApiError;
+use crate::extract::BodyLimit;
+use crate::rendering::RenderError;
+use crate::rendering::banks::BankCache;
+use crate::router::with_body_limit;
+use crate::state::AppState;
+pub(crate) use file_answer::attachment;
+pub use render::RenderAnswer;
+pub(crate) use render::document;
+use soundfonts::Catalogue;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let taking_projects =
+        OpenApiRouter::new().routes(routes!(render::render)).routes(routes!(soundfont_render::render));
+    let limit = BodyLimit { max_bytes: config.limits.project_max_bytes, what: "A project to render" };
+    OpenApiRouter::new()
+        .routes(routes!(available::read))
+        .routes(routes!(soundfonts::catalog::read))
+        .routes(routes!(soundfonts::download::read))
+        .routes(routes!(soundfonts::delete::delete))
+        .routes(routes!(renders::read))
+        .routes(routes!(legacy::vst_render))
+        .routes(routes!(legacy::vst_fx_process))
+        .merge(with_body_limit(taking_projects, limit))
+}
+
+/// What makes sound: the banks there are, the opened ones, and who may render now.
+#[derive(Debug)]
+pub struct Sound {
+    /// The SoundFonts of this installation.
+    pub catalogue: Catalogue,
+    /// Opened banks.
+    pub banks: BankCache,
+    /// Renders that answer directly run as many at a time as there are processors.
+    render_places: Arc<Semaphore>,
+}
+
+impl Sound {
+    /// Everything as the settings say; nothing is searched or opened yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let places = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            catalogue: Catalogue::new(config),
+            banks: BankCache::new(config.sound.bank_cache_bytes),
+            render_places: Arc::new(Semaphore::new(places)),
+        }
+    }
+}
+
+impl From<RenderError> for ApiError {
+    fn from(error: RenderError) -> Self {
+        use dsp_core::wav::WavError;
+        let code = match &error {
+            RenderError::Session(_) | RenderError::Mixer(_) | RenderError::Synth(_) => "not_playable",
+            RenderError::Loudness(_) => "not_playable",
+            RenderError::Bank { .. } | RenderError::Synthesizer { .. } => "soundfont_unusable",
+            RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
+            RenderError::Cancelled => {
+                return Self::Conflict { code: "cancelled", detail: error.to_string() };
+            }
+            RenderError::Wav(WavError::Io(_)) => {
+                return match error {
+                    RenderError::Wav(WavError::Io(io)) => io.into(),
+                    other => Self::internal(other),
+                };
+            }
+        };
+        Self::Unprocessable { code, detail: error.to_string() }
+    }
+}
+
+/// Ends a render whose caller has gone: dropped with the handler, it says so to the observer.
+struct Caller(Arc<std::sync::atomic::AtomicBool>);
+
+impl Caller {
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Whether the caller has gone, for the thread that renders.
+    fn gone(&self) -> Arc<std::sync::atomic::AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

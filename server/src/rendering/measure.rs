@@ -1,0 +1,84 @@
+//! Measuring what is written, as it is written.
+
+use dsp_core::block::BLOCK_FRAMES;
+use dsp_core::loudness::LoudnessMeter;
+use dsp_core::wav::SampleFormat;
+use sha2::{Digest as _, Sha256};
+
+use super::RenderError;
+
+/// Hashes and measures audio bytes as they stand in a WAV file.
+pub(super) struct Measure {
+    format: SampleFormat,
+    meter: LoudnessMeter,
+    hash: Sha256,
+    peak: f32,
+    frames: u64,
+    left: Vec<f32>,
+    right: Vec<f32>,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Frames in the file.
+    pub frames: u64,
+    /// Highest magnitude of any sample; 1 is full scale.
+    pub peak: f32,
+    /// Gated loudness in LUFS; `None` for silence.
+    pub integrated_lufs: Option<f64>,
+    /// Highest true peak in dBTP; `None` for silence.
+    pub true_peak_dbtp: Option<f64>,
+    /// SHA-256 of the audio bytes of the file, in hexadecimal.
+    pub pcm_sha256: String,
+}
+
+impl Measure {
+    pub(super) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, RenderError> {
+        Ok(Self {
+            format,
+            meter: LoudnessMeter::new(sample_rate_hz)?,
+            hash: Sha256::new(),
+            peak: 0.0,
+            frames: 0,
+            left: Vec::with_capacity(BLOCK_FRAMES),
+            right: Vec::with_capacity(BLOCK_FRAMES),
+        })
+    }
+
+    /// Adds the bytes of whole frames.
+    pub(super) fn add(&mut self, audio: &[u8]) {
+        self.hash.update(audio);
+        self.left.clear();
+        self.right.clear();
+        let sample_bytes = self.format.bytes_per_sample();
+        for frame in audio.chunks_exact(2 * sample_bytes) {
+            let (left, right) = frame.split_at(sample_bytes);
+            self.left.push(sample(left, self.format));
+            self.right.push(sample(right, self.format));
+        }
+        self.meter.add(&self.left, &self.right);
+        self.frames += self.left.len() as u64;
+        self.peak = self.left.iter().chain(&self.right).fold(self.peak, |peak, value| peak.max(value.abs()));
+    }
+
+    pub(super) fn finish(self) -> Measured {
+        let loudness = self.meter.loudness();
+        let finite = |value: f64| value.is_finite().then_some(value);
+        Measured {
+            frames: self.frames,
+            peak: self.peak,
+            integrated_lufs: finite(loudness.integrated_lufs),
+            true_peak_dbtp: finite(loudness.true_peak_dbtp),
+            pcm_sha256: format!("{:x}", self.hash.finalize()),
+        }
+    }
+}
+
+fn sample(bytes: &[u8], format: SampleFormat) -> f32 {
+    match (format, bytes) {
+        (SampleFormat::Pcm16, &[low, high]) => f32::from(i16::from_le_bytes([low, high])) / 32_768.0,
+        (SampleFormat::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,103 @@
+//! From a project and its banks to a WAV file: the one way to sound of the API and of the
+//! command line.
+//!
+//! Memory does not grow with the length of a song: blocks go from the engine through dither
+//! into the file, and are measured on the way. What a bank of somebody else's makes the
+//! synthesizer do ends in an error, never in the end of the service.
+
+pub mod banks;
+mod measure;
+pub mod mix;
+pub mod receipt;
+pub mod track;
+
+use dsp_core::session::MixerError;
+use dsp_core::soundfont::BankError;
+use dsp_core::wav::{MAX_AUDIO_BYTES, SampleFormat, WavError};
+use schemas::session::SessionError;
+
+/// Channels of everything that is rendered.
+pub const CHANNELS: u64 = 2;
+
+/// Version of the engine, for receipts: the workspace has one version for all crates.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Why something could not be rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The project has no session.
+    #[error("the project cannot be played: {0}")]
+    Session(#[from] SessionError),
+    /// The engine refused the session.
+    #[error("the engine cannot play the project: {0}")]
+    Mixer(#[from] MixerError),
+    /// The engine refused one track.
+    #[error("the engine cannot play the notes: {0}")]
+    Synth(#[from] dsp_core::synth::SynthError),
+    /// The loudness meter does not know the sample rate.
+    #[error(transparent)]
+    Loudness(#[from] dsp_core::loudness::LoudnessError),
+    /// The file could not be written.
+    #[error(transparent)]
+    Wav(#[from] WavError),
+    /// A bank could not be opened.
+    #[error("the SoundFont `{name}` cannot be used: {reason}")]
+    Bank {
+        /// Id or file name of the bank.
+        name: String,
+        /// What is wrong with it.
+        reason: BankProblem,
+    },
+    /// The synthesizer failed over the content of a bank.
+    #[error("the synthesizer failed over a SoundFont, which is probably damaged: {reason}")]
+    Synthesizer {
+        /// What it said.
+        reason: String,
+    },
+    /// The song does not fit into a WAV file.
+    #[error("the song lasts {song_secs} seconds, and a WAV file of this kind holds at most {limit_secs}")]
+    TooLong {
+        /// Length of the song in seconds.
+        song_secs: u64,
+        /// The limit in seconds.
+        limit_secs: u64,
+    },
+    /// Somebody asked to stop.
+    #[error("the render was cancelled")]
+    Cancelled,
+}
+
+/// What is wrong with a bank's file.
+#[derive(Debug, thiserror::Error)]
+pub enum BankProblem {
+    /// It cannot be read.
+    #[error("its file cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It holds something wrong.
+    #[error(transparent)]
+    Content(#[from] BankError),
+}
+
+/// Follows a render: gets the share that is done, 0 to 1, and says whether to go on.
+pub type Observer<'a> = &'a mut dyn FnMut(f64) -> bool;
+
+/// Refuses what a WAV file cannot hold before hours are spent on it.
+fn check_length(frames: u64, sample_rate_hz: u32, format: SampleFormat) -> Result<(), RenderError> {
+    let limit_frames = MAX_AUDIO_BYTES / (CHANNELS * format.bytes_per_sample() as u64);
+    if frames > limit_frames {
+        let rate_hz = u64::from(sample_rate_hz);
+        return Err(RenderError::TooLong { song_secs: frames / rate_hz, limit_secs: limit_frames / rate_hz });
+    }
+    Ok(())
+}
+
+/// Runs what depends on somebody else's bank: a panic of the synthesizer becomes an error.
+fn guarded<T>(work: impl FnOnce() -> Result<T, RenderError>) -> Result<T, RenderError> {
+    // Whatever the work was building is dropped with it, so no half-changed value is seen.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        Err(RenderError::Synthesizer { reason: crate::panics::message(&*panic).to_owned() })
+    })
+}
+
+#[cfg(test)]
+mod tests;

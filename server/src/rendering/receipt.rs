@@ -1,0 +1,100 @@
+//! The receipt of a render: what was made, of what, and how.
+
+use dsp_core::wav::SampleFormat;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+use super::ENGINE_VERSION;
+use super::mix::{MixOptions, MixReport};
+
+/// How samples stand in an exported file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BitDepth {
+    /// 16-bit integers with TPDF dither.
+    #[default]
+    Pcm16,
+    /// 32-bit floats, as the engine computed them.
+    Float32,
+}
+
+impl From<BitDepth> for SampleFormat {
+    fn from(depth: BitDepth) -> Self {
+        match depth {
+            BitDepth::Pcm16 => Self::Pcm16,
+            BitDepth::Float32 => Self::Float32,
+        }
+    }
+}
+
+/// Proof of what a render is.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Receipt {
+    /// Highest magnitude of any sample; 1 is full scale.
+    pub peak: f32,
+    /// Samples that lay beyond full scale and were clipped to it.
+    pub clipped_samples: u64,
+    /// Ids of tracks that should have been heard and were not.
+    pub silent_tracks: Vec<String>,
+    /// Version of the engine.
+    pub engine_version: &'static str,
+    /// SHA-256 of the project document, in hexadecimal.
+    pub project_sha256: String,
+    /// SHA-256 of the audio bytes of the file, without its header, in hexadecimal.
+    pub pcm_sha256: String,
+    /// Frames in the file.
+    pub frames: u64,
+    /// Where the last item ends, in seconds; the rest of the file is its tail.
+    pub song_secs: f64,
+    /// How it was rendered.
+    pub settings: ReceiptSettings,
+}
+
+/// How a render was made.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ReceiptSettings {
+    /// Sample rate in hertz.
+    pub sample_rate_hz: u32,
+    /// How samples stand in the file.
+    pub bit_depth: BitDepth,
+    /// Longest tail that was allowed, in seconds.
+    pub tail_secs: f64,
+    /// Most voices of one track.
+    pub polyphony: u16,
+    /// Start of every random sequence, dither included.
+    pub seed: u64,
+    /// The banks that were played, as `soundfont_id` or file name.
+    pub soundfonts: Vec<String>,
+}
+
+/// Puts a receipt together. `document` is the project as it was rendered.
+#[must_use]
+pub fn receipt(
+    document: &Value,
+    project: &schemas::Project,
+    options: &MixOptions,
+    bit_depth: BitDepth,
+    soundfonts: Vec<String>,
+    report: &MixReport,
+) -> Receipt {
+    Receipt {
+        peak: report.measured.peak,
+        clipped_samples: report.clipped_samples,
+        silent_tracks: report.silent_tracks.clone(),
+        engine_version: ENGINE_VERSION,
+        project_sha256: format!("{:x}", Sha256::digest(document.to_string().as_bytes())),
+        pcm_sha256: report.measured.pcm_sha256.clone(),
+        frames: report.measured.frames,
+        song_secs: report.song_frames as f64 / f64::from(options.sample_rate_hz),
+        settings: ReceiptSettings {
+            sample_rate_hz: options.sample_rate_hz,
+            bit_depth,
+            tail_secs: options.tail_secs,
+            polyphony: project.settings.polyphony,
+            seed: project.settings.seed,
+            soundfonts,
+        },
+    }
+}
