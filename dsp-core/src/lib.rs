@@ -33,7 +33,6 @@ pub mod limiter;
 pub mod loudness;
 pub mod session;
 pub mod soundfont;
-#[cfg(feature = "std")]
 pub mod synth;
 pub mod tempo;
 #[cfg(feature = "std")]

@@ -1,11 +1,14 @@
-//! A whole session, played: the sum of its tracks through master gain and limiter.
+//! A whole session, played: the sum of its tracks and of the effects that they share, through
+//! master gain and limiter.
 
-use super::strip::{GlidingGain, Strip};
+use super::strip::{Buses, GlidingGain, Strip};
 use super::{Event, Session, Track, TrackPlayer};
 use crate::block::BLOCK_FRAMES;
 use crate::limiter::{LimiterConfig, LimiterProcessor};
 use crate::soundfont::Bank;
 use crate::synth::SynthError;
+use crate::synth::chorus::{ChorusConfig, ChorusProcessor};
+use crate::synth::reverb::{ReverbConfig, ReverbProcessor};
 
 /// Why a session cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,9 +57,12 @@ pub struct Mixer {
     sample_rate_hz: u32,
     strips: Vec<Strip>,
     master_gain: GlidingGain,
+    reverb: ReverbProcessor,
+    chorus: ChorusProcessor,
     limiter: LimiterProcessor,
     position: u64,
     playing: bool,
+    buses: Buses,
     master_peaks: [f32; 2],
     scratch_left: [f32; BLOCK_FRAMES],
     scratch_right: [f32; BLOCK_FRAMES],
@@ -74,7 +80,10 @@ impl Mixer {
             sample_rate_hz: session.sample_rate_hz,
             strips: Vec::new(),
             master_gain: GlidingGain::new(session.master_gain, session.sample_rate_hz),
+            reverb: ReverbProcessor::new(ReverbConfig::instruments(session.sample_rate_hz)),
+            chorus: ChorusProcessor::new(ChorusConfig::instruments(session.sample_rate_hz)),
             limiter: LimiterProcessor::new(LimiterConfig::mix(session.sample_rate_hz)),
+            buses: Buses::SILENT,
             position: 0,
             playing: false,
             master_peaks: [0.0; 2],
@@ -181,6 +190,8 @@ impl Mixer {
             }
         }
         self.master_gain.jump();
+        self.reverb.reset();
+        self.chorus.reset();
         self.limiter.reset();
     }
 
@@ -246,16 +257,19 @@ impl Mixer {
 
     fn process_block(&mut self, left: &mut [f32], right: &mut [f32]) {
         let frames = left.len();
-        left.fill(0.0);
-        right.fill(0.0);
+        self.buses = Buses::SILENT;
+        let (own_left, own_right) = (&mut self.scratch_left[..frames], &mut self.scratch_right[..frames]);
         for strip in &mut self.strips {
-            let own = (&mut self.scratch_left[..frames], &mut self.scratch_right[..frames]);
-            strip.add_to(self.playing, own, (&mut *left, &mut *right));
+            strip.add_to(&mut self.buses, self.playing, own_left, own_right);
         }
+        let Buses { left: mix_left, right: mix_right, reverb, chorus_left, chorus_right } = &mut self.buses;
+        let chorus_send = (&chorus_left[..frames], &chorus_right[..frames]);
+        self.chorus.process(chorus_send, &mut mix_left[..frames], &mut mix_right[..frames]);
+        self.reverb.process(&reverb[..frames], &mut mix_left[..frames], &mut mix_right[..frames]);
         for frame in 0..frames {
             let gain = self.master_gain.next();
-            left[frame] *= gain;
-            right[frame] *= gain;
+            left[frame] = mix_left[frame] * gain;
+            right[frame] = mix_right[frame] * gain;
         }
         self.limiter.process(left, right);
         for frame in 0..frames {

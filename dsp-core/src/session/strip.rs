@@ -1,5 +1,6 @@
 //! A track in the mixer: its player, fader, pan and meter.
 
+use super::track_player::Motion;
 use super::{Event, Track, TrackMix, TrackPlayer};
 use crate::block::BLOCK_FRAMES;
 use crate::gain;
@@ -41,12 +42,34 @@ impl GlidingGain {
     }
 }
 
+/// What the tracks add up to: the mix itself, and what goes to the shared effects.
+#[derive(Debug, Clone)]
+pub(super) struct Buses {
+    pub(super) left: [f32; BLOCK_FRAMES],
+    pub(super) right: [f32; BLOCK_FRAMES],
+    pub(super) reverb: [f32; BLOCK_FRAMES],
+    pub(super) chorus_left: [f32; BLOCK_FRAMES],
+    pub(super) chorus_right: [f32; BLOCK_FRAMES],
+}
+
+impl Buses {
+    pub(super) const SILENT: Self = Self {
+        left: [0.0; BLOCK_FRAMES],
+        right: [0.0; BLOCK_FRAMES],
+        reverb: [0.0; BLOCK_FRAMES],
+        chorus_left: [0.0; BLOCK_FRAMES],
+        chorus_right: [0.0; BLOCK_FRAMES],
+    };
+}
+
 /// One track's way into the mix.
 pub(super) struct Strip {
     pub(super) id: String,
     pub(super) player: TrackPlayer,
     left_gain: GlidingGain,
     right_gain: GlidingGain,
+    reverb_send: GlidingGain,
+    chorus_send: GlidingGain,
     /// Whether [`Self::input_left`] and [`Self::input_right`] hold the track's sound.
     pub(super) takes_input: bool,
     pub(super) input_left: [f32; BLOCK_FRAMES],
@@ -59,13 +82,15 @@ impl Strip {
         let (left, right) = gains(&TrackMix::of(track));
         Self {
             id: track.id.clone(),
-            player,
             left_gain: GlidingGain::new(left, sample_rate_hz),
             right_gain: GlidingGain::new(right, sample_rate_hz),
+            reverb_send: GlidingGain::new(send_gain(player.sends().reverb), sample_rate_hz),
+            chorus_send: GlidingGain::new(send_gain(player.sends().chorus), sample_rate_hz),
             takes_input: false,
             input_left: [0.0; BLOCK_FRAMES],
             input_right: [0.0; BLOCK_FRAMES],
             peaks: [0.0; 2],
+            player,
         }
     }
 
@@ -77,37 +102,61 @@ impl Strip {
 
     pub(super) fn seek(&mut self, frame: u64) {
         self.player.seek(frame);
-        self.left_gain.jump();
-        self.right_gain.jump();
+        self.aim_sends();
+        for gain in [&mut self.left_gain, &mut self.right_gain, &mut self.reverb_send, &mut self.chorus_send]
+        {
+            gain.jump();
+        }
     }
 
     pub(super) fn live(&mut self, event: Event) {
         self.player.live(event);
     }
 
-    /// Adds the track's next frames, at most a block of them, to the mix. `own_*` are scratch.
+    /// Adds the track's next frames, at most a block of them, to the buses. `own_*` are scratch.
     pub(super) fn add_to(
         &mut self,
+        buses: &mut Buses,
         playing: bool,
-        (own_left, own_right): (&mut [f32], &mut [f32]),
-        (mix_left, mix_right): (&mut [f32], &mut [f32]),
+        own_left: &mut [f32],
+        own_right: &mut [f32],
     ) {
-        match (playing, self.takes_input) {
-            (true, true) => {
-                self.player.process_silenced(own_left, own_right);
-                add(own_left, &self.input_left);
-                add(own_right, &self.input_right);
+        let motion = match (playing, self.takes_input) {
+            (false, _) => Motion::StandsStill,
+            (true, false) => Motion::Plays,
+            (true, true) => Motion::PlaysElsewhere,
+        };
+        let mut done = 0;
+        while done < own_left.len() {
+            let frames = self.player.advance(motion, &mut own_left[done..], &mut own_right[done..]);
+            self.aim_sends();
+            for frame in done..done + frames {
+                if motion == Motion::PlaysElsewhere {
+                    own_left[frame] += self.input_left[frame];
+                    own_right[frame] += self.input_right[frame];
+                }
+                self.add_frame(buses, frame, own_left[frame], own_right[frame]);
             }
-            (true, false) => self.player.process(own_left, own_right),
-            (false, _) => self.player.process_stopped(own_left, own_right),
+            done += frames;
         }
-        for frame in 0..own_left.len() {
-            let left = own_left[frame] * self.left_gain.next();
-            let right = own_right[frame] * self.right_gain.next();
-            self.peaks = [self.peaks[0].max(left.abs()), self.peaks[1].max(right.abs())];
-            mix_left[frame] += left;
-            mix_right[frame] += right;
-        }
+    }
+
+    fn add_frame(&mut self, buses: &mut Buses, frame: usize, left: f32, right: f32) {
+        let left = left * self.left_gain.next();
+        let right = right * self.right_gain.next();
+        self.peaks = [self.peaks[0].max(left.abs()), self.peaks[1].max(right.abs())];
+        buses.left[frame] += left;
+        buses.right[frame] += right;
+        buses.reverb[frame] += (left + right) * self.reverb_send.next();
+        let chorus = self.chorus_send.next();
+        buses.chorus_left[frame] += left * chorus;
+        buses.chorus_right[frame] += right * chorus;
+    }
+
+    fn aim_sends(&mut self) {
+        let sends = self.player.sends();
+        self.reverb_send.set_target(send_gain(sends.reverb));
+        self.chorus_send.set_target(send_gain(sends.chorus));
     }
 
     /// Highest magnitudes after the fader since the last call.
@@ -116,10 +165,9 @@ impl Strip {
     }
 }
 
-fn add(sum: &mut [f32], more: &[f32]) {
-    for (sum, more) in sum.iter_mut().zip(more) {
-        *sum += more;
-    }
+/// The gain of a send for a controller's value, 0 to 127.
+fn send_gain(value: u8) -> f32 {
+    f32::from(value) / 127.0
 }
 
 fn gains(mix: &TrackMix) -> (f32, f32) {

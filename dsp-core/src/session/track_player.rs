@@ -4,7 +4,45 @@ use super::{Event, Instrument, Track, TrackEvent};
 use crate::soundfont::Bank;
 use crate::synth::{EVENT_GRID_FRAMES, SynthError, SynthProcessor};
 
-/// Renders one track as its instrument sounds it, before fader, pan and mute.
+/// How a track moves through the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Motion {
+    /// It does not: only live notes, and what rings on, are rendered.
+    StandsStill,
+    /// Its notes sound.
+    Plays,
+    /// Its sound comes from elsewhere; its controllers take effect, and live notes sound.
+    PlaysElsewhere,
+}
+
+/// How much of a track goes to the shared effects, as its controllers 91 and 93 say, 0 to 127.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EffectSends {
+    pub(super) reverb: u8,
+    pub(super) chorus: u8,
+}
+
+impl EffectSends {
+    /// General MIDI Level 2, section 3.3: reverb 40, chorus 0.
+    const DEFAULT: Self = Self { reverb: 40, chorus: 0 };
+
+    fn note(&mut self, event: Event) {
+        match event {
+            Event::Controller { controller: 91, value } => self.reverb = value,
+            Event::Controller { controller: 93, value } => self.chorus = value,
+            _ => {}
+        }
+    }
+
+    fn after(events: &[TrackEvent]) -> Self {
+        let mut sends = Self::DEFAULT;
+        events.iter().for_each(|event| sends.note(event.event));
+        sends
+    }
+}
+
+/// Renders one track as its instrument sounds it, before fader, pan and mute, and without the
+/// reverb and chorus of the mix.
 ///
 /// Its position moves only with [`Self::process`]; live notes sound whether it moves or not.
 pub struct TrackPlayer {
@@ -15,6 +53,7 @@ pub struct TrackPlayer {
     /// First event that has not taken effect.
     next_event: usize,
     position: u64,
+    sends: EffectSends,
     /// Velocities of the session's notes that sound now, 0 for none; live notes are not in here.
     sounding: [u8; 128],
 }
@@ -45,6 +84,7 @@ impl TrackPlayer {
             events: on_grid(&track.events),
             next_event: 0,
             position: 0,
+            sends: EffectSends::DEFAULT,
             sounding: [0; 128],
         };
         player.seek(0);
@@ -71,6 +111,7 @@ impl TrackPlayer {
         }
         self.events = events;
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
+        self.sends = EffectSends::after(&self.events[..self.next_event]);
         let wanted = sounding_after(&self.events[..self.next_event]);
         let Some(synth) = &mut self.synth else { return };
         for key in 0..128_u8 {
@@ -92,6 +133,9 @@ impl TrackPlayer {
     pub fn seek(&mut self, frame: u64) {
         self.position = frame - frame % EVENT_GRID_FRAMES;
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
+        // With those of this very place, so that a song's first controllers do not glide in.
+        let up_to_here = self.events.partition_point(|event| event.frame <= self.position);
+        self.sends = EffectSends::after(&self.events[..up_to_here]);
         self.sounding = sounding_after(&self.events[..self.next_event]);
         let Some(synth) = &mut self.synth else { return };
         synth.reset();
@@ -115,6 +159,11 @@ impl TrackPlayer {
         }
     }
 
+    /// How much of the track goes to the shared effects now.
+    pub(super) fn sends(&self) -> EffectSends {
+        self.sends
+    }
+
     /// An event from outside the session, such as a key pressed now. It takes effect with the
     /// next frame.
     pub fn live(&mut self, event: Event) {
@@ -127,38 +176,36 @@ impl TrackPlayer {
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
         let mut done = 0;
         while done < left.len() {
-            self.apply_due_events();
-            let until_event = match self.events.get(self.next_event) {
-                Some(event) => (event.frame - self.position) as usize,
-                None => usize::MAX,
-            };
-            let end = done + until_event.min(left.len() - done);
-            self.render(&mut left[done..end], &mut right[done..end]);
-            self.position += (end - done) as u64;
-            done = end;
+            done += self.advance(Motion::Plays, &mut left[done..], &mut right[done..]);
         }
     }
 
-    /// Renders frames in which the session stands still: live notes, and what rings on.
-    pub fn process_stopped(&mut self, left: &mut [f32], right: &mut [f32]) {
-        self.render(left, right);
+    /// Renders the first of the next frames, those before the next event takes effect, and
+    /// returns how many they are; at least one if any are asked for.
+    pub(super) fn advance(&mut self, motion: Motion, left: &mut [f32], right: &mut [f32]) -> usize {
+        if motion == Motion::StandsStill {
+            self.render(left, right);
+            return left.len();
+        }
+        self.apply_due_events(motion);
+        let next_event = self.events.get(self.next_event);
+        let until_event = next_event.map_or(usize::MAX, |event| (event.frame - self.position) as usize);
+        let frames = until_event.min(left.len());
+        self.render(&mut left[..frames], &mut right[..frames]);
+        self.position += frames as u64;
+        frames
     }
 
-    /// Moves on by some frames without sounding the session's notes, because the sound of the
-    /// track comes from elsewhere; live notes are rendered.
-    pub(super) fn process_silenced(&mut self, left: &mut [f32], right: &mut [f32]) {
-        self.position += left.len() as u64;
-        self.next_event +=
-            self.events[self.next_event..].partition_point(|event| event.frame < self.position);
-        self.render(left, right);
-    }
-
-    fn apply_due_events(&mut self) {
+    fn apply_due_events(&mut self, motion: Motion) {
         while let Some(&TrackEvent { frame, event }) = self.events.get(self.next_event) {
             if frame > self.position {
                 break;
             }
             self.next_event += 1;
+            self.sends.note(event);
+            if motion == Motion::PlaysElsewhere && is_note(event) {
+                continue;
+            }
             note_sounding(&mut self.sounding, event);
             if let Some(synth) = &mut self.synth {
                 synth.apply(event);

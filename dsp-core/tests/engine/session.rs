@@ -268,3 +268,33 @@ fn what_cannot_be_played_is_refused() {
     let error = mixer.set_session(&session, &[]).unwrap_err().to_string();
     assert_eq!(error, "the session is at 8000 Hz and the mixer runs at 48000 Hz");
 }
+
+#[test]
+fn sends_add_reverb_and_chorus_after_the_fader() {
+    const REVERB_SEND: u8 = 91;
+    const CHORUS_SEND: u8 = 93;
+    let wet = |sends: [(u8, u8); 2], gain: f32| {
+        let mut track = track("a", &[(0, 24_000, 69)]);
+        track.gain = gain;
+        for (controller, value) in sends {
+            track.events.insert(1, TrackEvent { frame: 0, event: Event::Controller { controller, value } });
+        }
+        render(&session(vec![track])).0
+    };
+    let rms_db = |values: &[f32]| {
+        let power: f64 = values.iter().map(|value| f64::from(value * value)).sum();
+        10.0 * libm::log10(power / values.len() as f64)
+    };
+    let dry = wet([(REVERB_SEND, 0), (CHORUS_SEND, 0)], 1.0);
+    let reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 1.0);
+    let half_reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 0.5);
+    let chorus = wet([(REVERB_SEND, 0), (CHORUS_SEND, 127)], 1.0);
+    // The room still sounds when the note, released at 24,000, has gone.
+    let tail = 36_000..40_000;
+    let tail_db = rms_db(&reverb[tail.clone()]);
+    assert!(tail_db > -60.0, "the room is at {tail_db} dB");
+    assert!(dry.len() < tail.end || rms_db(&dry[tail.clone()]) < tail_db - 20.0);
+    assert!((rms_db(&half_reverb[tail]) - tail_db + 6.02).abs() < 0.01, "the send is not after the fader");
+    let while_sounding = 4_800..20_000;
+    assert!(chorus[while_sounding.clone()] != dry[while_sounding]);
+}

@@ -2,9 +2,11 @@
 
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 
-/// A track of the small bank with these notes: start and end frame, key.
+/// A dry track of the small bank with these notes: start and end frame, key.
 pub(crate) fn track(id: &str, notes: &[(u64, u64, u8)]) -> Track {
-    let mut events = Vec::new();
+    const REVERB_SEND: u8 = 91;
+    let mut events =
+        vec![TrackEvent { frame: 0, event: Event::Controller { controller: REVERB_SEND, value: 0 } }];
     for &(start, end, key) in notes {
         events.push(TrackEvent { frame: start, event: Event::NoteOn { key, velocity: 100 } });
         events.push(TrackEvent { frame: end, event: Event::NoteOff { key } });
