@@ -7,20 +7,33 @@ const worklet = new URL('../../web-worklet/', import.meta.url);
 const processor = fileURLToPath(new URL('src/processor.ts', worklet));
 const wasm = new URL('pkg/dsp_wasm_bg.wasm', worklet);
 
+/** The generated bindings with `change` made to them. */
+function changedBindings(name: string, change: (code: string) => string): Plugin {
+  return {
+    name: `songfoundry:${name}`,
+    transform(code, id) {
+      return /\/pkg\/dsp_wasm\.js$/.test(id) ? { code: change(code), map: null } : null;
+    },
+  };
+}
+
 /**
- * The generated glue can look for its module next to itself. Here the module
+ * The bindings can look for their module next to themselves. Here the module
  * always comes from the page, so that path is cut: it would put a second copy
  * of the module into the bundle.
  */
 function withoutOwnModule(): Plugin {
-  return {
-    name: 'songfoundry:without-own-module',
-    transform(code, id) {
-      if (!/\/pkg\/dsp_wasm\.js$/.test(id)) return null;
-      const cut = code.replace(/new URL\(\s*['"]dsp_wasm_bg\.wasm['"]\s*,\s*import\.meta\.url\s*\)/g, 'undefined');
-      return { code: cut, map: null };
-    },
-  };
+  return changedBindings('without-own-module', (code) =>
+    code.replace(/new URL\(\s*['"]dsp_wasm_bg\.wasm['"]\s*,\s*import\.meta\.url\s*\)/g, 'undefined'),
+  );
+}
+
+/**
+ * The bindings warm their text decoder up by decoding nothing. The one that
+ * stands in on the audio thread cannot, and needs no warming.
+ */
+function withoutDecoderWarmUp(): Plugin {
+  return changedBindings('without-decoder-warm-up', (code) => code.replace(/^\s*cachedTextDecoder\.decode\(\);$/gm, ''));
 }
 
 async function bundleProcessor(): Promise<string> {
@@ -28,7 +41,9 @@ async function bundleProcessor(): Promise<string> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutOwnModule()],
+    plugins: [withoutOwnModule(), withoutDecoderWarmUp()],
+    // Its text codec looks for `window` or `global`; the audio thread has neither.
+    define: { global: 'globalThis' },
     build: {
       write: false,
       target: 'es2022',

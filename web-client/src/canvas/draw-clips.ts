@@ -50,6 +50,8 @@ export function drawClips(
     const soloed = project.tracks.some((other) => other.solo);
     const heard = !track.mute && (!soloed || track.solo);
     for (const item of track.items) {
+      // Sections stand on the ruler, by their names.
+      if (item.type === 'section') continue;
       const { left, width } = itemSpan(view, item);
       if (left > widthPx || left + width < 0) continue;
       context.globalAlpha = heard ? 1 : 0.45;

@@ -12,7 +12,10 @@ function namesOf(project: Project): Named[] {
   const sections = project.tracks.flatMap((track) =>
     track.items.flatMap((item) => (item.type === 'section' ? [{ tick: item.start_tick, name: item.name ?? '' }] : [])),
   );
-  return [...project.markers, ...sections].filter((entry) => entry.name !== '').sort((a, b) => a.tick - b.tick);
+  const named = [...project.markers, ...sections].filter((entry) => entry.name !== '');
+  // A section often begins at a marker of the same name; one of them is enough.
+  const once = new Map(named.map((entry) => [`${entry.tick} ${entry.name}`, entry]));
+  return [...once.values()].sort((a, b) => a.tick - b.tick);
 }
 
 /** Bar numbers below, names of markers and sections above them. */

@@ -1,6 +1,6 @@
 /** The engine as the page uses it: started when it can be, kept in step with the song. */
-import { EngineUnavailableError, SongEngine, type EngineStatus } from '@songfoundry/web-worklet';
-import type { Api } from '../api/client';
+import { EngineUnavailableError, SongEngine, type EngineStatus, type UnavailableReason } from '@songfoundry/web-worklet';
+import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
 import { AUDITION_TRACK_ID, audibleTracks, projectForEngine, sameMusic, soundFontsOf } from '../project/engine-project';
 import type { Project, SoundFontEngine } from '../project/model';
@@ -27,7 +27,9 @@ export type PlayerHost = {
 export class Player {
   state = $state<PlayerState>('off');
   /** Why there is no sound, in the state `unavailable`. */
-  reason = $state<string | null>(null);
+  reason = $state<UnavailableReason | null>(null);
+  /** The same in the engine's words. */
+  reasonDetail = $state('');
   playing = $state(false);
   /** Whether Play was pressed while sounds are still on their way. */
   waiting = $state(false);
@@ -210,8 +212,8 @@ export class Player {
       return engine;
     } catch (error) {
       this.state = 'unavailable';
-      this.reason = error instanceof EngineUnavailableError ? error.reason : 'failed';
-      if (!(error instanceof EngineUnavailableError)) this.#host.failed('The sound engine did not start', error);
+      this.reason = error instanceof EngineUnavailableError ? error.reason : 'not_loaded';
+      this.reasonDetail = reasonOf(error);
       return null;
     }
   }

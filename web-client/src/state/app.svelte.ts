@@ -72,8 +72,8 @@ export class App {
       this.song.open(emptyProject(), null, true);
       this.notices.failed('The last song cannot be opened', error);
     }
+    await this.saving.restoreAutosave();
     this.opened = true;
-    await this.saving.findAutosave();
   }
 
   async refreshProjects(): Promise<void> {

@@ -28,7 +28,9 @@ export class Catalog {
   async load(): Promise<void> {
     this.phase = 'loading';
     try {
-      this.soundfonts = (await soundFontCatalog(this.#api)).soundfonts;
+      const { soundfonts } = await soundFontCatalog(this.#api);
+      // The default bank first: what is heard unless one chooses otherwise.
+      this.soundfonts = [...soundfonts].sort((a, b) => Number(b.default) - Number(a.default));
       this.phase = 'ready';
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,6 @@
 /** What goes on by itself while the workstation is open. */
+import { untrack } from 'svelte';
+
 import type { App } from './app.svelte';
 import { isMidiFile } from './pick-file';
 import { listenToKeys } from './shortcuts';
@@ -12,14 +14,17 @@ export function keepInStep(app: App): void {
 
   // What is edited is heard.
   $effect(() => {
-    void player.sync(song.project);
+    const { project } = song;
+    untrack(() => void player.sync(project));
   });
 
   // Another song starts at its beginning.
   $effect(() => {
     void song.generation;
-    player.stop();
-    player.seekTick(0);
+    untrack(() => {
+      player.stop();
+      player.seekTick(0);
+    });
   });
 
   $effect(() => listenToKeys(app));

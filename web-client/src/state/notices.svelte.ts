@@ -11,16 +11,18 @@ export type Notice = {
 
 const INFO_MS = 6000;
 const ERROR_MS = 14000;
+const ACTIONS_MS = 20000;
 
 export class Notices {
   list = $state.raw<readonly Notice[]>([]);
   #next = 1;
 
-  /** Shows a message; one with actions stays until it is answered. */
-  show(kind: Notice['kind'], text: string, actions: NoticeAction[] = []): number {
+  /** Shows a message for a while, longer when it offers actions; `stay` keeps it until it is answered. */
+  show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], stay = false): number {
     const id = this.#next++;
     this.list = [...this.list.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
-    if (actions.length === 0) setTimeout(() => this.dismiss(id), kind === 'error' ? ERROR_MS : INFO_MS);
+    const forMs = actions.length > 0 ? ACTIONS_MS : kind === 'error' ? ERROR_MS : INFO_MS;
+    if (!stay) setTimeout(() => this.dismiss(id), forMs);
     return id;
   }
 

@@ -10,9 +10,11 @@ import {
   writeTemp,
 } from '../api/endpoints';
 import type { Api } from '../api/client';
+import type { TempWritten } from '../api/types';
 import { newId } from '../project/ids';
 import type { Project } from '../project/model';
-import { normaliseProject } from '../project/normalise';
+import { formatAgo } from '../project/format';
+import { emptyProject, normaliseProject } from '../project/normalise';
 import type { Notices } from './notices.svelte';
 import type { Song } from './song.svelte';
 import { writeStored } from './stored';
@@ -24,7 +26,6 @@ const KEEPALIVE_MAX_BYTES = 60_000;
 const BASE_REVISION = 'base_revision';
 
 export type Conflict = { mine: Project; detail: string };
-export type FoundAutosave = { project: Project; revision: number | null; updatedAt: string };
 
 export class Saving {
   phase = $state<SavePhase>('idle');
@@ -33,14 +34,14 @@ export class Saving {
   savedAtMs = $state<number | null>(null);
   autosavedAtMs = $state<number | null>(null);
   conflict = $state.raw<Conflict | null>(null);
-  /** Unsaved work found on the service when the page opened. */
-  found = $state.raw<FoundAutosave | null>(null);
   readonly #clientId = newId('window');
   readonly #api: Api;
   readonly #song: Song;
   readonly #notices: Notices;
   #autosaved: Project | null = null;
   #foreignSeen: string | null = null;
+  /** Whether the service holds an autosave, as far as this window knows. */
+  #tempKept = false;
   #running: Promise<boolean> | null = null;
 
   constructor(api: Api, song: Song, notices: Notices) {
@@ -69,39 +70,36 @@ export class Saving {
     writeStored('last-project', this.#song.revision === null ? null : this.#song.project.project_id);
   }
 
-  /** Looks for unsaved work that an earlier window left; `found` holds it. */
-  async findAutosave(): Promise<void> {
+  /** Brings back unsaved work that an earlier window left, as an edit that can be undone. */
+  async restoreAutosave(): Promise<void> {
     try {
+      if ((await tempRevision(this.#api)).updated_at === null) return;
+      this.#tempKept = true;
       const temp = await readTemp(this.#api);
       const { project, revision } = fromTemp(temp.project);
       this.#foreignSeen = temp.updated_at;
-      this.found = { project, revision, updatedAt: temp.updated_at };
+      const based = revision !== null && (await this.#openBase(project.project_id));
+      if (based) this.#song.restore(project, revision);
+      else this.#song.open(project, null, false);
+      this.#autosaved = project;
+      const when = formatAgo(Date.parse(temp.updated_at), Date.now());
+      this.#notices.show('info', `“${project.name}” was left unsaved ${when}; it is back as it was.`, [
+        based
+          ? { label: 'Use the saved version', run: () => void this.#discardRestored() }
+          : { label: 'Discard it', run: () => void this.#discardNew() },
+      ]);
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) {
-        this.#notices.failed('The autosave cannot be read', error);
-      }
+      this.#notices.failed('The autosave cannot be read', error);
     }
-  }
-
-  restoreFound(): void {
-    if (!this.found) return;
-    this.#song.open(this.found.project, this.found.revision, false);
-    this.found = null;
-  }
-
-  async discardFound(): Promise<void> {
-    this.found = null;
-    await this.#dropTemp();
   }
 
   /** Writes the autosave when there is unsaved work that it lacks. */
   async autosave(): Promise<void> {
     const project = this.#song.project;
-    if (!this.#song.dirty || project === this.#autosaved || this.found || this.conflict) return;
+    if (!this.#song.dirty || project === this.#autosaved || this.conflict) return;
     try {
       const written = await writeTemp(this.#api, this.#tempBody(project));
-      this.#autosaved = project;
-      this.#foreignSeen = written.updated_at;
+      this.#noteWritten(project, written);
       this.autosavedAtMs = Date.now();
     } catch (error) {
       this.#notices.failed('The autosave failed', error);
@@ -114,14 +112,11 @@ export class Saving {
    */
   flush(): boolean {
     const project = this.#song.project;
-    if (!this.#song.dirty || project === this.#autosaved || this.found) return false;
+    if (!this.#song.dirty || project === this.#autosaved || this.conflict) return false;
     const body = this.#tempBody(project);
     const small = new Blob([body]).size <= KEEPALIVE_MAX_BYTES;
     void writeTemp(this.#api, body, small).then(
-      (written) => {
-        this.#autosaved = project;
-        this.#foreignSeen = written.updated_at;
-      },
+      (written) => this.#noteWritten(project, written),
       (error: unknown) => this.#notices.failed('The autosave failed', error),
     );
     return !small;
@@ -129,7 +124,7 @@ export class Saving {
 
   /** Looks whether another window wrote the autosave since. */
   async poll(): Promise<void> {
-    if (document.hidden || this.found) return;
+    if (document.hidden) return;
     let seen;
     try {
       seen = await tempRevision(this.#api);
@@ -139,10 +134,12 @@ export class Saving {
     }
     if (seen.updated_at === null || seen.client_id === this.#clientId || seen.updated_at === this.#foreignSeen) return;
     this.#foreignSeen = seen.updated_at;
-    this.#notices.show('info', 'Another window of yours changed a song that is not saved yet.', [
+    this.#tempKept = true;
+    const actions = [
       { label: 'Open its version', run: () => void this.#openForeign() },
       { label: 'Keep mine', run: () => undefined },
-    ]);
+    ];
+    this.#notices.show('info', 'Another window of yours changed a song that is not saved yet.', actions, true);
   }
 
   /** Conflict: what this window has becomes a song of its own. */
@@ -200,6 +197,38 @@ export class Saving {
     }
   }
 
+  /** Opens the saved song that an autosave goes back to; false when it is gone. */
+  async #openBase(id: string): Promise<boolean> {
+    if (this.#song.project.project_id === id && this.#song.revision !== null) return true;
+    try {
+      await this.load(id);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  async #discardRestored(): Promise<void> {
+    try {
+      await this.load(this.#song.project.project_id);
+      await this.#dropTemp();
+    } catch (error) {
+      this.#notices.failed('The saved version cannot be loaded', error);
+    }
+  }
+
+  async #discardNew(): Promise<void> {
+    this.#song.open(emptyProject(), null, true);
+    await this.#dropTemp();
+  }
+
+  #noteWritten(project: Project, written: TempWritten): void {
+    this.#autosaved = project;
+    this.#foreignSeen = written.updated_at;
+    this.#tempKept = true;
+  }
+
   async #openForeign(): Promise<void> {
     try {
       const { project, revision } = fromTemp((await readTemp(this.#api)).project);
@@ -212,6 +241,8 @@ export class Saving {
   async #dropTemp(): Promise<void> {
     this.#autosaved = null;
     this.autosavedAtMs = null;
+    if (!this.#tempKept) return;
+    this.#tempKept = false;
     try {
       await deleteTemp(this.#api);
     } catch (error) {

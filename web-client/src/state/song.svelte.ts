@@ -40,10 +40,15 @@ export class Song {
     this.revision = revision;
     this.generation += 1;
     this.selectedNotes = new Set();
-    const track = project.tracks.find((candidate) => candidate.items.some((item) => item.type === 'midi'));
-    this.selectedTrackId = (track ?? project.tracks[0])?.id ?? null;
-    const item = track?.items.find((candidate) => candidate.type === 'midi');
-    this.selectedItemId = item?.id ?? null;
+    const track = project.tracks.find((candidate) => fullestItem(candidate) !== null) ?? project.tracks[0];
+    this.selectedTrackId = track?.id ?? null;
+    this.selectedItemId = track ? (fullestItem(track)?.id ?? null) : null;
+  }
+
+  /** Brings back unsaved work over the saved song it started from, as one edit. */
+  restore(project: Project, baseRevision: number): void {
+    this.edit('Restore unsaved work', () => project);
+    this.revision = baseRevision;
   }
 
   /** Makes an edit that can be undone. Edits of one `gesture` are undone together. */
@@ -90,4 +95,13 @@ export class Song {
     this.selectedItemId = id;
     this.focus = 'tracks';
   }
+}
+
+/** The track's item with the most notes: the one worth looking at first. */
+function fullestItem(track: Track): MidiItem | null {
+  let fullest: MidiItem | null = null;
+  for (const item of track.items) {
+    if (item.type === 'midi' && item.notes.length > (fullest?.notes.length ?? 0)) fullest = item;
+  }
+  return fullest;
 }

@@ -44,6 +44,7 @@ export class ClipGestures {
     const track = this.#song.project.tracks[Math.floor(y / LANE_PX)];
     if (!track) return null;
     for (const item of track.items.toReversed()) {
+      if (item.type === 'section') continue;
       const { left, width } = itemSpan(this.#view, item);
       if (x < left || x > left + width) continue;
       return { track, item, edge: item.type !== 'audio' && width > 3 * EDGE_PX && x > left + width - EDGE_PX };
