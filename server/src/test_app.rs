@@ -46,7 +46,13 @@ impl TestApp {
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let storage = tempfile::tempdir().expect("a temporary folder");
         let dir = storage.path().join("storage").to_string_lossy().into_owned();
-        let pairs = [("SF_STORAGE_DIR", dir.as_str()), ("SF_TASK_WORKERS", "2")];
+        // Without the machine's SoundFonts, unless a test names a folder.
+        let sounds = storage.path().join("soundfonts").to_string_lossy().into_owned();
+        let pairs = [
+            ("SF_STORAGE_DIR", dir.as_str()),
+            ("SF_TASK_WORKERS", "2"),
+            ("SF_SOUNDFONT_DIRS", sounds.as_str()),
+        ];
         let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
         let config = Config::load(&source).expect("valid settings");
         let state = AppState::open(config).await.expect("opens");

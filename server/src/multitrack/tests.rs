@@ -1,1 +1,117 @@
+//! MIDI files through the real router.
 
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+const IMPORT: &str = "/api/v1/multitrack/midi/import";
+const EXPORT: &str = "/api/v1/multitrack/midi/export";
+
+/// A track with one note, between a header and an end.
+fn song() -> Vec<u8> {
+    let track = [0, 0x90, 60, 100, 0x60, 0x80, 60, 0, 0, 0xff, 0x2f, 0];
+    let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk\0\0\0\x0c".to_vec();
+    bytes.extend(track);
+    bytes
+}
+
+async fn import(app: &TestApp, query: &str, kind: &str, body: Vec<u8>) -> Answer {
+    app.local(Method::POST, &format!("{IMPORT}{query}")).raw(kind, body).send().await
+}
+
+fn form(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut body = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\nx\r\n--edge\r\n\
+         Content-Disposition: form-data; name=\"{name}\"; filename=\"a.mid\"\r\n\r\n"
+    )
+    .into_bytes();
+    body.extend(content);
+    body.extend(b"\r\n--edge--\r\n");
+    body
+}
+
+#[tokio::test]
+async fn a_file_becomes_a_project_that_can_be_saved_and_exported() {
+    let app = TestApp::start().await;
+    let answer = import(&app, "?name=My%20song&soundfont_id=bank", "audio/midi", song()).await.expect(200);
+    assert_eq!(answer["warnings"], json!([]));
+    let project = &answer["project"];
+    assert_eq!(project["name"], "My song");
+    assert_eq!(project["tracks"][0]["synth_engine"]["soundfont_id"], "bank");
+    let item = &project["tracks"][0]["items"][0];
+    assert_eq!((&item["notes"][0]["tick"], &item["notes"][0]["length_ticks"]), (&0.into(), &960.into()));
+
+    let saved = app.local(Method::POST, "/api/v1/projects").json(project).send().await.expect(201);
+    assert_eq!(saved["project_id"], project["project_id"]);
+
+    let by_document = app.local(Method::POST, EXPORT).json(&json!({"project": project})).send().await;
+    let by_id =
+        app.local(Method::POST, EXPORT).json(&json!({"project_id": saved["project_id"]})).send().await;
+    assert_eq!(by_id.header("content-type"), "audio/midi");
+    assert!(by_id.header("content-disposition").contains("My song.mid"), "{:?}", by_id.headers);
+    assert!(by_id.bytes.starts_with(b"MThd") && by_id.bytes == by_document.bytes);
+    let again = import(&app, "", "audio/midi", by_id.bytes).await.expect(200)["project"].clone();
+    assert_eq!(again["tracks"][0]["items"][0]["notes"], item["notes"]);
+}
+
+#[tokio::test]
+async fn the_file_may_come_in_a_form_or_without_a_type() {
+    let app = TestApp::start().await;
+    let kind = "multipart/form-data; boundary=edge";
+    assert!(import(&app, "", kind, form("file", &song())).await.expect(200)["project"].is_object());
+    import(&app, "", kind, form("fail", &song())).await.problem(400, "no_file");
+    import(&app, "", kind, b"--edge\r\n".to_vec()).await.problem(400, "bad_form");
+    import(&app, "", "multipart/form-data", form("file", &song())).await.problem(400, "bad_form");
+    import(&app, "", "application/octet-stream", song()).await.expect(200);
+    import(&app, "", "text/html", song()).await.problem(415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn what_is_not_whole_is_said() {
+    let app = TestApp::start().await;
+    let mut cut = song();
+    cut.truncate(cut.len() - 5);
+    let answer = import(&app, "", "audio/midi", cut).await.expect(200);
+    let warnings = answer["warnings"].as_array().unwrap();
+    assert!(warnings[0].as_str().unwrap().contains("cut short"), "{warnings:?}");
+
+    for (bytes, named) in [
+        (b"".to_vec(), "MThd"),
+        (b"RIFF\0\0\0\0WAVE".to_vec(), "MThd"),
+        (song()[..10].to_vec(), "header"),
+        (b"MThd\0\0\0\x06\0\x09\0\x01\0\x60".to_vec(), "format 9"),
+    ] {
+        let detail = import(&app, "", "audio/midi", bytes).await.problem(400, "bad_midi_file");
+        assert!(detail.contains(named), "{detail}");
+    }
+}
+
+#[tokio::test]
+async fn sizes_are_limited() {
+    let app = TestApp::with(&[("SF_MIDI_MAX_BYTES", "2000")]).await;
+    let mut large = song();
+    large.resize(2_001, 0);
+    for (kind, body) in [
+        ("audio/midi", large.clone()),
+        ("multipart/form-data; boundary=edge", form("file", &large)),
+        ("audio/midi", vec![0; 100_000]),
+        ("multipart/form-data; boundary=edge", form("file", &vec![0; 100_000])),
+    ] {
+        import(&app, "", kind, body).await.problem(413, "too_large");
+    }
+    let long = "x".repeat(200);
+    import(&app, &format!("?soundfont_id={long}"), "audio/midi", song()).await.problem(400, "bad_query");
+    let named = import(&app, &format!("?name={}", "x".repeat(900)), "audio/midi", song()).await.expect(200);
+    assert_eq!(named["project"]["name"].as_str().unwrap().len(), 500);
+}
+
+#[tokio::test]
+async fn an_export_names_one_valid_project() {
+    let app = TestApp::start().await;
+    let export = |body: Value| app.local(Method::POST, EXPORT).json(&body).send();
+    export(json!({})).await.problem(400, "one_project");
+    export(json!({"project_id": "gone"})).await.problem(404, "not_found");
+    export(json!({"project": {"schema_version": 1}})).await.problem(400, "invalid_project");
+    export(json!({"project": {}, "format": 1})).await.problem(400, "unexpected_json");
+}

@@ -33,7 +33,7 @@ impl From<BitDepth> for SampleFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Receipt {
     /// Highest magnitude of any sample; 1 is full scale.
-    pub peak: f32,
+    pub peak: f64,
     /// Samples that lay beyond full scale and were clipped to it.
     pub clipped_samples: u64,
     /// Ids of tracks that should have been heard and were not.
@@ -80,7 +80,7 @@ pub fn receipt(
     report: &MixReport,
 ) -> Receipt {
     Receipt {
-        peak: report.measured.peak,
+        peak: f64::from(report.measured.peak),
         clipped_samples: report.clipped_samples,
         silent_tracks: report.silent_tracks.clone(),
         engine_version: ENGINE_VERSION,

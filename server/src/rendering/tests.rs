@@ -1,1 +1,143 @@
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
 
+use dsp_core::wav::SampleFormat;
+use serde_json::json;
+
+use super::banks::{BankCache, open};
+use super::mix::{MixOptions, render};
+use super::{BankProblem, RenderError, check_length, guarded};
+
+const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const OPTIONS: MixOptions =
+    MixOptions { sample_rate_hz: 48_000, format: SampleFormat::Pcm16, tail_secs: 1.0 };
+
+fn song() -> schemas::Project {
+    let document = include_str!("../../assets/demo-song.json");
+    serde_json::from_str(document).expect("the demo song")
+}
+
+#[test]
+fn the_demo_song_is_valid_and_long_enough() {
+    let document: serde_json::Value =
+        serde_json::from_str(include_str!("../../assets/demo-song.json")).unwrap();
+    assert_eq!(schemas::validate::validate(&document), Ok(()));
+    let project = song();
+    assert!(project.tracks.len() >= 4 && project.tempo_map.len() > 1 && !project.markers.is_empty());
+    let session = schemas::session::build(&project, 48_000, |_| Some(0)).unwrap();
+    assert!((60..=120).contains(&(session.length_frames / 48_000)), "{} frames", session.length_frames);
+}
+
+#[test]
+fn the_demo_song_sounds_and_is_the_same_every_time() {
+    let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
+    let mut shares = Vec::new();
+    let mut play = || {
+        let mut file = Cursor::new(Vec::new());
+        let mut observer = |share| {
+            shares.push(share);
+            true
+        };
+        let report = render(&song(), &OPTIONS, |_| Ok(Some(bank.clone())), &mut file, &mut observer).unwrap();
+        (report, file.into_inner())
+    };
+    let (report, file) = play();
+    assert_eq!(report.silent_tracks, Vec::<String>::new());
+    assert_eq!(report.clipped_samples, 0);
+    let lufs = report.measured.integrated_lufs.expect("not silent");
+    assert!((-24.0..-12.0).contains(&lufs), "{lufs} LUFS");
+    assert!(report.measured.true_peak_dbtp.unwrap() < -1.0);
+    assert!(report.measured.frames >= report.song_frames);
+    let (again, same_file) = play();
+    assert_eq!(again, report);
+    assert!(same_file == file);
+    assert!(shares.is_sorted_by(|a, b| a < b || *b < 0.01) && shares.iter().all(|share| *share <= 1.0));
+}
+
+#[test]
+fn a_render_ends_when_nobody_waits_for_it() {
+    let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
+    let mut calls = 0;
+    let outcome = render(&song(), &OPTIONS, |_| Ok(Some(bank.clone())), Cursor::new(Vec::new()), &mut |_| {
+        calls += 1;
+        calls < 3
+    });
+    assert!(matches!(outcome, Err(RenderError::Cancelled)), "{outcome:?}");
+    assert_eq!(calls, 3);
+}
+
+#[test]
+fn a_bank_is_asked_for_once_and_only_where_notes_are() {
+    let track = |id: &str, bank: &str, notes: serde_json::Value| {
+        json!({"id": id, "kind": "instrument",
+               "synth_engine": {"type": "soundfont", "soundfont_id": bank, "bank": 0, "program": 0},
+               "items": [{"type": "midi", "id": "i", "start_tick": 0, "length_ticks": 960, "notes": notes}]})
+    };
+    let note = json!([{"tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 1}]);
+    let project = json!({"schema_version": 1, "project_id": "p", "tracks": [
+        track("1", "a", note.clone()), track("2", "b", json!([])), track("3", "a", note.clone()), track("4", "c", note)
+    ]});
+    let project = serde_json::from_value(project).unwrap();
+    let mut asked = Vec::new();
+    let bank = |id: Option<&str>| {
+        asked.push(id.unwrap_or("default").to_owned());
+        Ok(None)
+    };
+    let report = render(&project, &OPTIONS, bank, Cursor::new(Vec::new()), &mut |_| true).unwrap();
+    assert_eq!(asked, ["a", "c"]);
+    assert_eq!(report.silent_tracks, ["1", "3", "4"], "without a bank they are silent, and that is said");
+}
+
+#[test]
+fn opened_banks_are_kept_within_the_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for name in ["a", "b", "c"] {
+        fs::copy(BANK, path(name)).expect("timgm6mb-soundfont is installed");
+    }
+    let size_bytes = fs::metadata(BANK).unwrap().len();
+    let cache = BankCache::new(2 * size_bytes + 1);
+    let a = cache.open(&path("a")).unwrap();
+    let b = cache.open(&path("b")).unwrap();
+    assert!(cache.open(&path("a")).unwrap().is_same(&a));
+    let c = cache.open(&path("c")).unwrap();
+    assert!(cache.open(&path("a")).unwrap().is_same(&a), "used later than b");
+    assert!(cache.open(&path("c")).unwrap().is_same(&c));
+    assert!(!cache.open(&path("b")).unwrap().is_same(&b), "was let go");
+
+    let mut bytes = fs::read(BANK).unwrap();
+    bytes.push(0);
+    fs::write(path("c"), bytes).unwrap();
+    assert!(!cache.open(&path("c")).unwrap().is_same(&c), "another file now");
+
+    let none = BankCache::new(0);
+    assert!(!none.open(&path("a")).unwrap().is_same(&none.open(&path("a")).unwrap()));
+}
+
+#[test]
+fn files_that_are_no_banks_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.sf2");
+    assert!(matches!(open(&path), Err(BankProblem::Io(_))));
+    fs::write(&path, b"hello").unwrap();
+    let error = open(&path).unwrap_err().to_string();
+    assert!(error.contains("not a SoundFont"), "{error}");
+}
+
+#[test]
+fn a_panic_of_the_synthesizer_is_an_error() {
+    let outcome: Result<(), _> = guarded(|| panic!("index out of bounds"));
+    let error = outcome.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the synthesizer failed over a SoundFont, which is probably damaged: index out of bounds"
+    );
+}
+
+#[test]
+fn what_a_file_cannot_hold_is_refused() {
+    assert!(check_length(1_000_000_000, 48_000, SampleFormat::Pcm16).is_ok());
+    let error = check_length(1_000_000_000, 48_000, SampleFormat::Float32).unwrap_err().to_string();
+    assert_eq!(error, "the song lasts 20833 seconds, and a WAV file of this kind holds at most 11184");
+}

@@ -68,7 +68,12 @@ pub(super) fn inspect(path: &Path, size_bytes: u64) -> Inspection {
             };
             inspection.presets = summary.presets.into_iter().map(preset).collect();
         }
-        Ok(Err(error)) => inspection.problem = Some(error.to_string()),
+        Ok(Err(error)) => {
+            // Whatever else may be wrong with an SF3 file, this is what its owner needs to know.
+            let is_sf3 = inspection.format == SoundFontFormat::Sf3 && error != BankError::NotASoundFont;
+            let error = if is_sf3 { BankError::CompressedSamples } else { error };
+            inspection.problem = Some(error.to_string());
+        }
         Err(panic) => {
             inspection.problem =
                 Some(format!("reading it made the synthesizer fail: {}", panics::message(&*panic)));

@@ -1,0 +1,231 @@
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{Studio, song};
+use crate::auth::add_test_user;
+use crate::test_app::Answer;
+
+const PATH: &str = "/plugins/render";
+
+async fn file(studio: &Studio, answer: &Value) -> Answer {
+    let path = answer["audio_url"].as_str().expect("an address");
+    studio.app.local(Method::GET, path).send().await
+}
+
+/// The audio bytes of a WAV file: its last chunk.
+fn audio(wav: &[u8]) -> &[u8] {
+    let place = wav.windows(4).position(|id| id == b"data").expect("a data chunk");
+    let size = u32::from_le_bytes(wav[place + 4..place + 8].try_into().unwrap()) as usize;
+    &wav[place + 8..place + 8 + size]
+}
+
+#[tokio::test]
+async fn a_project_becomes_a_file_with_a_receipt() {
+    let studio = Studio::start().await;
+    let answer =
+        studio.post(PATH, &json!({"project": song(0, 4, json!([])), "metadata": {"title": "Tïtle"}})).await;
+    let answer = answer.expect(200);
+    assert_eq!((&answer["format"], &answer["bit_depth"]), (&"wav".into(), &"pcm16".into()));
+    assert_eq!(answer["sample_rate_hz"], 48_000);
+    let duration_secs = answer["duration_secs"].as_f64().unwrap();
+    assert!((1.0..6.1).contains(&duration_secs), "{duration_secs}");
+    assert!(
+        answer["lufs"].as_f64().unwrap() < -10.0 && answer["true_peak_db"].as_f64().unwrap() < -3.0,
+        "{answer}"
+    );
+    let receipt = &answer["receipt"];
+    assert!(receipt["peak"].as_f64().unwrap() > 0.01, "{receipt}");
+    assert_eq!((&receipt["clipped_samples"], &receipt["silent_tracks"]), (&0.into(), &json!([])));
+    assert_eq!(receipt["engine_version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(receipt["project_sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(receipt["song_secs"], 1.0);
+    assert_eq!(
+        receipt["settings"],
+        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "tail_secs": 5.0, "polyphony": 256, "seed": 0,
+               "soundfonts": ["timgm6mb"]})
+    );
+
+    let wav = file(&studio, &answer).await;
+    assert_eq!((wav.status.as_u16(), wav.header("content-type")), (200, "audio/wav"));
+    assert!(
+        wav.header("content-disposition").ends_with("filename*=UTF-8''T%C3%AFtle.wav"),
+        "{:?}",
+        wav.headers
+    );
+    let samples = audio(&wav.bytes);
+    assert_eq!(receipt["pcm_sha256"], format!("{:x}", Sha256::digest(samples)));
+    assert_eq!(receipt["frames"], samples.len() / 4);
+    let peak = samples
+        .chunks_exact(2)
+        .map(|b| f64::from(i16::from_le_bytes([b[0], b[1]])).abs())
+        .fold(0.0, f64::max);
+    assert!((receipt["peak"].as_f64().unwrap() - peak / 32_768.0).abs() < 1e-6);
+
+    let path = answer["audio_url"].as_str().unwrap();
+    let part = studio.app.local(Method::GET, path).header("range", "bytes=0-3").send().await;
+    assert!(part.status == 206 && part.bytes == b"RIFF");
+    let tag = wav.header("etag");
+    studio.app.local(Method::GET, path).header("if-none-match", tag).send().await.expect(304);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_gives_the_same() {
+    let studio = Studio::start().await;
+    let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100});
+    let direct = studio.post(PATH, &request).await.expect(200);
+    let started = studio.post(&format!("{PATH}?async=true"), &request).await.expect(202);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
+    let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
+    assert_eq!((&task["kind"], &task["state"]), (&"render".into(), &"succeeded".into()));
+    let result = &task["result"];
+    assert_eq!(result["receipt"], direct["receipt"]);
+    assert_ne!(result["render_id"], direct["render_id"]);
+    assert_eq!(audio(&file(&studio, result).await.bytes), audio(&file(&studio, &direct).await.bytes));
+
+    let broken = json!({"project": {"schema_version": 1, "project_id": "p"}});
+    let started = studio.post(&format!("{PATH}?async=true"), &broken).await.expect(202);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
+    let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
+    assert_eq!((&task["state"], &task["error"]["code"]), (&"failed".into(), &"invalid_project".into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_render_can_be_cancelled() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 48, json!([]));
+    // An hour of it: nothing would end before the test asks.
+    let item = &mut project["tracks"][0]["items"][0];
+    item["length_ticks"] = 6_912_000.into();
+    item["notes"] = (0..7_000)
+        .map(|beat| json!({"tick": beat * 960, "length_ticks": 960, "pitch": 60, "velocity": 1}))
+        .collect();
+    let started = studio.post(&format!("{PATH}?async=true"), &json!({"project": project})).await.expect(202);
+    let path = format!("/tasks/{}", started["task_id"].as_str().unwrap());
+    loop {
+        let task = studio.get(&path).await.expect(200);
+        if task["progress"].as_f64().unwrap() > 0.0 {
+            assert_eq!((&task["state"], &task["message"]), (&"running".into(), &"Rendering".into()));
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send().await.expect(200);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(20)).await, "it goes on");
+    assert_eq!(studio.get(&path).await.expect(200)["state"], "cancelled");
+    let renders = studio.app.state.config.storage.dir.join("blobs/renders");
+    assert_eq!(std::fs::read_dir(renders).unwrap().count(), 0, "it leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_stored_project_is_rendered_for_its_owner_only() {
+    let studio = Studio::start().await;
+    studio.post("/projects", &song(0, 0, json!([]))).await.expect(201);
+    let answer = studio.post(PATH, &json!({"project_id": "song"})).await.expect(200);
+    assert!(file(&studio, &answer).await.header("content-disposition").contains("S%C3%B6ng.wav"));
+    studio.post(PATH, &json!({"project_id": "nothing"})).await.problem(404, "not_found");
+
+    add_test_user(&studio.app.state, "other", "correct horse battery").await;
+    let body = json!({"username": "other", "password": "correct horse battery"});
+    let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
+    let token = login["access_token"].as_str().unwrap();
+    let call = studio.app.remote(Method::GET, answer["audio_url"].as_str().unwrap());
+    call.token(token).send().await.problem(404, "not_found");
+    let call = studio.app.remote(Method::POST, "/api/v1/plugins/render").token(token);
+    call.json(&json!({"project_id": "song"})).send().await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn no_id_leads_out_of_the_store() {
+    let studio = Studio::start().await;
+    for id in ["nothing", "..%2F..%2Fsongfoundry", "%2Fetc%2Fpasswd", "a.b", "%00", "%C3%A9"] {
+        studio.get(&format!("/plugins/renders/{id}/file")).await.problem(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn tracks_that_should_sound_and_do_not_are_named() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 0, json!([]));
+    let mut silent = project["tracks"][0].clone();
+    silent["id"] = "silenced by a controller".into();
+    silent["items"][0]["controls"] = json!([{"tick": 0, "type": "cc", "controller": 7, "value": 0}]);
+    let mut muted = project["tracks"][0].clone();
+    muted["id"] = "muted".into();
+    muted["mute"] = true.into();
+    let mut plugin = project["tracks"][0].clone();
+    plugin["id"] = "plugin".into();
+    plugin["synth_engine"] = json!({"type": "vst3", "plugin_id": "x"});
+    project["tracks"].as_array_mut().unwrap().extend([silent, muted, plugin]);
+    let answer = studio.post(PATH, &json!({"project": project})).await.expect(200);
+    assert_eq!(answer["receipt"]["silent_tracks"], json!(["silenced by a controller", "plugin"]));
+
+    let empty = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    let answer = studio.post(PATH, &json!({"project": empty, "bit_depth": "float32"})).await.expect(200);
+    assert_eq!((&answer["lufs"], &answer["true_peak_db"]), (&Value::Null, &Value::Null));
+    assert_eq!(file(&studio, &answer).await.status, 200);
+}
+
+#[tokio::test]
+async fn items_reach_every_bank() {
+    let studio = Studio::start().await;
+    let hash = async |project: &Value| {
+        studio.post(PATH, &json!({"project": project})).await.expect(200)["receipt"]["pcm_sha256"].clone()
+    };
+    let drums = song(128, 0, json!([]));
+    let piano = song(0, 0, json!([]));
+    let (of_drums, of_piano) = (hash(&drums).await, hash(&piano).await);
+    assert_ne!(of_drums, of_piano);
+    let mut from_piano = piano;
+    from_piano["tracks"][0]["items"][0]["soundfont_bank"] = 128.into();
+    assert_eq!(hash(&from_piano).await, of_drums);
+    let mut from_drums = drums;
+    from_drums["tracks"][0]["items"][0]["soundfont_bank"] = 0.into();
+    assert_eq!(hash(&from_drums).await, of_piano);
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_named() {
+    let studio = Studio::start().await;
+    let project = song(0, 0, json!([]));
+    let check = async |extra: Value, status: u16, code: &str| {
+        let mut request = json!({"project": project});
+        request.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        studio.post(PATH, &request).await.problem(status, code)
+    };
+    check(json!({"project_id": "song"}), 400, "one_project").await;
+    check(json!({"project": null}), 400, "one_project").await;
+    check(json!({"format": "mp3"}), 400, "unsupported_format").await;
+    check(json!({"bit_depth": "pcm24"}), 400, "unsupported_format").await;
+    check(json!({"sample_rate_hz": 22050}), 400, "unsupported_sample_rate").await;
+    check(json!({"tail_secs": 1e9}), 400, "bad_tail").await;
+    check(json!({"tail_secs": "long"}), 400, "unexpected_json").await;
+    let detail = check(json!({"normalize": {"lufs": -14}}), 400, "unsupported_option").await;
+    assert!(detail.contains("`normalize`"), "{detail}");
+    check(json!({"metadata": {"isrc": "QM0001"}}), 400, "unsupported_option").await;
+    check(json!({"project": {"schema_version": 99}}), 400, "invalid_project").await;
+    check(json!({"project": {"schema_version": 1, "project_id": "p", "tracks": 5}}), 400, "invalid_project")
+        .await;
+    let mut long = song(0, 0, json!([]));
+    long["tracks"][0]["items"][0]["length_ticks"] = 1_000_000_000.into();
+    check(json!({"project": long}), 422, "too_long").await;
+    // What is switched off may be said.
+    let request =
+        json!({"project": project, "noise_shaping": false, "normalize": null, "metadata": {"artist": ""}});
+    studio.post(PATH, &request).await.expect(200);
+}
+
+#[tokio::test]
+async fn old_renders_make_room() {
+    let studio = Studio::start().await;
+    let empty = json!({"project": {"schema_version": 1, "project_id": "p", "tracks": []}});
+    let first = studio.post(PATH, &empty).await.expect(200);
+    for _ in 0..50 {
+        studio.post(PATH, &empty).await.expect(200);
+    }
+    assert_eq!(file(&studio, &first).await.status, 404);
+    let folder = studio.app.state.config.storage.dir.join("blobs/renders");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "an audio file and its description each");
+}

@@ -1,0 +1,157 @@
+//! `songfoundry render` beside the service: the same song and bank give the same samples.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::support::{Service, songfoundry};
+
+const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
+
+fn render(folder: &Path, args: &[&str]) -> Output {
+    let mut command = songfoundry(&folder.join("storage"));
+    command.current_dir(folder).arg("render").args(args).output().expect("runs")
+}
+
+#[track_caller]
+fn rendered(folder: &Path, args: &[&str]) -> Value {
+    let output = render(folder, args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a receipt as JSON")
+}
+
+/// Sends a MIDI file and returns the project.
+fn import(address: SocketAddr, file: &Path) -> Value {
+    let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut stream = TcpStream::connect(address).expect("connects");
+    let head = format!(
+        "POST /api/v1/multitrack/midi/import HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Content-Type: audio/midi\r\nContent-Length: {}\r\n\r\n",
+        bytes.len()
+    );
+    stream.write_all(head.as_bytes()).expect("sends");
+    stream.write_all(&bytes).expect("sends");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("reads");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+    let mut answer: Value = serde_json::from_str(body).expect("JSON");
+    answer["project"].take()
+}
+
+#[test]
+fn the_command_and_the_service_give_the_same_samples() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sounds = folder.path().join("sounds");
+    std::fs::create_dir(&sounds).expect("a folder");
+    assert!(Path::new(BANK).is_file(), "{BANK} is missing; install timgm6mb-soundfont");
+    std::os::unix::fs::symlink(BANK, sounds.join("TimGM6mb.sf2")).expect("links");
+    let settings = [("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
+    let service = Service::start(&folder.path().join("storage"), &settings);
+    // One that changes its tempo and never ends a note, one that bends, one short one.
+    for (song, rate, depth) in [
+        ("chuggachugga.mid", 48_000, "pcm16"),
+        ("coconut_run2.mid", 44_100, "float32"),
+        ("train_filled_with_cash.mid", 96_000, "pcm16"),
+    ] {
+        let path = PathBuf::from(SONGS).join(song);
+        let rate_text = rate.to_string();
+        let song_path = path.to_str().expect("UTF-8");
+        let args = [
+            song_path,
+            "--soundfont",
+            BANK,
+            "--sample-rate",
+            &rate_text,
+            "--bit-depth",
+            depth,
+            "-o",
+            "a.wav",
+            "--json",
+        ];
+        let command = rendered(folder.path(), &args);
+        let request =
+            json!({"project": import(service.address, &path), "sample_rate_hz": rate, "bit_depth": depth});
+        let answer = service.expect(200, "POST", "/api/v1/plugins/render", &[], &request);
+        let facts = |one: &Value| {
+            let receipt = &one["receipt"];
+            json!([
+                receipt["pcm_sha256"],
+                receipt["frames"],
+                receipt["peak"],
+                one["lufs"],
+                one["true_peak_db"]
+            ])
+        };
+        assert_eq!(facts(&command), facts(&answer), "{song}");
+        assert_eq!(command["receipt"]["silent_tracks"], json!([]), "{song}");
+        assert!(command["receipt"]["peak"].as_f64().expect("a number") > 0.05, "{song}: {command}");
+        let frames = command["receipt"]["frames"].as_u64().expect("a number");
+        let frame_bytes = if depth == "pcm16" { 4 } else { 8 };
+        let file = std::fs::metadata(folder.path().join("a.wav")).expect("the file").len();
+        assert!(file > frames * frame_bytes && file < frames * frame_bytes + 100, "{song}: {file} bytes");
+    }
+}
+
+#[test]
+fn a_project_is_rendered_and_progress_and_receipt_are_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo-song.json");
+    let output = render(folder.path(), &[demo, "--soundfont", BANK, "-o", "demo.wav"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let progress = String::from_utf8(output.stderr).expect("text");
+    assert!(progress.contains("rendering  50 %"), "{progress}");
+    let receipt = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        receipt.contains("demo.wav") && receipt.contains("pcm sha256") && receipt.contains("LUFS"),
+        "{receipt}"
+    );
+    let wav = std::fs::read(folder.path().join("demo.wav")).expect("the file");
+    assert!(wav.starts_with(b"RIFF") && wav.len() > 60 * 48_000 * 4);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1, "nothing else is left");
+}
+
+#[track_caller]
+fn check_refused(folder: &Path, args: &[&str], named: &str) {
+    let output = render(folder, args);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && text.contains(named), "{args:?}: {text}");
+    assert!(!folder.join("x.wav").exists(), "{args:?}");
+}
+
+#[test]
+fn what_cannot_be_rendered_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let write = |name: &str, content: &[u8]| std::fs::write(folder.join(name), content).expect("writes");
+    write("text.mid", b"hello");
+    write("bad.json", b"{\"schema_version\": 1, \"project_id\": \"p\", \"tracks\": [{\"id\": \"t\"}]}");
+    write("newer.json", b"{\"schema_version\": 9}");
+    write("good.json", b"{\"schema_version\": 1, \"project_id\": \"p\", \"tracks\": []}");
+    write("bad.sf2", b"RIFF");
+    check_refused(folder, &["gone.mid", "--soundfont", BANK, "-o", "x.wav"], "gone.mid");
+    check_refused(folder, &["text.mid", "--soundfont", BANK, "-o", "x.wav"], "not a MIDI file");
+    check_refused(
+        folder,
+        &["bad.json", "--soundfont", BANK, "-o", "x.wav"],
+        "at /tracks/0: the required field",
+    );
+    check_refused(folder, &["newer.json", "--soundfont", BANK, "-o", "x.wav"], "schema_version 9");
+    check_refused(folder, &["good.json", "--soundfont", "bad.sf2", "-o", "x.wav"], "bad.sf2");
+    check_refused(folder, &["good.json", "--soundfont", "gone.sf2", "-o", "x.wav"], "gone.sf2");
+    check_refused(folder, &["good.json", "--soundfont", BANK, "-o", "gone/x.wav"], "cannot write");
+    check_refused(
+        folder,
+        &["good.json", "--soundfont", BANK, "-o", "x.wav", "--sample-rate", "8000"],
+        "48000",
+    );
+    check_refused(
+        folder,
+        &["good.json", "--soundfont", BANK, "-o", "x.wav", "--tail-secs=-1"],
+        "outside 0 to 60",
+    );
+}
