@@ -1,11 +1,11 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-import { engineFiles } from './build/engine-files';
-import { versionedReferences } from './build/versioned-references';
+import { engineFiles } from './build/engine-files.ts';
+import { versionedReferences } from './build/versioned-references.ts';
 
 export default defineConfig({
-  plugins: [svelte(), engineFiles(), versionedReferences()],
+  plugins: [svelte({ configFile: false }), engineFiles(), versionedReferences()],
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

@@ -20,6 +20,7 @@ import type { Song } from './song.svelte';
 import { writeStored } from './stored';
 
 export type SavePhase = 'idle' | 'saving' | 'failed';
+export type SaveState = 'new' | 'saved' | 'unsaved' | 'saving' | 'failed';
 /** Largest body that browsers send on after the page is gone: 64 KiB in all, some of it headers. */
 const KEEPALIVE_MAX_BYTES = 60_000;
 /** Where the revision that an autosave started from is kept in the project's `client`. */
@@ -30,8 +31,7 @@ export type Conflict = { mine: Project; detail: string };
 export class Saving {
   phase = $state<SavePhase>('idle');
   problem = $state('');
-  /** When the song was last saved by this window, milliseconds since 1970. */
-  savedAtMs = $state<number | null>(null);
+  #saved = $state.raw<{ generation: number; atMs: number } | null>(null);
   autosavedAtMs = $state<number | null>(null);
   conflict = $state.raw<Conflict | null>(null);
   readonly #clientId = newId('window');
@@ -50,6 +50,18 @@ export class Saving {
     this.#notices = notices;
   }
 
+  /** When this window last saved the open song, milliseconds since 1970. */
+  get savedAtMs(): number | null {
+    return this.#saved?.generation === this.#song.generation ? this.#saved.atMs : null;
+  }
+
+  /** What is to be said about the open song's being saved. */
+  get state(): SaveState {
+    if (this.phase === 'saving') return 'saving';
+    if (!this.#song.dirty) return this.#song.revision === null ? 'new' : 'saved';
+    return this.phase === 'failed' ? 'failed' : 'unsaved';
+  }
+
   /** Saves the open song. Answers whether the service has it now. */
   save(): Promise<boolean> {
     this.#running ??= this.#save().finally(() => (this.#running = null));
@@ -60,7 +72,6 @@ export class Saving {
   async load(id: string): Promise<void> {
     const { document, revision } = await loadProject(this.#api, id);
     this.#song.open(normaliseProject(document), revision, true);
-    this.savedAtMs = null;
     this.phase = 'idle';
     this.remember();
   }
@@ -176,7 +187,7 @@ export class Saving {
           : await saveProject(this.#api, project, revision);
       if (generation === this.#song.generation) {
         this.#song.markSaved(project, saved.revision);
-        this.savedAtMs = Date.now();
+        this.#saved = { generation, atMs: Date.now() };
         this.remember();
       }
       this.phase = 'idle';

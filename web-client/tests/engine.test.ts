@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+
+import { octaveShiftOf, semitoneOf } from '../src/engine/computer-keys';
+import { METER_FLOOR_DB, moveMeter, silentMeter } from '../src/engine/meters';
+import { Playhead } from '../src/engine/playhead';
+import { renderRequestOf } from '../src/engine/server-sound.svelte';
+import { readFloatWav } from '../src/engine/wav';
+import type { MidiItem, Project, Track } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+
+describe('meters', () => {
+  it('falls at 20 dB a second', () => {
+    const loud = moveMeter(silentMeter(), 1, 1000);
+    expect(loud.levelDb).toBeCloseTo(0);
+    expect(moveMeter(loud, 0, 1500).levelDb).toBeCloseTo(-10);
+    expect(moveMeter(loud, 0, 9000).levelDb).toBe(METER_FLOOR_DB);
+  });
+
+  it('rises at once', () => {
+    expect(moveMeter(moveMeter(silentMeter(), 0.1, 0), 0.5, 10).levelDb).toBeCloseTo(-6.02, 2);
+  });
+
+  it('holds a peak for two seconds, then lets it fall', () => {
+    let meter = moveMeter(silentMeter(), 1, 0);
+    for (let nowMs = 30; nowMs <= 1980; nowMs += 30) meter = moveMeter(meter, 0, nowMs);
+    expect(meter.peakDb).toBeCloseTo(0);
+    for (let nowMs = 2010; nowMs <= 2500; nowMs += 10) meter = moveMeter(meter, 0, nowMs);
+    expect(meter.peakDb).toBeCloseTo(-10, 0);
+  });
+});
+
+describe('the playhead', () => {
+  it('goes on between reports while playing, less the latency', () => {
+    const playhead = new Playhead();
+    playhead.report(48000, true, 48000, 1000);
+    expect(playhead.frameAt(1010, 0)).toBeCloseTo(48480);
+    expect(playhead.frameAt(1010, 0.02)).toBeCloseTo(47520);
+  });
+
+  it('stands still when stopped, and when reports stop coming', () => {
+    const playhead = new Playhead();
+    playhead.report(48000, false, 48000, 1000);
+    expect(playhead.frameAt(5000, 0.02)).toBe(48000);
+    playhead.report(48000, true, 48000, 1000);
+    expect(playhead.frameAt(9000, 0)).toBeCloseTo(48000 + 9600);
+  });
+});
+
+describe('the computer keyboard', () => {
+  it('has white and black keys where a piano has them', () => {
+    expect(['KeyA', 'KeyW', 'KeyS', 'KeyK', 'KeyQ'].map(semitoneOf)).toEqual([0, 1, 2, 12, null]);
+    expect(['KeyZ', 'KeyX', 'KeyC'].map(octaveShiftOf)).toEqual([-1, 1, 0]);
+  });
+});
+
+function wav(format: number, bits: number, channels: number, samples: number[]): ArrayBuffer {
+  const bytes = new ArrayBuffer(60 + samples.length * 4);
+  const view = new DataView(bytes);
+  const tag = (at: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
+  tag(0, 'RIFF');
+  tag(8, 'WAVE');
+  // A chunk of odd length before the others: readers must skip its padding.
+  tag(12, 'note');
+  view.setUint32(16, 3, true);
+  tag(24, 'fmt ');
+  view.setUint32(28, 16, true);
+  view.setUint16(32, format, true);
+  view.setUint16(34, channels, true);
+  view.setUint32(36, 44100, true);
+  view.setUint16(46, bits, true);
+  tag(48, 'data');
+  view.setUint32(52, samples.length * 4, true);
+  samples.forEach((sample, index) => view.setFloat32(56 + index * 4, sample, true));
+  return bytes;
+}
+
+describe('rendered audio', () => {
+  it('is taken apart into its channels', () => {
+    const { left, right, sampleRateHz } = readFloatWav(wav(3, 32, 2, [0.5, -0.5, 0.25, -0.25]));
+    expect([[...left], [...right], sampleRateHz]).toEqual([[0.5, 0.25], [-0.5, -0.25], 44100]);
+  });
+
+  it('plays on both sides when it has one channel', () => {
+    const { left, right } = readFloatWav(wav(3, 32, 1, [0.5, 0.25]));
+    expect([...left]).toEqual([...right]);
+  });
+
+  it('is refused when it is something else', () => {
+    expect(() => readFloatWav(new ArrayBuffer(4))).toThrow(/not a WAV/);
+    expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
+    expect(() => readFloatWav(wav(3, 32, 2, [0]).slice(0, 48))).toThrow(/ends before/);
+  });
+});
+
+describe('a render request', () => {
+  const project = (own: object): Project =>
+    normaliseProject({
+      project_id: 'p',
+      tracks: [
+        {
+          id: 'a',
+          kind: 'instrument',
+          synth_engine: { type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 3 },
+          items: [
+            {
+              type: 'midi',
+              id: 'i',
+              start_tick: 1000,
+              length_ticks: 960,
+              notes: [{ tick: 5, length_ticks: 10, pitch: 60, velocity: 1 }],
+              controls: [{ tick: 7, type: 'bend', value: 1 }],
+              ...own,
+            } satisfies MidiItem,
+          ],
+        },
+      ],
+    });
+  const request = (song: Project) => renderRequestOf(song, song.tracks[0] as Track);
+
+  it('places notes and controls in the song', () => {
+    expect(request(project({}))).toMatchObject({
+      notes: [{ tick: 1005, length_ticks: 10 }],
+      controls: [{ tick: 1007, type: 'bend' }],
+      soundfont_id: 'gm',
+      program: 3,
+      time_base: 'ticks',
+      sample_rate_hz: 48000,
+    });
+  });
+
+  it('is not made for what it cannot say', () => {
+    expect(request(project({ soundfont_program: 4 }))).toBeNull();
+    expect(request(project({ notes: [] }))).toBeNull();
+  });
+});

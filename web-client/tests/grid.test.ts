@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+
+import { barPositionAt, gridLines, nextBarTick, snapTick, tickOfBarPosition } from '../src/project/grid';
+import type { TimeSignature } from '../src/project/model';
+
+const FOUR: TimeSignature[] = [{ tick: 0, numerator: 4, denominator: 4 }];
+/** Two bars of 4/4, then 6/8. */
+const CHANGING: TimeSignature[] = [...FOUR, { tick: 7680, numerator: 6, denominator: 8 }];
+
+describe('bar positions', () => {
+  it.each([
+    [FOUR, 0, { bar: 1, beat: 1, tick: 0 }],
+    [FOUR, 3839, { bar: 1, beat: 4, tick: 959 }],
+    [FOUR, 3840, { bar: 2, beat: 1, tick: 0 }],
+    [CHANGING, 7680, { bar: 3, beat: 1, tick: 0 }],
+    [CHANGING, 7680 + 2880, { bar: 4, beat: 1, tick: 0 }],
+    [CHANGING, 7680 + 480 * 5 + 3, { bar: 3, beat: 6, tick: 3 }],
+  ])('of %j at tick %i', (signatures, tick, position) => {
+    expect(barPositionAt(signatures, tick)).toEqual(position);
+    expect(tickOfBarPosition(signatures, position)).toBe(tick);
+  });
+
+  it('counts a bar that a change of signature cuts short as a bar', () => {
+    const cut: TimeSignature[] = [...FOUR, { tick: 5000, numerator: 3, denominator: 4 }];
+    expect(barPositionAt(cut, 5000)).toEqual({ bar: 3, beat: 1, tick: 0 });
+  });
+});
+
+describe('grid lines', () => {
+  it('names bars, beats and steps', () => {
+    const lines = gridLines(FOUR, 0, 1920, 480, 1);
+    expect(lines.map((line) => [line.tick, line.level])).toEqual([
+      [0, 'bar'],
+      [480, 'step'],
+      [960, 'beat'],
+      [1440, 'step'],
+    ]);
+  });
+
+  it('thins out steps first, then beats, then bars', () => {
+    expect(gridLines(FOUR, 0, 7680, 480, 500).map((line) => line.tick)).toEqual([0, 960, 1920, 2880, 3840, 4800, 5760, 6720]);
+    expect(gridLines(FOUR, 0, 7680, 480, 2000).map((line) => line.tick)).toEqual([0, 3840]);
+    expect(gridLines(FOUR, 0, 38400, 0, 10000).map((line) => line.bar)).toEqual([1, 5, 9]);
+  });
+
+  it('starts where the view starts', () => {
+    expect(gridLines(CHANGING, 7000, 11000, 0, 1).map((line) => [line.tick, line.bar])).toEqual([
+      [7680, 3],
+      [8160, 3],
+      [8640, 3],
+      [9120, 3],
+      [9600, 3],
+      [10080, 3],
+      [10560, 4],
+    ]);
+  });
+});
+
+describe('snapping', () => {
+  it.each([
+    [119, 240, 'nearest', 0],
+    [121, 240, 'nearest', 240],
+    [239, 240, 'down', 0],
+    [321, 320, 'nearest', 320],
+    [-50, 240, 'nearest', 0],
+    [123.4, 0, 'nearest', 123],
+  ] as const)('%d by %d %s is %d', (tick, step, direction, expected) => {
+    expect(snapTick(FOUR, tick, step, direction)).toBe(expected);
+  });
+
+  it('counts steps from the bar, whose signature may have come off the grid', () => {
+    const odd: TimeSignature[] = [...FOUR, { tick: 100, numerator: 4, denominator: 4 }];
+    expect(snapTick(odd, 350, 240)).toBe(340);
+  });
+
+  it('finds the end of a bar', () => {
+    expect(nextBarTick(CHANGING, 7680)).toBe(7680);
+    expect(nextBarTick(CHANGING, 7681)).toBe(7680 + 2880);
+  });
+});

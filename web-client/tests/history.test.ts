@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+
+import { endGesture, HISTORY_LIMIT, pushEdit, redo, startHistory, undo } from '../src/project/history';
+
+describe('history', () => {
+  it('goes back and forth', () => {
+    let history = pushEdit(pushEdit(startHistory('a'), 'to b', 'b'), 'to c', 'c');
+    history = undo(history);
+    expect(history.present).toBe('b');
+    expect(history.future[0]?.label).toBe('to c');
+    history = redo(history);
+    expect(history.present).toBe('c');
+    expect(redo(history)).toBe(history);
+  });
+
+  it('has nothing before its start', () => {
+    const history = startHistory('a');
+    expect(undo(history)).toBe(history);
+  });
+
+  it('forgets the future when something else is done', () => {
+    const history = pushEdit(undo(pushEdit(startHistory('a'), 'to b', 'b')), 'to c', 'c');
+    expect(history.future).toEqual([]);
+    expect(undo(history).present).toBe('a');
+  });
+
+  it('joins the edits of one gesture, and no others', () => {
+    let history = startHistory(0);
+    for (const value of [1, 2, 3]) history = pushEdit(history, 'drag', value, 'first');
+    history = pushEdit(endGesture(history), 'drag', 4, 'first');
+    expect(undo(history).present).toBe(3);
+    expect(undo(undo(history)).present).toBe(0);
+  });
+
+  it('leaves no step for an edit that changed nothing', () => {
+    const history = startHistory('a');
+    expect(pushEdit(history, 'nothing', 'a')).toBe(history);
+  });
+
+  it('keeps a limited number of steps', () => {
+    let history = startHistory(0);
+    for (let value = 1; value <= HISTORY_LIMIT + 10; value++) history = pushEdit(history, 'step', value);
+    expect(history.past).toHaveLength(HISTORY_LIMIT);
+    expect(history.past[0]?.value).toBe(10);
+  });
+});

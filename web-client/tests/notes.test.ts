@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+
+import { duplicateNotes, moveNotes, quantiseNotes, removeNotes, resizeNotes, setVelocity, addNotes } from '../src/project/edit-notes';
+import type { Note } from '../src/project/model';
+
+const note = (tick: number, pitch = 60, length_ticks = 240, velocity = 0.5): Note => ({ tick, length_ticks, pitch, velocity });
+const NOTES = [note(100, 60), note(500, 64), note(1000, 126)];
+
+describe('moving notes', () => {
+  it('moves only those selected', () => {
+    const { notes } = moveNotes(NOTES, new Set([1]), 20, -4);
+    expect(notes).toEqual([NOTES[0], note(520, 60), NOTES[2]]);
+  });
+
+  it('stops the group at the start and at the highest key, keeping its shape', () => {
+    const { notes } = moveNotes(NOTES, new Set([0, 2]), -400, 12);
+    expect(notes.map((moved) => [moved.tick, moved.pitch])).toEqual([
+      [0, 61],
+      [500, 64],
+      [900, 127],
+    ]);
+  });
+
+  it('leaves the notes it was given as they were', () => {
+    const before = structuredClone(NOTES);
+    moveNotes(NOTES, new Set([0, 1, 2]), 10, 1);
+    expect(NOTES).toEqual(before);
+  });
+});
+
+describe('changing notes', () => {
+  it('adds and selects', () => {
+    expect(addNotes(NOTES, [note(0), note(1)]).selection).toEqual(new Set([3, 4]));
+  });
+
+  it('removes and selects nothing', () => {
+    expect(removeNotes(NOTES, new Set([0, 2]))).toEqual({ notes: [NOTES[1]], selection: new Set() });
+  });
+
+  it('shortens to the least length, but does not lengthen what is shorter already', () => {
+    const { notes } = resizeNotes([note(0, 60, 480), note(0, 62, 30)], new Set([0, 1]), -1000, 60);
+    expect(notes.map((changed) => changed.length_ticks)).toEqual([60, 30]);
+  });
+
+  it('keeps velocities above silence', () => {
+    expect(setVelocity(NOTES, new Set([0]), 0).notes[0]?.velocity).toBeCloseTo(1 / 127);
+    expect(setVelocity(NOTES, new Set([0]), 2).notes[0]?.velocity).toBe(1);
+  });
+
+  it('duplicates behind the group, on the grid', () => {
+    const { notes, selection } = duplicateNotes([note(0), note(250)], new Set([0, 1]), 240);
+    expect(notes.slice(2).map((copy) => copy.tick)).toEqual([720, 970]);
+    expect(selection).toEqual(new Set([2, 3]));
+  });
+});
+
+describe('quantising', () => {
+  it('moves all when none is selected', () => {
+    expect(quantiseNotes([note(130), note(250)], new Set(), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([240, 240]);
+  });
+
+  it('goes only part of the way when asked', () => {
+    expect(quantiseNotes([note(140)], new Set(), 0, 240, 0.5).notes[0]?.tick).toBe(190);
+  });
+
+  it('goes by the song, not by the item', () => {
+    expect(quantiseNotes([note(130)], new Set(), 100, 240, 1).notes[0]?.tick).toBe(140);
+  });
+
+  it('leaves the selection’s others alone', () => {
+    const notes = [note(130), note(130)];
+    expect(quantiseNotes(notes, new Set([1]), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([130, 240]);
+  });
+});

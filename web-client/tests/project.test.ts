@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+
+import { duplicateItem, findItem, moveItem, resizeItem, setItemNotes, songEndTick } from '../src/project/edit-items';
+import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
+import { audibleTracks, projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
+import { setInstrument } from '../src/project/instrument';
+import { addImported, isEmptySong, sameTempo } from '../src/project/merge';
+import type { Control, MidiItem, Project } from '../src/project/model';
+import { emptyProject, normaliseProject } from '../src/project/normalise';
+import { updateTrack } from '../src/project/update-track';
+
+function song(controls: Control[] = []): Project {
+  return normaliseProject({
+    schema_version: 1,
+    project_id: 'p',
+    name: 'Song',
+    tracks: [
+      {
+        id: 'a',
+        kind: 'instrument',
+        synth_engine: { type: 'soundfont', bank: 0, program: 1 },
+        items: [
+          {
+            type: 'midi',
+            id: 'one',
+            start_tick: 960,
+            length_ticks: 3840,
+            notes: [{ tick: 480, length_ticks: 240, pitch: 60, velocity: 0.5 }],
+            controls,
+          },
+        ],
+      },
+      { id: 'b', kind: 'instrument', items: [] },
+    ],
+  });
+}
+const midi = (project: Project, id: string): MidiItem => findItem(project, id)?.item as MidiItem;
+
+describe('reading projects', () => {
+  it('fills what was left out and keeps what it does not know', () => {
+    const project = normaliseProject({ project_id: 'x', tracks: [{ id: 't', kind: 'audio', later: 1 }], future: { a: 1 } });
+    expect(project).toMatchObject({
+      name: 'Untitled',
+      sample_rate_hz: 48000,
+      tempo_map: [{ tick: 0, bpm: 120 }],
+      future: { a: 1 },
+      tracks: [{ later: 1, volume_db: 0, mute: false, items: [] }],
+    });
+  });
+
+  it('refuses what is no project', () => {
+    expect(() => normaliseProject([])).toThrow(TypeError);
+    expect(() => normaliseProject({ tracks: 3 })).toThrow(/no list of tracks/);
+  });
+});
+
+describe('items', () => {
+  it('grow to the bar in which their last note ends', () => {
+    const notes = [{ tick: 4000, length_ticks: 100, pitch: 60, velocity: 1 }];
+    expect(midi(setItemNotes(song(), 'one', notes), 'one').length_ticks).toBe(2 * 3840 - 960);
+    expect(midi(setItemNotes(song(), 'one', []), 'one').length_ticks).toBe(3840);
+  });
+
+  it('move along and between tracks', () => {
+    const moved = moveItem(song(), 'one', 1920, 'b');
+    expect(moved.tracks.map((track) => track.items.length)).toEqual([0, 1]);
+    expect(midi(moved, 'one').start_tick).toBe(1920);
+  });
+
+  it('stay where they are when their goal is no track, or the same place', () => {
+    const project = song();
+    expect(moveItem(project, 'one', 0, 'nowhere')).toBe(project);
+    expect(moveItem(project, 'one', 960, 'a')).toBe(project);
+  });
+
+  it('are copied to their end under ids of their own', () => {
+    const copy = duplicateItem(song(), 'one');
+    expect(copy && midi(copy.project, copy.itemId).start_tick).toBe(4800);
+    expect(copy?.itemId).not.toBe('one');
+  });
+
+  it('never shrink to nothing', () => {
+    expect(midi(resizeItem(song(), 'one', -5), 'one').length_ticks).toBe(1);
+  });
+
+  it('tell where the song ends', () => {
+    expect(songEndTick(song())).toBe(4800);
+  });
+});
+
+describe('tracks', () => {
+  it('are copied to below themselves, with items of their own', () => {
+    const copy = duplicateTrack(song(), 'a');
+    expect(copy?.project.tracks.map((track) => track.id)).toEqual(['a', copy?.trackId, 'b']);
+    const ids = copy?.project.tracks.flatMap((track) => track.items.map((item) => (item.type === 'midi' ? item.id : '')));
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('move no further than the ends of the list', () => {
+    expect(moveTrack(song(), 'b', -5).tracks.map((track) => track.id)).toEqual(['b', 'a']);
+    const project = song();
+    expect(moveTrack(project, 'a', -1)).toBe(project);
+  });
+
+  it('are heard unless muted, or another one is soloed', () => {
+    const muted = updateTrack(song(), 'a', (track) => ({ ...track, mute: true }));
+    expect([...audibleTracks(muted).values()]).toEqual([false, true]);
+    const soloed = updateTrack(song(), 'a', (track) => ({ ...track, solo: true }));
+    expect([...audibleTracks(soloed).values()]).toEqual([true, false]);
+  });
+});
+
+describe('tempo and signature', () => {
+  it('changes the point in force', () => {
+    const project = { ...song(), tempo_map: [{ tick: 0, bpm: 100 }, { tick: 960, bpm: 140 }] };
+    expect(setTempoAt(project, 959, 90.004).tempo_map.map((point) => point.bpm)).toEqual([90, 140]);
+    expect(setTempoAt(project, 960, 5000).tempo_map.map((point) => point.bpm)).toEqual([100, 999]);
+  });
+
+  it.each([
+    ['3/4', { numerator: 3, denominator: 4 }],
+    [' 12 / 8 ', { numerator: 12, denominator: 8 }],
+    ['4/5', null],
+    ['0/4', null],
+    ['256/4', null],
+    ['four', null],
+  ])('reads %j', (text, expected) => {
+    expect(parseSignature(text)).toEqual(expected);
+  });
+});
+
+describe('choosing an instrument', () => {
+  const engine = { type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 40 } as const;
+  const controls: Control[] = [
+    { tick: 0, type: 'cc', controller: 0, value: 8 },
+    { tick: 0, type: 'cc', controller: 32, value: 1 },
+    { tick: 0, type: 'cc', controller: 7, value: 100 },
+    { tick: 480, type: 'program', program: 5 },
+    { tick: 481, type: 'program', program: 6 },
+  ];
+
+  it('removes what would hide the choice, up to the first note, and nothing else', () => {
+    const change = setInstrument(song(controls), 'a', engine);
+    expect(midi(change.project, 'one').controls).toEqual([controls[2], controls[4]]);
+    expect(change).toMatchObject({ removedControls: 3, laterProgramChanges: 1 });
+    expect(change.project.tracks[0]?.synth_engine).toEqual(engine);
+  });
+
+  it('takes away an item’s own bank and program', () => {
+    const own = song();
+    const item = midi(own, 'one');
+    item.soundfont_bank = 1;
+    item.soundfont_program = 2;
+    const changed = midi(setInstrument(own, 'a', engine).project, 'one');
+    expect('soundfont_bank' in changed || 'soundfont_program' in changed).toBe(false);
+  });
+
+  it('shares items it did not have to change', () => {
+    const project = song();
+    expect(setInstrument(project, 'a', engine).project.tracks[0]?.items[0]).toBe(project.tracks[0]?.items[0]);
+  });
+});
+
+describe('importing', () => {
+  it('gives an empty song the other’s name and time', () => {
+    const imported: Project = { ...song(), name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] };
+    const merged = addImported(emptyProject(), imported);
+    expect(merged).toMatchObject({ name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] });
+    expect(merged.tracks).toHaveLength(2);
+    expect(isEmptySong(merged)).toBe(false);
+  });
+
+  it('adds to a song under new ids, keeping its time', () => {
+    const merged = addImported(song(), { ...song(), tempo_map: [{ tick: 0, bpm: 99 }] });
+    expect(merged.tempo_map).toEqual([{ tick: 0, bpm: 120 }]);
+    expect(new Set(merged.tracks.map((track) => track.id)).size).toBe(4);
+    expect(sameTempo(merged, song())).toBe(true);
+    expect(sameTempo(merged, { ...song(), tempo_map: [{ tick: 0, bpm: 99 }] })).toBe(false);
+  });
+});
+
+describe('what the engine is given', () => {
+  it('names the default SoundFont where a track names none', () => {
+    const given = projectForEngine(song(), 'gm', null);
+    expect(given.tracks[0]?.synth_engine).toMatchObject({ soundfont_id: 'gm' });
+    expect(given.tracks).toHaveLength(2);
+  });
+
+  it('has a track to try a sound on only while one is tried', () => {
+    const given = projectForEngine(song(), 'gm', { type: 'soundfont', bank: 0, program: 9 });
+    expect(given.tracks.at(-1)).toMatchObject({ id: AUDITION_TRACK_ID, items: [] });
+  });
+
+  it('is the same music after a fader moved, and another after a note did', () => {
+    const project = song();
+    const louder = updateTrack(project, 'a', (track) => ({ ...track, volume_db: 3, mute: true }));
+    expect(sameMusic(project, louder)).toBe(true);
+    expect(sameMusic(project, setItemNotes(project, 'one', []))).toBe(false);
+    expect(sameMusic(project, setTempoAt(project, 0, 121))).toBe(false);
+  });
+});

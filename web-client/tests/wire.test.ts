@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+
+import { revisionOfEtag } from '../src/api/client';
+import { EventSplitter } from '../src/api/task-events';
+import { contentHash, versionPage, versionStyle } from '../build/versioned-references';
+
+describe('server-sent events', () => {
+  it('come out whole, however the stream was cut', () => {
+    const splitter = new EventSplitter();
+    const text = ': hello\n\nevent: task\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: {"b":2}\n\ndata: half';
+    const seen = [...text].flatMap((letter) => splitter.push(letter));
+    expect(seen).toEqual(['{"a":\n1}', '{"b":2}']);
+  });
+});
+
+describe('revisions', () => {
+  it.each([
+    ['"12"', 12],
+    ['W/"3"', 3],
+    ['"abc"', null],
+    [null, null],
+  ])('of %j', (etag, revision) => {
+    expect(revisionOfEtag(etag)).toBe(revision);
+  });
+});
+
+describe('versioned references', () => {
+  it('marks the page’s assets and says which build it is', () => {
+    const html = '<head><script src="/assets/index.js"></script><link href="/assets/a.css"><a href="https://x.test/">';
+    const page = versionPage(html, 'beef');
+    expect(page).toContain('src="/assets/index.js?v=beef"');
+    expect(page).toContain('href="/assets/a.css?v=beef"');
+    expect(page).toContain('href="https://x.test/"');
+    expect(page).toContain('<meta name="songfoundry-build" content="beef" />');
+  });
+
+  it('marks fonts by their own content, and leaves strangers alone', () => {
+    const css = 'a{src:url(/assets/inter.woff2) b}c{background:url("data:x")}';
+    expect(versionStyle(css, (name) => (name === 'inter.woff2' ? '12' : null))).toBe(
+      'a{src:url(/assets/inter.woff2?v=12) b}c{background:url("data:x")}',
+    );
+  });
+
+  it('hashes content', () => {
+    expect(contentHash(['a', 'b'])).toBe(contentHash(['ab']));
+    expect(contentHash(['a'])).not.toBe(contentHash(['b']));
+  });
+});
