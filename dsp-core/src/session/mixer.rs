@@ -179,15 +179,15 @@ impl Mixer {
         self.release_all();
     }
 
-    /// Moves to the grid place at or before `frame`, playing or not. What rang on is cut.
+    /// Moves to the grid place at or before `frame`. While playing, what rang on is cut, and the
+    /// session goes on with the state that it would have there; standing still, what rings on may.
     pub fn seek(&mut self, frame: u64) {
         self.position = frame - frame % crate::synth::EVENT_GRID_FRAMES;
+        if !self.playing {
+            return;
+        }
         for strip in &mut self.strips {
             strip.seek(self.position);
-            if !self.playing {
-                // Held notes belong to playing.
-                strip.player.release_all();
-            }
         }
         self.master_gain.jump();
         self.reverb.reset();
@@ -230,10 +230,10 @@ impl Mixer {
     /// session plays; live notes sound all the same.
     pub fn set_takes_input(&mut self, track_place: usize, takes_input: bool) {
         if let Some(strip) = self.strips.get_mut(track_place) {
-            if strip.takes_input != takes_input {
+            if strip.takes_input != takes_input && self.playing {
                 strip.player.seek(self.position);
-                if takes_input || !self.playing {
-                    strip.player.release_all();
+                if takes_input {
+                    strip.player.cut_notes();
                 }
             }
             strip.takes_input = takes_input;

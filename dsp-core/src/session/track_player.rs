@@ -159,6 +159,14 @@ impl TrackPlayer {
         }
     }
 
+    /// Cuts every note at once: the sound of the track comes from elsewhere from here on.
+    pub(super) fn cut_notes(&mut self) {
+        self.sounding = [0; 128];
+        if let Some(synth) = &mut self.synth {
+            synth.cut_all();
+        }
+    }
+
     /// How much of the track goes to the shared effects now.
     pub(super) fn sends(&self) -> EffectSends {
         self.sends

@@ -86,6 +86,11 @@ impl SynthProcessor {
         self.synthesizer.note_off_all(false);
     }
 
+    /// Ends every note at once, without its release.
+    pub(crate) fn cut_all(&mut self) {
+        self.synthesizer.note_off_all(true);
+    }
+
     pub(crate) fn render(&mut self, left: &mut [f32], right: &mut [f32]) {
         self.synthesizer.render(left, right);
     }

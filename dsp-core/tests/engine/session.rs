@@ -157,6 +157,23 @@ fn stopping_releases_and_playing_again_repeats_to_the_bit() {
 }
 
 #[test]
+fn going_back_while_it_stands_still_lets_the_end_ring_out() {
+    let session = session(vec![track("a", &[(0, 9_600, 60)])]);
+    let ringing_out = |back_to_start: bool| {
+        let mut mixer = mixer(&session);
+        mixer.play();
+        play(&mut mixer, 9_600, 128);
+        mixer.stop();
+        if back_to_start {
+            mixer.seek(0);
+        }
+        play(&mut mixer, 9_600, 128)
+    };
+    assert!(peak(&ringing_out(true)) > 0.01, "cut");
+    assert!(ringing_out(true) == ringing_out(false));
+}
+
+#[test]
 fn live_notes_sound_while_the_session_stands_still() {
     let mut mixer = mixer(&session(vec![track("a", &[])]));
     let place = mixer.track_place("a").unwrap();

@@ -1,0 +1,9 @@
+/** Where the browser makes the instruments' sound, the browser plays what the service renders. */
+import { expectDemoAsRendered } from '../support/demo';
+import { test } from '../support/service';
+
+test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
+
+test('the demo song sounds as the service renders it', async ({ page, service }) => {
+  await expectDemoAsRendered(page, service, 'client');
+});

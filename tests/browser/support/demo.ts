@@ -1,0 +1,59 @@
+/** The demo song in the browser, beside the service's render of it. */
+import type { Page } from '@playwright/test';
+import { largestDifference, peak, readFloatWav } from './audio';
+import { recorded, startRecording } from './capture';
+import { expect, test, type Service } from './service';
+
+/** Largest difference allowed between the browser's and the service's samples. */
+const TOLERANCE = 1e-4;
+const DEMO_SECS = 88.6;
+const DEMO_TRACKS = 6;
+
+/** Opens the page on the demo song and waits for the engine. */
+export async function openDemo(page: Page, service: Service): Promise<void> {
+  await page.goto(service.url);
+  await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
+  await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
+}
+
+/** The service's render of the stored demo song, in 32-bit float. */
+async function demoRender(page: Page, service: Service): Promise<ReturnType<typeof readFloatWav>> {
+  const project: unknown = await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json();
+  const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, {
+    data: { project, format: 'wav', bit_depth: 'float32' },
+  });
+  expect(answer.status()).toBe(200);
+  const { audio_url: url } = (await answer.json()) as { audio_url: string };
+  return readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
+}
+
+/**
+ * Plays the demo song to its end, records what the worklet puts out, and compares it with the
+ * service's render. `instrumentSound` is who should be making the sound.
+ */
+export async function expectDemoAsRendered(
+  page: Page,
+  service: Service,
+  instrumentSound: 'server' | 'client',
+): Promise<void> {
+  test.setTimeout(240_000);
+  let trackRenders = 0;
+  page.on('requestfinished', (request) => {
+    if (request.url().endsWith('/plugins/soundfont-render')) trackRenders += 1;
+  });
+  await openDemo(page, service);
+  const expectedRenders = instrumentSound === 'server' ? DEMO_TRACKS : 0;
+  await expect.poll(() => trackRenders, { timeout: 120_000 }).toBe(expectedRenders);
+  await expect(page.getByText(`sound from ${instrumentSound === 'server' ? 'the service' : 'this browser'}`, { exact: true })).toBeVisible();
+  await startRecording(page);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.waitForTimeout((DEMO_SECS + 2) * 1000);
+  const heard = await recorded(page);
+  const rendered = await demoRender(page, service);
+  expect(rendered.sampleRateHz).toBe(48_000);
+  expect(peak(heard.left)).toBeGreaterThan(0.1);
+  const { difference, frames } = largestDifference(heard, rendered);
+  console.log(`${instrumentSound}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
+  expect(frames).toBeGreaterThan((DEMO_SECS - 1) * 48_000);
+  expect(difference).toBeLessThan(TOLERANCE);
+}
