@@ -143,8 +143,8 @@ fn loops_of_buses_are_found() {
 
 #[test]
 fn totals_are_limited() {
-    let note = json!({"tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 0.5});
-    let item = json!({"type": "midi", "notes": vec![note; 500_001]});
+    // Only how many there are counts here.
+    let item = json!({"type": "midi", "notes": vec![(); 500_001]});
     let document = json!({"tracks": [{"id": "a", "items": [item]}, {"id": "b", "items": [item]}]});
     let expected = Violation {
         pointer: "/tracks".into(),

@@ -3,9 +3,10 @@
 use axum::extract::{FromRequest as _, Multipart, Request, State};
 use axum::http::header;
 use schemas::Project;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
+use super::import_query::ImportQuery;
 use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
@@ -30,16 +31,6 @@ const MEDIA_TYPES: &[&str] = &[
     "application/octet-stream",
 ];
 
-/// What the file does not say.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(super) struct ImportQuery {
-    /// Bank that the tracks play; the default bank by default.
-    soundfont_id: Option<String>,
-    /// Name of the project; the name in the file by default.
-    name: Option<String>,
-}
-
 /// A project made from a MIDI file. It is not stored.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportAnswer {
@@ -57,7 +48,7 @@ impl From<MidiError> for ApiError {
 }
 
 /// Reads a MIDI file, as the body or as the part `file` of a form, into a project.
-#[utoipa::path(post, path = "/multitrack/midi/import", tag = "multitrack",
+#[utoipa::path(post, path = "/multitrack/midi/import", tag = "multitrack", params(ImportQuery),
     request_body(content = String, content_type = "audio/midi", description = "The file"),
     responses((status = 200, body = ImportAnswer), CommonErrors))]
 pub(super) async fn import(

@@ -2,6 +2,7 @@
 
 mod export;
 mod import;
+mod import_query;
 pub mod midi;
 
 use utoipa_axum::router::OpenApiRouter;

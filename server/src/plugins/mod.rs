@@ -4,6 +4,7 @@ mod available;
 mod file_answer;
 mod legacy;
 mod render;
+mod render_request;
 mod renders;
 mod soundfont_render;
 pub mod soundfonts;
@@ -74,6 +75,7 @@ impl From<RenderError> for ApiError {
             RenderError::Loudness(_) => "not_playable",
             RenderError::Bank { .. } | RenderError::Synthesizer { .. } => "soundfont_unusable",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
+            RenderError::NoSoundFont => return soundfonts::no_soundfont(),
             RenderError::Cancelled => {
                 return Self::Conflict { code: "cancelled", detail: error.to_string() };
             }

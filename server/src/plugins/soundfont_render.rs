@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::file_answer::FileAnswer;
-use super::render::{checked_rate, checked_tail};
+use super::render_request::{checked_rate, checked_tail};
 use super::soundfonts::download::chosen_headers;
-use super::soundfonts::no_soundfont;
 use super::{Caller, render::Source};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
+use crate::rendering::RenderError;
 use crate::rendering::track::render_first;
 use crate::state::AppState;
 
@@ -102,7 +102,7 @@ pub(super) async fn render(
         let document = project(request)?;
         let (_, project) = Source::Sent(document).into_project().map_err(in_terms_of_request)?;
         let opened = snapshot.open(&work_state.sound.banks, soundfont_id.as_deref())?;
-        let (bank, chosen) = opened.ok_or_else(no_soundfont)?;
+        let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
         // Without a name: the file is gone when the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
         let buffered = std::io::BufWriter::new(&mut file);

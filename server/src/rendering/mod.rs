@@ -62,6 +62,9 @@ pub enum RenderError {
         /// The limit in seconds.
         limit_secs: u64,
     },
+    /// Not even a default bank is there.
+    #[error("no SoundFont is installed that could play the notes")]
+    NoSoundFont,
     /// Somebody asked to stop.
     #[error("the render was cancelled")]
     Cancelled,

@@ -58,8 +58,8 @@ pub(super) fn inspect(path: &Path, size_bytes: u64) -> Inspection {
             if summary.encoding == SampleEncoding::Vorbis {
                 inspection.format = SoundFontFormat::Sf3;
             }
-            if !summary.name.trim().is_empty() {
-                inspection.name = summary.name.trim().to_owned();
+            if let Some(name) = plain_name(&summary.name) {
+                inspection.name = name.to_owned();
             }
             let preset = |preset: dsp_core::soundfont::PresetSummary| Preset {
                 bank: preset.bank,
@@ -80,6 +80,14 @@ pub(super) fn inspect(path: &Path, size_bytes: u64) -> Inspection {
         }
     }
     inspection
+}
+
+/// The name in a file without the file extension that some carry; `None` if it is empty.
+fn plain_name(name: &str) -> Option<&str> {
+    let name = name.trim();
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let is_extension = ["sf2", "sf3"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    Some(if is_extension { stem } else { name }).filter(|name| !name.is_empty())
 }
 
 /// What a file's name says that it is.

@@ -160,7 +160,7 @@ pub fn id_of_name(name: &str) -> String {
 
 /// The answer where no bank is there to play with.
 #[must_use]
-pub fn no_soundfont() -> ApiError {
+pub(super) fn no_soundfont() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",
         detail:
