@@ -84,6 +84,16 @@ export class App {
     }
   }
 
+  /** Logs out, with unsaved work kept as an autosave. */
+  async logout(): Promise<void> {
+    await this.saving.autosave();
+    try {
+      await this.session.logout();
+    } catch (error) {
+      this.notices.failed('Logging out failed', error);
+    }
+  }
+
   async connectMidi(): Promise<void> {
     await this.midi.connect();
     if (this.midi.state === 'denied') {

@@ -7,6 +7,8 @@ import { listenToKeys } from './shortcuts';
 
 const DEFAULT_AUTOSAVE_SECS = 30;
 const DEFAULT_POLL_SECS = 3;
+/** How long editing pauses before a large song is autosaved. */
+const SETTLE_MS = 4000;
 
 /** To be called while a component is made; everything ends with it. */
 export function keepInStep(app: App): void {
@@ -25,6 +27,13 @@ export function keepInStep(app: App): void {
       player.stop();
       player.seekTick(0);
     });
+  });
+
+  // A large song is autosaved whenever editing pauses: it cannot be sent off while the page closes.
+  $effect(() => {
+    void song.project;
+    const timer = setTimeout(() => void saving.autosaveIfLarge(), SETTLE_MS);
+    return () => clearTimeout(timer);
   });
 
   $effect(() => listenToKeys(app));

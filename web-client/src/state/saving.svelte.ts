@@ -26,7 +26,8 @@ const KEEPALIVE_MAX_BYTES = 60_000;
 /** Where the revision that an autosave started from is kept in the project's `client`. */
 const BASE_REVISION = 'base_revision';
 
-export type Conflict = { mine: Project; detail: string };
+/** What this window wanted to save when a newer revision was found. */
+export type Conflict = { mine: Project };
 
 export class Saving {
   phase = $state<SavePhase>('idle');
@@ -118,6 +119,14 @@ export class Saving {
   }
 
   /**
+   * Autosaves a song that has come to rest after an edit, when it is too large
+   * for {@link flush}: browsers let only small requests outlive the page.
+   */
+  async autosaveIfLarge(): Promise<void> {
+    if (this.#song.dirty && byteLength(this.#tempBody(this.#song.project)) > KEEPALIVE_MAX_BYTES) await this.autosave();
+  }
+
+  /**
    * The page may be gone any moment: sends unsaved work off. Answers whether
    * work remains that could not be sent in a way that outlives the page.
    */
@@ -125,7 +134,7 @@ export class Saving {
     const project = this.#song.project;
     if (!this.#song.dirty || project === this.#autosaved || this.conflict) return false;
     const body = this.#tempBody(project);
-    const small = new Blob([body]).size <= KEEPALIVE_MAX_BYTES;
+    const small = byteLength(body) <= KEEPALIVE_MAX_BYTES;
     void writeTemp(this.#api, body, small).then(
       (written) => this.#noteWritten(project, written),
       (error: unknown) => this.#notices.failed('The autosave failed', error),
@@ -197,7 +206,7 @@ export class Saving {
       this.phase = 'failed';
       this.problem = error instanceof Error ? error.message : String(error);
       if (error instanceof ApiError && (error.status === 412 || error.status === 409)) {
-        this.conflict = { mine: project, detail: error.message };
+        this.conflict = { mine: project };
       } else if (error instanceof ApiError && error.status === 404 && revision !== null) {
         this.#song.markDeleted();
         this.#notices.show('error', 'This song was deleted elsewhere. Save again to keep it as a new one.');
@@ -267,6 +276,10 @@ export class Saving {
     const client = { ...project.client, [BASE_REVISION]: this.#song.revision };
     return JSON.stringify({ client_id: this.#clientId, project: { ...project, client } });
   }
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** Takes an autosave apart: the project, and the revision it started from. */

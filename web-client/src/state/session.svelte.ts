@@ -61,9 +61,11 @@ export class Session {
     this.#accept(await changePassword(this.api, current, next));
   }
 
+  /** Ends every token of this account, and begins the page anew. */
   async logout(): Promise<void> {
     await logout(this.api);
-    this.#end();
+    this.#forget();
+    window.location.reload();
   }
 
   #accept(answer: TokenAnswer): void {
@@ -73,6 +75,8 @@ export class Session {
   }
 
   #enter(user: User): void {
+    // What is open belongs to whoever was logged in before.
+    if (this.user !== null && this.user.id !== user.id) window.location.reload();
     this.user = user;
     this.phase = user.must_change_password ? 'password' : 'open';
   }

@@ -15,7 +15,15 @@ export type RollPoint = { x: number; y: number; shiftKey: boolean; addKey: boole
 export type Marquee = { left: number; top: number; width: number; height: number };
 
 type Drag =
-  | { kind: 'move' | 'resize'; at: RollPoint; anchor: Note; base: NotesEdit; moved: boolean; remove: boolean }
+  | {
+      kind: 'move' | 'resize';
+      at: RollPoint;
+      anchor: Note;
+      base: NotesEdit;
+      moved: boolean;
+      remove: boolean;
+      gesture: string | null;
+    }
   | { kind: 'marquee'; at: RollPoint; before: ReadonlySet<number> };
 
 export class RollGestures {
@@ -25,6 +33,8 @@ export class RollGestures {
   readonly #stepTicks: () => number;
   #drag: Drag | null = null;
   #heardKey: number | null = null;
+  /** Counts drawn notes: drawing one and stretching it is one edit. */
+  #drawn = 0;
 
   constructor(song: Song, roll: RollState, keys: LiveKeys, stepTicks: () => number) {
     this.#song = song;
@@ -81,6 +91,7 @@ export class RollGestures {
       base: { notes: item.notes, selection },
       moved: false,
       remove: this.#roll.tool === 'draw' && !hit.edge,
+      gesture: null,
     };
   }
 
@@ -118,7 +129,7 @@ export class RollGestures {
     if (!drag || drag.kind === 'marquee') return;
     if (drag.moved && preview) {
       const label = drag.kind === 'resize' ? 'Stretch notes' : 'Move notes';
-      this.#commit(item, label, preview);
+      this.#commit(item, label, preview, drag.gesture);
       const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
       const last = index === undefined ? undefined : preview.notes[index];
       if (last) this.#roll.lengthTicks = last.length_ticks;
@@ -168,9 +179,11 @@ export class RollGestures {
       velocity: this.#roll.velocity,
     };
     const edit = addNotes(item.notes, [note]);
-    this.#commit(item, 'Draw note', edit);
+    this.#drawn += 1;
+    const gesture = `draw ${this.#drawn}`;
+    this.#commit(item, 'Draw note', edit, gesture);
     this.#hear(note.pitch, note.velocity);
-    this.#drag = { kind: 'resize', at: point, anchor: note, base: edit, moved: false, remove: false };
+    this.#drag = { kind: 'resize', at: point, anchor: note, base: edit, moved: false, remove: false, gesture };
   }
 
   #select(item: MidiItem, drag: { at: RollPoint; before: ReadonlySet<number> }, point: RollPoint): void {
@@ -199,8 +212,8 @@ export class RollGestures {
     return snapTick(this.#song.project.time_signatures, tick, this.#stepTicks());
   }
 
-  #commit(item: MidiItem, label: string, edit: NotesEdit): void {
-    this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes));
+  #commit(item: MidiItem, label: string, edit: NotesEdit, gesture: string | null = null): void {
+    this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes), gesture);
     this.#song.selectedNotes = edit.selection;
   }
 
