@@ -30,6 +30,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         format!("cannot listen on {wanted} (SF_HOST, SF_PORT); is something else using it?")
     })?;
     let bound = listener.local_addr()?;
+    // Before anybody knows that the service is there, so that no signal finds it unprepared.
+    let stop_signal = stop_signal().context("cannot listen for signals")?;
     println!("Songfoundry is at http://{}", reachable(bound));
     tracing::info!(address = %bound, environment = ?state.config.environment, "serving");
 
@@ -37,7 +39,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     let stop = state.stop.clone();
     tokio::spawn(async move {
-        wait_for_signal().await;
+        stop_signal.await;
         stop.cancel();
     });
     let stop = state.stop.clone();
@@ -76,28 +78,25 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, bound.port())
 }
 
-async fn wait_for_signal() {
-    let interrupt = async {
+/// Listens for SIGTERM and SIGINT from now on; the future ends with the first of them.
+#[cfg(unix)]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Listens for Ctrl-C; the future ends with it.
+#[cfg(not(unix))]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-    };
-    #[cfg(unix)]
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(error) => {
-                tracing::error!(%error, "cannot listen for SIGTERM");
-                std::future::pending::<()>().await;
-            }
-        }
-    };
-    #[cfg(not(unix))]
-    let terminate = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupt => {}
-        () = terminate => {}
-    }
+    })
 }
