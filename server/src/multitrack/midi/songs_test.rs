@@ -192,3 +192,39 @@ fn a_second_import_gives_the_same_project() {
         assert_eq!(second.markers, first.markers, "{}", path.display());
     }
 }
+
+#[test]
+fn damaged_songs_become_valid_projects_or_errors() {
+    let bytes = fs::read(Path::new(SONGS).join("ultimate_run.mid")).expect("the songs of openttd-openmsx");
+    // The same damage every time.
+    let mut state = 2_463_534_242_u32;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as usize
+    };
+    let (mut projects, mut errors) = (0, 0);
+    for round in 0..300 {
+        let mut damaged = bytes.clone();
+        // Many of the changes near the start, where the headers are.
+        let reach = if round % 2 == 0 { 60 } else { damaged.len() };
+        for _ in 0..=(round % 8) {
+            let place = next() % reach;
+            damaged[place] = next() as u8;
+        }
+        if round % 5 == 0 {
+            damaged.truncate(next() % damaged.len());
+        }
+        match import(&damaged, ImportOptions { project_id: "song".into(), ..ImportOptions::default() }) {
+            Err(_) => errors += 1,
+            Ok(imported) => {
+                projects += 1;
+                let document = serde_json::to_value(&imported.project).expect("JSON");
+                assert_eq!(schemas::validate::validate(&document), Ok(()), "round {round}");
+                assert!(Smf::parse(&export(&imported.project)).is_ok(), "round {round}");
+            }
+        }
+    }
+    assert!(projects > 100 && errors > 20, "{projects} projects and {errors} errors");
+}
