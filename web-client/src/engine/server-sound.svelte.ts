@@ -93,7 +93,8 @@ export class ServerSound {
         abort: new AbortController(),
       };
       this.#tracks.set(track.id, rendering);
-      this.#queue = this.#queue.then(() => this.#render(engine, track.id, rendering, request, first ? 0 : SETTLE_MS));
+      const notBeforeMs = performance.now() + (first ? 0 : SETTLE_MS);
+      this.#queue = this.#queue.then(() => this.#render(engine, track.id, rendering, request, notBeforeMs));
     }
     this.wanted = wanted;
     this.ready = this.#done.size;
@@ -118,10 +119,11 @@ export class ServerSound {
     id: string,
     rendering: Rendering,
     request: SoundFontRenderRequest,
-    waitMs: number,
+    notBeforeMs: number,
   ): Promise<void> {
     const { signal } = rendering.abort;
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const waitMs = notBeforeMs - performance.now();
+    if (waitMs > 0 && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (signal.aborted) return;
     try {
       const response = await renderSoundFont(this.#api, request, signal);

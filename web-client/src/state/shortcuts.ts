@@ -44,29 +44,42 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'View', keys: '?', label: 'Show these shortcuts', on: (event) => bare(event) && event.key === '?', run: (app) => (app.dialog = 'shortcuts') },
 ];
 
+/** Elements that the arrow keys, Home and End move. */
+const MOVED_BY_ARROWS = ['slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar']
+  .map((role) => `[role="${role}"]`)
+  .join(', ');
+
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
 }
 
-/** Whether the event is meant for the element it happened on. */
-function isTaken(event: KeyboardEvent): boolean {
+/**
+ * Whether the event is meant for the element it happened on. Space presses a
+ * button only when the Tab key led there (`tabbed`); it plays otherwise.
+ */
+function isTaken(event: KeyboardEvent, tabbed: boolean): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
-  if (event.key === ' ') return target.matches('button:focus-visible, [role="button"]:focus-visible, a:focus-visible');
+  if (event.key === ' ') return tabbed && target.closest('button, [role="button"], a') !== null;
   const arrows = event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End';
-  return arrows && target.closest('[role="slider"], [role="tablist"], [role="listbox"], [role="separator"]') !== null;
+  return arrows && target.closest(MOVED_BY_ARROWS) !== null;
 }
 
 /** Listens to the window's keys; answers with what ends it. */
 export function listenToKeys(app: App): () => void {
   const sounding = new Map<string, number>();
+  let tabbed = false;
 
   const press = (event: KeyboardEvent): void => {
-    if (event.defaultPrevented || app.session.phase !== 'open' || isTyping(event.target) || isTaken(event)) return;
+    if (event.key === 'Tab') tabbed = true;
+    if (app.session.phase !== 'open' || isTyping(event.target) || isTaken(event, tabbed)) {
+      return;
+    }
     const shortcut = SHORTCUTS.find((candidate) => candidate.on(event));
     if (shortcut) {
       event.preventDefault();
+      event.stopPropagation();
       shortcut.run(app, event);
       return;
     }
@@ -93,19 +106,26 @@ export function listenToKeys(app: App): () => void {
     sounding.clear();
   };
 
+  const point = (): void => {
+    tabbed = false;
+  };
+
   // A button clicked with the mouse gives the keys back, so that Space goes on playing.
   const giveBack = (event: MouseEvent): void => {
     const button = event.target instanceof Element ? event.target.closest('button') : null;
     if (event.detail > 0 && button === document.activeElement && !button?.closest('[role="dialog"]')) button?.blur();
   };
 
+  window.addEventListener('pointerdown', point, true);
   window.addEventListener('click', giveBack);
-  window.addEventListener('keydown', press);
+  // Before anything on the page takes the key for itself.
+  window.addEventListener('keydown', press, true);
   window.addEventListener('keyup', release);
   window.addEventListener('blur', releaseAll);
   return () => {
+    window.removeEventListener('pointerdown', point, true);
     window.removeEventListener('click', giveBack);
-    window.removeEventListener('keydown', press);
+    window.removeEventListener('keydown', press, true);
     window.removeEventListener('keyup', release);
     window.removeEventListener('blur', releaseAll);
   };
