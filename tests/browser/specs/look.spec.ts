@@ -1,0 +1,22 @@
+/** Pictures of the page, for people to look at: `output/page-<width>x<height>.png`. */
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+
+for (const size of [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+]) {
+  test(`the page while it plays, at ${size.width}x${size.height}`, async ({ page, service }) => {
+    await page.setViewportSize(size);
+    await openDemo(page, service);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.waitForTimeout(7_000);
+    const path = `output/page-${size.width}x${size.height}.png`;
+    await page.screenshot({ path });
+    const overflow = await page.evaluate(() => ({
+      right: document.documentElement.scrollWidth - window.innerWidth,
+      bottom: document.documentElement.scrollHeight - window.innerHeight,
+    }));
+    expect(overflow).toEqual({ right: 0, bottom: 0 });
+  });
+}

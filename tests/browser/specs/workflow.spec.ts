@@ -1,0 +1,98 @@
+/** A musician's way through the page: a MIDI file in, edits, saving, a finished WAV out. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+
+const SONG = '/usr/share/games/openttd/baseset/openmsx/city_blues_redfarn.mid';
+const SONG_TRACKS = 5;
+
+/** Drops a file on the page, as from a file manager. */
+async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ({ name, encoded }) => {
+      const transfer = new DataTransfer();
+      const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], name, { type: 'audio/midi' }));
+      return transfer;
+    },
+    { name, encoded: bytes.toString('base64') },
+  );
+  for (const type of ['dragenter', 'dragover', 'drop']) {
+    await page.dispatchEvent('body', type, { dataTransfer: transfer });
+  }
+}
+
+async function choose(page: Page, menu: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `${menu} menu` }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
+
+test('a MIDI file becomes tracks, is saved, found again, and exported', async ({ page, service }) => {
+  test.setTimeout(180_000);
+  await openDemo(page, service);
+  await choose(page, 'Project', 'New song');
+  await expect(trackHeaders(page)).toHaveCount(0);
+
+  await drop(page, 'city_blues_redfarn.mid', readFileSync(SONG));
+  await expect(trackHeaders(page)).toHaveCount(SONG_TRACKS, { timeout: 20_000 });
+  await page.keyboard.press('Control+z');
+  await expect(trackHeaders(page)).toHaveCount(0);
+  await page.keyboard.press('Control+Shift+z');
+  await expect(trackHeaders(page)).toHaveCount(SONG_TRACKS);
+
+  await page.keyboard.press('Control+s');
+  const saveState = page.getByRole('status', { name: 'Save state' });
+  await expect(saveState).toHaveText(/^Saved/);
+  await page.reload();
+  await expect(trackHeaders(page)).toHaveCount(SONG_TRACKS, { timeout: 20_000 });
+
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByRole('button', { name: 'Start export' }).click();
+  const receipt = page.getByLabel('Receipt');
+  await expect(receipt).toBeVisible({ timeout: 120_000 });
+  const hash = /sha256 ([0-9a-f]{64})/.exec(await receipt.innerText())?.[1];
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download WAV' }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toMatch(/\.wav$/);
+  const wav = readFileSync(await download.path());
+  const data = wav.indexOf('data') + 8;
+  expect(createHash('sha256').update(wav.subarray(data)).digest('hex')).toBe(hash);
+});
+
+test('a file that is no MIDI file is refused in a sentence, and nothing changes', async ({ page, service }) => {
+  await openDemo(page, service);
+  const before = await trackHeaders(page).count();
+  await drop(page, 'broken.mid', Buffer.from('MThd but not really'));
+  await expect(page.getByRole('alert')).toContainText(/MIDI/);
+  await expect(trackHeaders(page)).toHaveCount(before);
+});
+
+test('edits survive a closed tab by the autosave', async ({ page, service }) => {
+  await openDemo(page, service);
+  const autosaved = page.waitForResponse(
+    (answer) => answer.request().method() === 'PUT' && answer.url().endsWith('/projects/temp') && answer.ok(),
+  );
+  await page.getByRole('button', { name: 'Mute Bass' }).click();
+  await expect(page.getByRole('status', { name: 'Save state' })).toHaveText('Unsaved');
+  // A song as long as this one is too large to be sent while the page closes: it is when the edit rests.
+  await autosaved;
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'Mute Bass' })).toHaveAttribute('aria-pressed', 'true', { timeout: 20_000 });
+});
+
+test('two windows: a stale save is noticed and loses nothing', async ({ page, service, context }) => {
+  await openDemo(page, service);
+  const other = await context.newPage();
+  await openDemo(other, service);
+  await other.getByRole('button', { name: 'Solo Flute' }).click();
+  await other.keyboard.press('Control+s');
+  await expect(other.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
+  await page.getByRole('button', { name: 'Mute Drums' }).click();
+  await page.keyboard.press('Control+s');
+  await expect(page.getByRole('dialog')).toBeVisible();
+});
