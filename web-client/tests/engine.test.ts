@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { octaveShiftOf, semitoneOf } from '../src/engine/computer-keys';
 import { METER_FLOOR_DB, moveMeter, silentMeter } from '../src/engine/meters';
 import { Playhead } from '../src/engine/playhead';
-import { renderRequestOf } from '../src/engine/server-sound.svelte';
+import { AUDIO_MAX_BYTES, renderRequestOf, tracksThatFit } from '../src/engine/server-sound.svelte';
 import { readFloatWav } from '../src/engine/wav';
 import type { MidiItem, Project, Track } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
@@ -131,5 +131,14 @@ describe('a render request', () => {
   it('is not made for what it cannot say', () => {
     expect(request(project({ soundfont_program: 4 }))).toBeNull();
     expect(request(project({ notes: [] }))).toBeNull();
+  });
+});
+
+describe('audio from the service', () => {
+  it('is held for no more tracks than there is memory for', () => {
+    const tenMinutes = 600 * 48000;
+    expect(tracksThatFit(tenMinutes)).toBe(2);
+    expect(tracksThatFit(tenMinutes) * tenMinutes * 8).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
+    expect(tracksThatFit(0)).toBe(0);
   });
 });

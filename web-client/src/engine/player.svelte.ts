@@ -79,7 +79,7 @@ export class Player {
   soundChoiceChanged(): void {
     const engine = this.#engine;
     if (!engine || !this.#sounding) return;
-    if (this.#host.instrumentSound() === 'server') this.serverSound.update(engine, this.#sounding);
+    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#sounding);
     else this.serverSound.stop(engine);
   }
 
@@ -181,15 +181,17 @@ export class Player {
     this.#trackIds = info.trackIds;
     this.#lengthFrames = info.lengthFrames;
     this.#applyMix(project);
-    if (this.#host.instrumentSound() === 'server') {
-      const named = projectForEngine(project, this.#host.defaultSoundfontId(), null);
-      this.serverSound.update(engine, named);
-    }
+    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, project);
     if (!this.playing) {
       const frame = engine.tickToFrame(this.#stoppedTick);
       engine.seek(frame);
       this.#playhead.report(frame, false, engine.context.sampleRate, performance.now());
     }
+  }
+
+  #useServerSound(engine: SongEngine, project: Project): void {
+    const named = projectForEngine(project, this.#host.defaultSoundfontId(), null);
+    this.serverSound.update(engine, named, this.#lengthFrames);
   }
 
   async #start(sampleRateHz: number): Promise<SongEngine | null> {

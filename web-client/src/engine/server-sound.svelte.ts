@@ -9,6 +9,19 @@ import { renderSoundFont, type SoundFontRenderRequest } from '../api/endpoints';
 import type { Control, Item, Note, Project, Track } from '../project/model';
 import { readFloatWav } from './wav';
 
+/**
+ * Memory for rendered tracks. Ten minutes of a stereo track at 48 kHz take
+ * 230 MB, so long songs with many tracks leave some to the engine in the page.
+ */
+export const AUDIO_MAX_BYTES = 512 * 1024 * 1024;
+/** Two channels of 32-bit float. */
+const BYTES_PER_FRAME = 8;
+
+/** How many tracks of a song may be held as audio. */
+export function tracksThatFit(lengthFrames: number): number {
+  return lengthFrames <= 0 ? 0 : Math.floor(AUDIO_MAX_BYTES / (lengthFrames * BYTES_PER_FRAME));
+}
+
 /** Quiet time after an edit before a track is rendered again. */
 const SETTLE_MS = 700;
 
@@ -64,14 +77,15 @@ export class ServerSound {
     this.#onFailure = onFailure;
   }
 
-  /** Renders the tracks that changed since the last call. */
-  update(engine: SongEngine, project: Project): void {
+  /** Renders the tracks that changed since the last call. `lengthFrames` is the length of the song. */
+  update(engine: SongEngine, project: Project, lengthFrames: number): void {
+    const room = tracksThatFit(lengthFrames);
     const present = new Set(project.tracks.map((track) => track.id));
     for (const id of [...this.#tracks.keys()]) if (!present.has(id)) this.#drop(engine, id);
     let wanted = 0;
     for (const track of project.tracks) {
       const request = renderRequestOf(project, track);
-      if (!request) {
+      if (!request || wanted >= room) {
         this.#drop(engine, track.id);
         continue;
       }

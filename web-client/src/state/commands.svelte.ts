@@ -99,6 +99,7 @@ export class Commands {
       const empty = isEmptySong(song.project);
       const tempo = empty || sameTempo(song.project, imported) ? '' : ' They play at this song’s tempo.';
       song.edit(`Import ${file.name}`, (project) => addImported(project, imported));
+      if (empty) song.framing += 1;
       const first = song.project.tracks.at(-imported.tracks.length);
       song.selectItem(first?.id ?? '', first?.items[0]?.type === 'midi' ? first.items[0].id : null);
       notices.show('done', `Added ${count} from ${file.name}.${tempo}${notes}`, [

@@ -14,6 +14,8 @@ export class Song {
   revision = $state<number | null>(null);
   /** Counts the songs opened: changes when another song takes this one's place. */
   generation = $state(0);
+  /** Changes when the song is to be shown whole: it is another, or was filled. */
+  framing = $state(0);
 
   selectedTrackId = $state<string | null>(null);
   selectedItemId = $state<string | null>(null);
@@ -39,6 +41,7 @@ export class Song {
     this.#saved = saved ? project : null;
     this.revision = revision;
     this.generation += 1;
+    this.framing += 1;
     this.selectedNotes = new Set();
     const track = project.tracks.find((candidate) => fullestItem(candidate) !== null) ?? project.tracks[0];
     this.selectedTrackId = track?.id ?? null;
