@@ -62,10 +62,11 @@ export class Commands {
   }
 
   async #replace(open: () => Promise<void> | void): Promise<void> {
-    const { player, notices } = this.#app;
+    const { player, notices, saving } = this.#app;
     player.stop();
     try {
       await open();
+      await saving.dropAutosave();
       this.seek(0);
     } catch (error) {
       notices.failed('The song cannot be opened', error);

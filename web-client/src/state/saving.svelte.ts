@@ -10,7 +10,6 @@ import {
   writeTemp,
 } from '../api/endpoints';
 import type { Api } from '../api/client';
-import type { TempWritten } from '../api/types';
 import { newId } from '../project/ids';
 import type { Project } from '../project/model';
 import { formatAgo } from '../project/format';
@@ -33,7 +32,7 @@ export class Saving {
   phase = $state<SavePhase>('idle');
   problem = $state('');
   #saved = $state.raw<{ generation: number; atMs: number } | null>(null);
-  autosavedAtMs = $state<number | null>(null);
+  #autosavedAt = $state.raw<{ generation: number; atMs: number } | null>(null);
   conflict = $state.raw<Conflict | null>(null);
   readonly #clientId = newId('window');
   readonly #api: Api;
@@ -41,8 +40,9 @@ export class Saving {
   readonly #notices: Notices;
   #autosaved: Project | null = null;
   #foreignSeen: string | null = null;
-  /** Whether the service holds an autosave, as far as this window knows. */
+  /** Whether the service holds an autosave that this window wrote or restored. */
   #tempKept = false;
+  #writing: Promise<void> = Promise.resolve();
   #running: Promise<boolean> | null = null;
 
   constructor(api: Api, song: Song, notices: Notices) {
@@ -54,6 +54,11 @@ export class Saving {
   /** When this window last saved the open song, milliseconds since 1970. */
   get savedAtMs(): number | null {
     return this.#saved?.generation === this.#song.generation ? this.#saved.atMs : null;
+  }
+
+  /** When this window last autosaved the open song, milliseconds since 1970. */
+  get autosavedAtMs(): number | null {
+    return this.#autosavedAt?.generation === this.#song.generation ? this.#autosavedAt.atMs : null;
   }
 
   /** What is to be said about the open song's being saved. */
@@ -105,17 +110,16 @@ export class Saving {
     }
   }
 
-  /** Writes the autosave when there is unsaved work that it lacks. */
+  /** Writes the autosave when there is unsaved work that it lacks, and removes it when there is none. */
   async autosave(): Promise<void> {
     const project = this.#song.project;
-    if (!this.#song.dirty || project === this.#autosaved || this.conflict) return;
-    try {
-      const written = await writeTemp(this.#api, this.#tempBody(project));
-      this.#noteWritten(project, written);
-      this.autosavedAtMs = Date.now();
-    } catch (error) {
-      this.#notices.failed('The autosave failed', error);
+    if (this.conflict) return;
+    if (!this.#song.dirty) {
+      await this.dropAutosave();
+      return;
     }
+    if (project === this.#autosaved) return;
+    await this.#writeTemp(project, this.#tempBody(project), false);
   }
 
   /**
@@ -123,7 +127,8 @@ export class Saving {
    * for {@link flush}: browsers let only small requests outlive the page.
    */
   async autosaveIfLarge(): Promise<void> {
-    if (this.#song.dirty && byteLength(this.#tempBody(this.#song.project)) > KEEPALIVE_MAX_BYTES) await this.autosave();
+    if (!this.#song.dirty) return;
+    if (byteLength(this.#tempBody(this.#song.project)) > KEEPALIVE_MAX_BYTES) await this.autosave();
   }
 
   /**
@@ -135,10 +140,7 @@ export class Saving {
     if (!this.#song.dirty || project === this.#autosaved || this.conflict) return false;
     const body = this.#tempBody(project);
     const small = byteLength(body) <= KEEPALIVE_MAX_BYTES;
-    void writeTemp(this.#api, body, small).then(
-      (written) => this.#noteWritten(project, written),
-      (error: unknown) => this.#notices.failed('The autosave failed', error),
-    );
+    void this.#writeTemp(project, body, small);
     return !small;
   }
 
@@ -154,7 +156,6 @@ export class Saving {
     }
     if (seen.updated_at === null || seen.client_id === this.#clientId || seen.updated_at === this.#foreignSeen) return;
     this.#foreignSeen = seen.updated_at;
-    this.#tempKept = true;
     const actions = [
       { label: 'Open its version', run: () => void this.#openForeign() },
       { label: 'Keep mine', run: () => undefined },
@@ -179,9 +180,26 @@ export class Saving {
     this.conflict = null;
     try {
       await this.load(conflict.mine.project_id);
-      await this.#dropTemp();
+      await this.dropAutosave();
     } catch (error) {
       this.#notices.failed('The other version cannot be loaded', error);
+    }
+  }
+
+  /** Removes the autosave, if this window wrote or restored one: it holds nothing that is still wanted. */
+  async dropAutosave(): Promise<void> {
+    // A write that is still on its way would come after the removal.
+    await this.#writing;
+    this.#autosaved = null;
+    this.#autosavedAt = null;
+    if (!this.#tempKept) return;
+    this.#tempKept = false;
+    try {
+      await deleteTemp(this.#api);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) {
+        this.#notices.failed('The autosave cannot be removed', error);
+      }
     }
   }
 
@@ -200,7 +218,7 @@ export class Saving {
         this.remember();
       }
       this.phase = 'idle';
-      await this.#dropTemp();
+      await this.dropAutosave();
       return true;
     } catch (error) {
       this.phase = 'failed';
@@ -232,7 +250,7 @@ export class Saving {
   async #discardRestored(): Promise<void> {
     try {
       await this.load(this.#song.project.project_id);
-      await this.#dropTemp();
+      await this.dropAutosave();
     } catch (error) {
       this.#notices.failed('The saved version cannot be loaded', error);
     }
@@ -240,13 +258,22 @@ export class Saving {
 
   async #discardNew(): Promise<void> {
     this.#song.open(emptyProject(), null, true);
-    await this.#dropTemp();
+    await this.dropAutosave();
   }
 
-  #noteWritten(project: Project, written: TempWritten): void {
-    this.#autosaved = project;
-    this.#foreignSeen = written.updated_at;
-    this.#tempKept = true;
+  #writeTemp(project: Project, body: string, keepalive: boolean): Promise<void> {
+    const { generation } = this.#song;
+    const write = writeTemp(this.#api, body, keepalive).then(
+      (written) => {
+        this.#autosaved = project;
+        this.#autosavedAt = { generation, atMs: Date.now() };
+        this.#foreignSeen = written.updated_at;
+        this.#tempKept = true;
+      },
+      (error: unknown) => this.#notices.failed('The autosave failed', error),
+    );
+    this.#writing = write;
+    return write;
   }
 
   async #openForeign(): Promise<void> {
@@ -255,20 +282,6 @@ export class Saving {
       this.#song.open(project, revision, false);
     } catch (error) {
       this.#notices.failed('The other window’s version cannot be read', error);
-    }
-  }
-
-  async #dropTemp(): Promise<void> {
-    this.#autosaved = null;
-    this.autosavedAtMs = null;
-    if (!this.#tempKept) return;
-    this.#tempKept = false;
-    try {
-      await deleteTemp(this.#api);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) {
-        this.#notices.failed('The autosave cannot be removed', error);
-      }
     }
   }
 
