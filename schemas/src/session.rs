@@ -11,11 +11,6 @@ use dsp_core::tempo::{TempoError, TempoMap};
 
 use crate::project::{Control, Item, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
 
-/// Bank number from which on a SoundFont holds drum kits (SF2.04, section 7.2).
-const DRUM_BANK: u8 = 128;
-
-/// Bank select, most significant byte.
-const BANK_SELECT: u8 = 0;
 /// Data entry, most and least significant byte.
 const DATA_ENTRY: [u8; 2] = [6, 38];
 /// Registered parameter number, most and least significant byte.
@@ -112,24 +107,13 @@ fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
     })
 }
 
-/// Whether items take the track from drum kits to other presets or back. The engine's drum
-/// channel reaches drum kits only; its melodic channel reaches every bank.
-fn crosses_to_drums(track: &Track, preset: Preset) -> bool {
-    track
-        .midi_items()
-        .into_iter()
-        .filter_map(|item| item_preset(item, preset))
-        .any(|item| (item.bank >= DRUM_BANK) != (preset.bank >= DRUM_BANK))
-}
-
 fn instrument(track: &Track, bank_slot: &mut impl FnMut(Option<&str>) -> Option<u32>) -> Option<Instrument> {
     let preset = track_preset(track)?;
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else {
         return None;
     };
     let bank_slot = bank_slot(engine.soundfont_id.as_deref())?;
-    let bank = if crosses_to_drums(track, preset) { 0 } else { preset.bank };
-    Some(Instrument { bank_slot, bank: bank.into(), program: preset.program })
+    Some(Instrument { bank_slot, bank: preset.bank.into(), program: preset.program })
 }
 
 fn end_frame(track: &Track, clock: &Clock) -> u64 {
@@ -169,25 +153,16 @@ fn presets(track: &Track, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
     let Some(track_preset) = track_preset(track) else {
         return;
     };
-    let crosses = crosses_to_drums(track, track_preset);
-    let on_drum_channel = track_preset.bank >= DRUM_BANK && !crosses;
-    let mut select = |frame, preset: Preset| {
-        // The drum channel counts its banks from 128 by itself.
-        let value = if on_drum_channel { preset.bank.saturating_sub(DRUM_BANK) } else { preset.bank };
-        for event in
-            [Event::Controller { controller: BANK_SELECT, value }, Event::Program { program: preset.program }]
-        {
-            list.push((Turn::Control, TrackEvent { frame, event }));
-        }
-    };
-    if crosses {
-        select(0, track_preset);
-    }
     let mut overridden = false;
     for item in track.midi_items() {
         let own = item_preset(item, track_preset);
         if own.is_some() || overridden {
-            select(clock.frame_at(u64::from(item.start_tick)), own.unwrap_or(track_preset));
+            let Preset { bank, program } = own.unwrap_or(track_preset);
+            let frame = clock.frame_at(u64::from(item.start_tick));
+            list.push((
+                Turn::Control,
+                TrackEvent { frame, event: Event::Preset { bank: bank.into(), program } },
+            ));
         }
         overridden = own.is_some();
     }

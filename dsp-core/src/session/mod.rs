@@ -121,6 +121,13 @@ pub enum Event {
         /// 0 to 127.
         value: u8,
     },
+    /// Another preset, by its bank number in the SoundFont; from 128 on, drum kits.
+    Preset {
+        /// Bank number, 0 to 128.
+        bank: u16,
+        /// 0 to 127.
+        program: u8,
+    },
     /// Another program of the bank.
     Program {
         /// 0 to 127.

@@ -71,7 +71,7 @@ fn for_each_chunk<'a>(
 }
 
 /// Splits the first chunk, of which the header is there, from what follows it. A chunk of odd
-/// size is followed by a pad byte.
+/// size is followed by a pad byte of 0, which some writers of SF3 files leave out.
 fn split_chunk(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), BankError> {
     let (id, rest) = bytes.split_first_chunk::<4>().ok_or(BankError::NotASoundFont)?;
     let (size, rest) = rest.split_first_chunk::<4>().ok_or(BankError::NotASoundFont)?;
@@ -84,5 +84,6 @@ fn split_chunk(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), BankError> {
         });
     }
     let (body, rest) = rest.split_at(size);
-    Ok(((id, body), rest.get(size % 2..).unwrap_or(&[])))
+    let rest = if size % 2 == 1 { rest.strip_prefix(&[0]).unwrap_or(rest) } else { rest };
+    Ok(((id, body), rest))
 }

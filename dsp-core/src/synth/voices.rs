@@ -52,10 +52,15 @@ impl SynthProcessor {
     }
 
     fn select_instrument(&mut self) {
+        let Instrument { bank, program, .. } = self.instrument;
+        self.select(bank, program);
+    }
+
+    fn select(&mut self, bank: u16, program: u8) {
         // The drum channel counts its banks from 128 by itself.
-        let bank = self.instrument.bank - if self.channel == DRUM_CHANNEL { DRUM_BANK } else { 0 };
-        self.send(0xb0, 0, i32::from(bank));
-        self.send(0xc0, i32::from(self.instrument.program), 0);
+        let offset = if self.channel == DRUM_CHANNEL { DRUM_BANK } else { 0 };
+        self.send(0xb0, 0, i32::from(bank) - i32::from(offset));
+        self.send(0xc0, i32::from(program), 0);
     }
 
     pub(crate) fn apply(&mut self, event: Event) {
@@ -71,6 +76,7 @@ impl SynthProcessor {
             }
             Event::ChannelPressure { value } => self.send(0xd0, i32::from(value), 0),
             Event::KeyPressure { key, value } => self.send(0xa0, i32::from(key), i32::from(value)),
+            Event::Preset { bank, program } => self.select(bank, program),
             Event::Program { program } => self.send(0xc0, i32::from(program), 0),
         }
     }

@@ -101,16 +101,27 @@ fn programs_and_bends_change_the_pitch() {
         assert!((frequency_hz / expected_hz - 1.0).abs() < 0.005, "{event:?}: {frequency_hz} Hz");
     };
     check(Event::Program { program: 5 }, 220.5);
+    check(Event::Preset { bank: 0, program: 5 }, 220.5);
+    check(Event::Preset { bank: 128, program: 0 }, 441.0);
     // The bend range is two semitones.
     check(Event::PitchBend { value: -8_192 }, 441.0 * libm::exp2(-2.0 / 12.0));
     check(Event::PitchBend { value: 4_096 }, 441.0 * libm::exp2(1.0 / 12.0));
 }
 
 #[test]
-fn a_drum_track_plays_the_drum_bank() {
-    let mut drums = track("drums", &[(0, 4_000, 69)]);
-    drums.instrument = Some(Instrument { bank_slot: 0, bank: 128, program: 0 });
-    assert!(peak(&render(&session(vec![drums])).0) > 0.05);
+fn a_drum_track_plays_the_drum_bank_and_may_leave_it() {
+    let render_drums = |events: &[Event]| {
+        let mut drums = track("drums", &[(8, 40_000, 69)]);
+        drums.instrument = Some(Instrument { bank_slot: 0, bank: 128, program: 0 });
+        for &event in events {
+            drums.events.insert(1, TrackEvent { frame: 0, event });
+        }
+        render(&session(vec![drums])).0
+    };
+    let kit = render_drums(&[]);
+    assert!(peak(&kit) > 0.05);
+    let melodic = render_drums(&[Event::Preset { bank: 0, program: 5 }]);
+    assert!(peak(&melodic) > 0.05 && melodic != kit);
 }
 
 #[test]

@@ -78,3 +78,20 @@ fn a_loop_too_short_to_follow_plays_once() {
     }
     assert!(loudest > 0.01, "silent: {loudest}");
 }
+
+#[test]
+fn a_pad_byte_that_is_left_out_does_not_matter() {
+    let padded = small_bank_bytes(|_| {});
+    let name = padded.windows(4).position(|id| id == b"INAM").expect("a name chunk");
+    let (size_place, body) = (name + 4, name + 8);
+    let size = u32::from_le_bytes(padded[size_place..body].try_into().expect("four bytes"));
+    let mut unpadded = padded.clone();
+    // One byte less, and no pad byte: the enclosing sizes go down with it.
+    unpadded[size_place..body].copy_from_slice(&(size - 1).to_le_bytes());
+    unpadded.remove(body + size as usize - 1);
+    for place in [4, 16] {
+        let enclosing = u32::from_le_bytes(unpadded[place..place + 4].try_into().expect("four bytes")) - 1;
+        unpadded[place..place + 4].copy_from_slice(&enclosing.to_le_bytes());
+    }
+    assert_eq!(BankSummary::read(&unpadded), BankSummary::read(&padded));
+}

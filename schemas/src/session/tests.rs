@@ -126,7 +126,7 @@ fn with_preset(start_tick: u32, bank: Option<u8>, program: Option<u8>) -> Value 
 
 #[test]
 fn items_play_their_own_preset_and_the_track_comes_back() {
-    let program = |program| Event::Program { program };
+    let preset = |bank, program| Event::Preset { bank, program };
     check_items(
         json!({"type": "soundfont", "bank": 8, "program": 4}),
         json!([
@@ -136,38 +136,13 @@ fn items_play_their_own_preset_and_the_track_comes_back() {
             with_preset(60, Some(3), None),
             with_preset(120, None, None)
         ]),
-        &[
-            (30, cc(0, 8)),
-            (30, program(7)),
-            (60, cc(0, 3)),
-            (60, program(4)),
-            (90, cc(0, 8)),
-            (90, program(4)),
-        ],
+        &[(30, preset(8, 7)), (60, preset(3, 4)), (90, preset(8, 4))],
     );
     check_items(
-        json!({"type": "soundfont", "bank": 128, "program": 0}),
-        json!([with_preset(30, None, Some(25))]),
-        &[(30, cc(0, 0)), (30, program(25))],
+        json!({"type": "soundfont", "bank": 128, "program": 8}),
+        json!([with_preset(30, Some(0), Some(25)), with_preset(60, None, Some(16))]),
+        &[(30, preset(0, 25)), (60, preset(128, 16))],
     );
-}
-
-#[test]
-fn items_may_go_from_drums_to_melody() {
-    let engine = json!({"type": "soundfont", "bank": 128, "program": 8});
-    let items = json!([with_preset(30, Some(0), Some(25))]);
-    check_items(
-        engine.clone(),
-        items.clone(),
-        &[
-            (0, cc(0, 128)),
-            (0, Event::Program { program: 8 }),
-            (30, cc(0, 0)),
-            (30, Event::Program { program: 25 }),
-        ],
-    );
-    let session = session(json!([{"id": "t", "kind": "instrument", "synth_engine": engine, "items": items}]));
-    assert_eq!(session.tracks[0].instrument, Some(Instrument { bank_slot: 0, bank: 0, program: 8 }));
 }
 
 #[test]
