@@ -245,13 +245,15 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
     }
     let mut channels: Vec<Channel> =
         by_place.into_values().filter(|channel| !channel.content.is_empty()).collect();
-    let song_end_tick = channels.iter().map(|channel| channel.length_ticks).max().unwrap_or(0);
+    // The song is as long as its longest track, even one that holds nothing but tempos: the
+    // channels that end last last as long, and so do notes that nothing ends.
+    let song_end_tick = ends.iter().copied().max().unwrap_or(0);
+    let last_end_tick = channels.iter().map(|channel| channel.length_ticks).max().unwrap_or(0);
     for channel in &mut channels {
-        channel.length_ticks = channel.length_ticks.max(channel.content.shortest_length_ticks());
-        if channel.content.endless_notes() > 0 {
-            // As players do: what nothing ends sounds as long as the song.
-            channel.length_ticks = channel.length_ticks.max(song_end_tick);
+        if channel.length_ticks == last_end_tick || channel.content.endless_notes() > 0 {
+            channel.length_ticks = song_end_tick;
         }
+        channel.length_ticks = channel.length_ticks.max(channel.content.shortest_length_ticks());
         channel.content.end_notes(channel.length_ticks);
     }
     channels.sort_by_key(|channel| (channel.first_track, channel.port, channel.channel));

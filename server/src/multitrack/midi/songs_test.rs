@@ -34,7 +34,7 @@ struct Content {
     controls: BTreeMap<u8, Vec<(u64, MidiMessage)>>,
     /// The tempo that holds from each tick on, in microseconds for a quarter note.
     tempos: BTreeMap<u64, u32>,
-    /// Where the last track ends that has more than tempos and names.
+    /// Where the last track ends.
     end_tick: u64,
 }
 
@@ -59,9 +59,7 @@ fn read(bytes: &[u8]) -> Content {
                 _ => {}
             }
         }
-        if track.iter().any(|event| matches!(event.kind, TrackEventKind::Midi { .. })) {
-            end_tick = end_tick.max(scale(tick));
-        }
+        end_tick = end_tick.max(scale(tick));
     }
     events.sort_by_key(|(tick, ..)| *tick);
     let mut notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>> = BTreeMap::new();
