@@ -7,13 +7,22 @@ import { expect, test, type Service } from './service';
 /** Largest difference allowed between the browser's and the service's samples. */
 const TOLERANCE = 1e-4;
 const DEMO_SECS = 88.6;
-const DEMO_TRACKS = 6;
+export const DEMO_TRACKS = 6;
 
 /** Opens the page on the demo song and waits for the engine. */
 export async function openDemo(page: Page, service: Service): Promise<void> {
   await page.goto(service.url);
   await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
   await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
+}
+
+/** Counts the tracks that the service has rendered for the page from now on. */
+export function countTrackRenders(page: Page): () => number {
+  let count = 0;
+  page.on('requestfinished', (request) => {
+    if (request.url().endsWith('/plugins/soundfont-render')) count += 1;
+  });
+  return () => count;
 }
 
 /** The service's render of the stored demo song, in 32-bit float. */
@@ -37,13 +46,10 @@ export async function expectDemoAsRendered(
   instrumentSound: 'server' | 'client',
 ): Promise<void> {
   test.setTimeout(240_000);
-  let trackRenders = 0;
-  page.on('requestfinished', (request) => {
-    if (request.url().endsWith('/plugins/soundfont-render')) trackRenders += 1;
-  });
+  const trackRenders = countTrackRenders(page);
   await openDemo(page, service);
   const expectedRenders = instrumentSound === 'server' ? DEMO_TRACKS : 0;
-  await expect.poll(() => trackRenders, { timeout: 120_000 }).toBe(expectedRenders);
+  await expect.poll(trackRenders, { timeout: 120_000 }).toBe(expectedRenders);
   await expect(page.getByText(`sound from ${instrumentSound === 'server' ? 'the service' : 'this browser'}`, { exact: true })).toBeVisible();
   await startRecording(page);
   await page.getByRole('button', { name: 'Play' }).click();

@@ -1,0 +1,40 @@
+/** With instruments that the service renders, an edit while playing is heard within a bar. */
+import { peak } from '../support/audio';
+import { recorded, startRecording } from '../support/capture';
+import { DEMO_TRACKS, countTrackRenders, openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+
+test.use({ settings: { SF_INSTRUMENT_SOUND: 'server' } });
+
+const RATE_HZ = 48_000;
+/** A bar of the demo song: four quarters at 100 bpm. */
+const BAR_SECS = 2.4;
+
+test('deleting the clip that sounds silences it within a bar, and undoing brings it back', async ({ page, service }) => {
+  test.setTimeout(120_000);
+  const trackRenders = countTrackRenders(page);
+  await openDemo(page, service);
+  await expect.poll(trackRenders, { timeout: 60_000 }).toBe(DEMO_TRACKS);
+  await page.getByRole('button', { name: 'Solo Flute' }).click();
+  // The verse begins with bar 5; its clip is the one that is selected on opening.
+  const position = page.getByRole('button', { name: /^Position in bars/ });
+  await position.click();
+  await page.keyboard.type('5');
+  await page.keyboard.press('Enter');
+  await startRecording(page);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.waitForTimeout(4_000);
+  const framesBefore = (await recorded(page)).left.length;
+  await page.getByRole('button', { name: 'Edit menu' }).click();
+  await page.getByRole('menuitem', { name: /^Delete/ }).first().click();
+  await page.waitForTimeout(BAR_SECS * 1000 + 2_000);
+  const deleted = (await recorded(page)).left;
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.waitForTimeout(BAR_SECS * 1000 + 2_000);
+  const { left } = await recorded(page);
+
+  expect(peak(left.subarray(0, framesBefore))).toBeGreaterThan(0.01);
+  // What the room holds has gone a bar after the edit, to less than a hundredth.
+  expect(peak(deleted.subarray(deleted.length - RATE_HZ))).toBeLessThan(1e-3);
+  expect(peak(left.subarray(left.length - RATE_HZ))).toBeGreaterThan(0.01);
+});
