@@ -59,8 +59,10 @@ need_cargo_tool() {
   local program=$1 crate=$2 version=$3
   "$program" --version 2>/dev/null | grep -qF "$version" && return
   say "Installing $crate $version (once, a minute or two)"
-  # A crate's own lock file may name versions that a registry no longer or not yet has.
-  local install=(cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
+  # Quick to build matters more than quick to run. A crate's own lock file may name versions
+  # that a registry no longer or not yet has.
+  local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false
+    CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
   "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
   rm -rf "$TARGET/tools-build"
 }
