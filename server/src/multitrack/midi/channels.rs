@@ -142,7 +142,8 @@ pub(super) fn plays_drums(track: &Track) -> bool {
     matches!(&track.synth_engine, Some(SynthEngine::SoundFont(engine)) if engine.bank >= DRUM_BANK)
 }
 
-fn imported_place(track: &Track) -> Option<Place> {
+/// Where the file had an imported track.
+pub(super) fn imported_place(track: &Track) -> Option<Place> {
     let number = |name: &str, limit: u8| {
         track
             .extra

@@ -5,7 +5,7 @@ use midly::{Format, Header, MetaMessage, MidiMessage, PitchBend, Smf, Timing, Tr
 use schemas::TICKS_PER_QUARTER;
 use schemas::project::{Control, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
 
-use super::channels::{BANK_SELECT, DRUM_BANK, DRUM_CHANNEL, Place, allocate};
+use super::channels::{BANK_SELECT, DRUM_BANK, DRUM_CHANNEL, Place, allocate, imported_place};
 
 /// Greatest distance of two events: four bytes of seven bits.
 const MAX_DELTA_TICKS: u64 = 0x0fff_ffff;
@@ -19,18 +19,17 @@ const NRPN: [u8; 2] = [99, 98];
 
 /// Writes a project as a MIDI file: a track of tempos, time signatures and markers, then one
 /// for each track that has notes. Velocities are clamped to 1..127; what items cut away is left
-/// out, as it is when the project sounds.
+/// out, as it is when the project sounds. The controls that an imported file had on channels without
+/// notes stand in the first track.
 pub fn export(project: &Project) -> Vec<u8> {
-    let tracks: Vec<&Track> = project
-        .tracks
-        .iter()
-        .filter(|track| track.kind == TrackKind::Instrument && first_note_tick(track).is_some())
-        .collect();
+    let instruments = project.tracks.iter().filter(|track| track.kind == TrackKind::Instrument);
+    let (tracks, noteless): (Vec<&Track>, Vec<&Track>) =
+        instruments.partition(|track| first_note_tick(track).is_some());
     let places = allocate(&tracks);
     let ports = places.iter().any(|place| place.port > 0);
     let header = Header::new(Format::Parallel, Timing::Metrical(u15::new(TICKS_PER_QUARTER as u16)));
     let mut smf = Smf::new(header);
-    smf.tracks.push(song_track(project));
+    smf.tracks.push(song_track(project, &unplayed_channels(&noteless, &places)));
     for (track, place) in tracks.iter().zip(places) {
         smf.tracks.push(note_track(track, place, ports));
     }
@@ -83,7 +82,16 @@ impl<'a> EventList<'a> {
     }
 }
 
-fn song_track(project: &Project) -> Vec<TrackEvent<'_>> {
+/// Tracks without notes that were imported, with their channels, as far as no track plays there.
+fn unplayed_channels<'a>(noteless: &[&'a Track], places: &[Place]) -> Vec<(&'a Track, u8)> {
+    let unplayed = noteless.iter().filter_map(|track| {
+        let place = imported_place(track).filter(|place| place.port == 0 && !places.contains(place))?;
+        Some((*track, place.channel))
+    });
+    unplayed.collect()
+}
+
+fn song_track<'a>(project: &'a Project, unplayed: &[(&'a Track, u8)]) -> Vec<TrackEvent<'a>> {
     let mut list = EventList::default();
     list.meta(0, MetaMessage::TrackName(project.name.as_bytes()));
     for point in &project.tempo_map {
@@ -100,6 +108,9 @@ fn song_track(project: &Project) -> Vec<TrackEvent<'_>> {
     for marker in &project.markers {
         list.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
     }
+    for (track, channel) in unplayed {
+        controls(track, *channel, &mut list);
+    }
     let end_tick = project.tracks.iter().map(end_tick).max().unwrap_or(0);
     list.into_track(end_tick)
 }
@@ -112,6 +123,14 @@ fn note_track(track: &Track, place: Place, ports: bool) -> Vec<TrackEvent<'_>> {
     }
     let channel = place.channel;
     presets(track, channel, &mut list);
+    controls(track, channel, &mut list);
+    for item in track.midi_items() {
+        notes(item, channel, &mut list);
+    }
+    list.into_track(end_tick(track))
+}
+
+fn controls(track: &Track, channel: u8, list: &mut EventList<'_>) {
     for item in track.midi_items() {
         for control in sounding_controls(item) {
             let tick = u64::from(item.start_tick) + u64::from(control.tick());
@@ -119,9 +138,7 @@ fn note_track(track: &Track, place: Place, ports: bool) -> Vec<TrackEvent<'_>> {
                 list.midi(tick, Turn::Control, channel, message);
             }
         }
-        notes(item, channel, &mut list);
     }
-    list.into_track(end_tick(track))
 }
 
 /// The track's preset at its start, unless its own controls choose one by the first note, and
