@@ -6,6 +6,7 @@
 
 pub mod auth;
 pub mod blobs;
+mod bounded_read;
 pub mod cli;
 pub mod clock;
 mod compression;

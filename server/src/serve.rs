@@ -80,7 +80,7 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
 
 /// Listens for SIGTERM and SIGINT from now on; the future ends with the first of them.
 #[cfg(unix)]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
@@ -93,7 +93,7 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
 
 /// Listens for Ctrl-C; the future ends with it.
 #[cfg(not(unix))]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -56,10 +56,24 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("songfoundry: {error:#}");
+            eprintln!("songfoundry: {}", described(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error and its causes in one line, without a cause that the words before it already name.
+fn described(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// Where a command finds the settings.
@@ -75,5 +89,19 @@ impl Settings {
 
     fn load(&self) -> Result<Config, ConfigError> {
         Config::load(&self.source()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::described;
+
+    #[test]
+    fn a_cause_is_named_once() {
+        let error = anyhow!("no such file").context("it cannot be read: no such file").context("a.sf2");
+        assert_eq!(described(&error), "a.sf2: it cannot be read: no such file");
+        assert_eq!(described(&anyhow!("b").context("a")), "a: b");
     }
 }

@@ -1,9 +1,11 @@
 //! `songfoundry render`: a song to a WAV file without a service, the way the page does it:
 //! a MIDI file becomes a project, and the project is rendered.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
@@ -13,12 +15,15 @@ use schemas::upgrade::upgrade;
 use schemas::validate::validate;
 use serde::Serialize;
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
+use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
 use crate::rendering::{RenderError, banks};
+use crate::serve::stop_signal;
 
 /// Largest song file in bytes: far above what a project or MIDI file has.
 const SONG_MAX_BYTES: u64 = 1 << 30;
@@ -115,17 +120,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         format: bit_depth.into(),
         tail_secs: args.tail_secs,
     };
+    let interrupted = interruption()?;
     let output = Output::create(&args.output)?;
     let mut progress = Progress::new();
-    let rendered =
-        render(&project, &options, |_| Ok(Some(bank.clone())), BufWriter::new(&output.file), &mut |share| {
-            progress.show(share);
-            true
-        });
+    let mut observer = |share: f64| {
+        progress.show(share);
+        !interrupted.load(Ordering::Relaxed)
+    };
+    let destination = BufWriter::new(output.temporary.as_file());
+    let rendered = render(&project, &options, |_| Ok(Some(bank.clone())), destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
         RenderError::Synthesizer { .. } => {
             anyhow::Error::new(error).context(args.soundfont.display().to_string())
+        }
+        RenderError::Cancelled => {
+            anyhow::anyhow!("interrupted; {} was not written", args.output.display())
         }
         other => other.into(),
     })?;
@@ -154,11 +164,8 @@ struct Song {
 impl Song {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display();
-        let size_bytes = fs::metadata(path).with_context(|| format!("cannot read {name}"))?.len();
-        if size_bytes > SONG_MAX_BYTES {
-            bail!("{name} has {size_bytes} bytes; songs of at most {SONG_MAX_BYTES} bytes are read");
-        }
-        let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+        let bytes =
+            bounded_read::read(path, SONG_MAX_BYTES).with_context(|| format!("cannot read {name}"))?;
         let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         if is_json { Self::from_json(&bytes) } else { Self::from_midi(&bytes, path) }
             .with_context(|| format!("{name}"))
@@ -194,36 +201,59 @@ impl Song {
     }
 }
 
-/// The file that is being written; it gets its name when it is whole.
+/// The file that is being written. It gets its name when it is whole; dropped before, it goes.
 struct Output {
-    file: File,
-    temporary: PathBuf,
+    temporary: NamedTempFile,
     destination: PathBuf,
 }
 
 impl Output {
     fn create(destination: &Path) -> anyhow::Result<Self> {
-        let Some(name) = destination.file_name() else {
-            bail!("{} is not a file name", destination.display())
+        let name = destination.display();
+        let destination = match fs::metadata(destination) {
+            // Taking the place of a device would take it from everybody.
+            Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it is there and is no file"),
+            // A link stays, and what it leads to is written.
+            Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
+            Err(_) => destination.to_owned(),
         };
-        let temporary = destination.with_file_name(format!(".{}.part", name.to_string_lossy()));
-        let file =
-            File::create(&temporary).with_context(|| format!("cannot write {}", temporary.display()))?;
-        Ok(Self { file, temporary, destination: destination.to_owned() })
+        let Some(file_name) = destination.file_name() else { bail!("{name} is not a file name") };
+        let folder = match destination.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut new_file = tempfile::Builder::new();
+        let prefix = format!(".{}.", file_name.to_string_lossy());
+        new_file.prefix(&prefix).suffix(".part");
+        #[cfg(unix)]
+        new_file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = new_file.tempfile_in(folder).with_context(|| format!("cannot write {name}"))?;
+        Ok(Self { temporary, destination })
     }
 
     fn finish(self) -> anyhow::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.temporary, &self.destination)
-            .with_context(|| format!("cannot write {}", self.destination.display()))
+        let name = self.destination.display().to_string();
+        self.temporary.as_file().sync_all().with_context(|| format!("cannot write {name}"))?;
+        self.temporary.persist(&self.destination).with_context(|| format!("cannot write {name}"))?;
+        Ok(())
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        // After `finish` there is nothing of that name any more.
-        let _ = fs::remove_file(&self.temporary);
-    }
+/// Turns true with Ctrl-C or SIGTERM, which from now on do not end the process by themselves: an
+/// unfinished file is to be removed first.
+fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signal = {
+        let _context = runtime.enter();
+        stop_signal().context("cannot listen for signals")?
+    };
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&interrupted);
+    std::thread::spawn(move || {
+        runtime.block_on(signal);
+        shared.store(true, Ordering::Relaxed);
+    });
+    Ok(interrupted)
 }
 
 /// One line on standard error that counts up; nothing where that is not a terminal, but the

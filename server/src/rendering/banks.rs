@@ -8,13 +8,17 @@ use std::time::SystemTime;
 use dsp_core::soundfont::Bank;
 
 use super::BankProblem;
+use crate::bounded_read;
+
+/// Largest file that is opened, in bytes: the banks of 32-bit RIFF end at twice that.
+pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Opens a bank's file.
 ///
 /// # Errors
 /// The file cannot be read, is no bank, or makes the synthesizer fail.
 pub fn open(path: &Path) -> Result<Bank, BankProblem> {
-    let bytes = fs::read(path)?;
+    let bytes = bounded_read::read(path, BANK_MAX_BYTES)?;
     // The synthesizer reads files of anybody; a panic in it is the file's fault.
     std::panic::catch_unwind(|| Bank::from_bytes(&bytes))
         .unwrap_or_else(|panic| {

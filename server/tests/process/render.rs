@@ -155,3 +155,58 @@ fn what_cannot_be_rendered_is_named() {
         "outside 0 to 60",
     );
 }
+
+#[test]
+fn only_a_file_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    std::fs::write(folder.join("good.json"), b"{\"schema_version\": 1, \"tracks\": []}").expect("writes");
+    std::fs::create_dir(folder.join("folder")).expect("a folder");
+    let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).expect("a socket");
+    for output in ["folder", "socket"] {
+        check_refused(folder, &["good.json", "--soundfont", BANK, "-o", output], "is no file");
+        let kind = std::fs::metadata(folder.join(output)).expect("still there").file_type();
+        assert!(!kind.is_file(), "{output}");
+    }
+
+    // A link stays a link, and what it leads to is written.
+    std::fs::write(folder.join("target.wav"), b"old").expect("writes");
+    std::os::unix::fs::symlink("target.wav", folder.join("link.wav")).expect("links");
+    let output = render(folder, &["good.json", "--soundfont", BANK, "-o", "link.wav"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(std::fs::symlink_metadata(folder.join("link.wav")).expect("still there").is_symlink());
+    assert!(std::fs::read(folder.join("target.wav")).expect("the file").starts_with(b"RIFF"));
+}
+
+#[test]
+fn an_interrupted_render_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let note = json!({"tick": 0, "length_ticks": 20_000_000, "pitch": 60, "velocity": 1});
+    let item =
+        json!({"type": "midi", "id": "i", "start_tick": 0, "length_ticks": 20_000_000, "notes": [note]});
+    let engine = json!({"type": "soundfont", "bank": 0, "program": 19});
+    let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": [item]});
+    let hours = json!({"schema_version": 1, "tracks": [track]});
+    std::fs::write(folder.path().join("hours.json"), hours.to_string()).expect("writes");
+    std::fs::write(folder.path().join("x.wav"), b"before").expect("writes");
+    for signal in ["-INT", "-TERM"] {
+        let mut command = songfoundry(&folder.path().join("storage"));
+        command.current_dir(folder.path()).args(["render", "hours.json", "--soundfont", BANK, "-o", "x.wav"]);
+        let child = command.stderr(std::process::Stdio::piped()).spawn().expect("starts");
+        let begun = std::time::Instant::now();
+        while std::fs::read_dir(folder.path()).expect("the folder").count() < 3 {
+            assert!(begun.elapsed().as_secs() < 30, "no file is begun");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let sent = std::process::Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .expect("runs");
+        assert!(sent.success());
+        let output = child.wait_with_output().expect("ends");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && text.contains("interrupted; x.wav was not written"), "{text}");
+        assert_eq!(std::fs::read(folder.path().join("x.wav")).expect("the file"), b"before");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 2, "{signal}");
+    }
+}

@@ -1,16 +1,13 @@
 //! Looking into one SoundFont file.
 
-use std::fs;
 use std::path::Path;
 
 use dsp_core::soundfont::{Bank, BankError, BankSummary, SampleEncoding};
 use sha2::{Digest as _, Sha256};
 
 use super::{Preset, SoundFontFormat};
-use crate::panics;
-
-/// Largest file that is looked into, in bytes: the banks of 32-bit RIFF end at twice that.
-const FILE_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+use crate::rendering::banks::BANK_MAX_BYTES;
+use crate::{bounded_read, panics};
 
 /// What is in a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,12 +29,12 @@ pub(super) fn inspect(path: &Path, size_bytes: u64) -> Inspection {
         presets: Vec::new(),
         problem: None,
     };
-    if size_bytes > FILE_MAX_BYTES {
+    if size_bytes > BANK_MAX_BYTES {
         inspection.problem =
-            Some(format!("the file has {size_bytes} bytes; banks of at most {FILE_MAX_BYTES} are read"));
+            Some(format!("the file has {size_bytes} bytes; banks of at most {BANK_MAX_BYTES} are read"));
         return inspection;
     }
-    let bytes = match fs::read(path) {
+    let bytes = match bounded_read::read(path, BANK_MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
             inspection.problem = Some(format!("the file cannot be read: {error}"));

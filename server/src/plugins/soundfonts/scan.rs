@@ -61,7 +61,7 @@ impl Scanner {
                 _ => {
                     let inspection = inspect(&found.path, found.version.size_bytes);
                     let problem = inspection.problem.as_deref();
-                    tracing::info!(path = %found.path.display(), problem, "looked into a SoundFont");
+                    tracing::info!(path = ?found.path, problem, "looked into a SoundFont");
                     inspection
                 }
             };
