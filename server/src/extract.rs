@@ -1,7 +1,7 @@
 //! The API's own extractors, so that what they refuse reads like every other error.
 //!
 //! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes.
-//! - [`RawBody`]: the bytes of a body, under the same limit.
+//! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that the handler parses.
 //! - [`Query`] and [`Path`]: as axum's.
 //!
 //! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
@@ -17,6 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
@@ -27,30 +28,48 @@ pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
+/// Largest JSON body that an async thread parses itself, in bytes: a matter of a millisecond.
+const PARSED_AT_ONCE_MAX_BYTES: usize = 64 * 1024;
+
+/// Larger bodies that may be parsed at once: JSON takes many times its size in memory.
+static PARSES: Semaphore = Semaphore::const_new(4);
+
 /// How many bytes the body of this request may have, and what to call it.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimit {
-    /// Largest body in bytes.
+    /// Largest content in bytes.
     pub max_bytes: u64,
+    /// Bytes that a form around the content may add to the body; no refusal speaks of them.
+    pub form_max_bytes: u64,
     /// What the body is, as the start of a sentence: "A project".
     pub what: &'static str,
 }
 
 impl Default for BodyLimit {
     fn default() -> Self {
-        Self { max_bytes: DEFAULT_BODY_MAX_BYTES, what: "The body of this request" }
+        Self::of(DEFAULT_BODY_MAX_BYTES, "The body of this request")
     }
 }
 
 impl BodyLimit {
+    /// A limit for bodies without a form around them.
+    #[must_use]
+    pub const fn of(max_bytes: u64, what: &'static str) -> Self {
+        Self { max_bytes, form_max_bytes: 0, what }
+    }
+
     /// The refusal that names this limit.
     #[must_use]
     pub fn exceeded(self) -> ApiError {
         ApiError::TooLarge { what: self.what, limit_bytes: self.max_bytes }
     }
 
+    fn total_bytes(self) -> u64 {
+        self.max_bytes.saturating_add(self.form_max_bytes)
+    }
+
     fn bytes(self) -> usize {
-        usize::try_from(self.max_bytes).unwrap_or(usize::MAX)
+        usize::try_from(self.total_bytes()).unwrap_or(usize::MAX)
     }
 }
 
@@ -59,7 +78,7 @@ impl BodyLimit {
 /// Use it as `.layer(from_fn(move |request, next| body_limit(limit, request, next)))`, or through
 /// [`crate::router::with_body_limit`].
 pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> Response {
-    if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.max_bytes) {
+    if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.total_bytes()) {
         discard(request.into_body()).await;
         return limit.exceeded().into_response();
     }
@@ -92,7 +111,7 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
-        if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.max_bytes) {
+        if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.total_bytes()) {
             discard(request.into_body()).await;
             return Err(limit.exceeded());
         }
@@ -117,17 +136,33 @@ pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// A JSON body or answer.
+/// The bytes of a body that says it is JSON, not parsed yet.
 #[derive(Debug)]
-pub struct Json<T>(pub T);
+pub struct JsonBytes(pub axum::body::Bytes);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+impl<S: Send + Sync> FromRequest<S> for JsonBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         require_json(request.headers())?;
-        let RawBody(bytes) = RawBody::from_request(request, state).await?;
-        parse_json(&bytes).map(Json)
+        RawBody::from_request(request, state).await.map(|RawBody(bytes)| Self(bytes))
+    }
+}
+
+/// A JSON body or answer.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
+        if bytes.len() <= PARSED_AT_ONCE_MAX_BYTES {
+            return parse_json(&bytes).map(Json);
+        }
+        let _place = PARSES.acquire().await.map_err(ApiError::internal)?;
+        tokio::task::spawn_blocking(move || parse_json(&bytes).map(Json)).await?
     }
 }
 

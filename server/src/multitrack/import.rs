@@ -60,7 +60,7 @@ pub(super) async fn import(
     let limit_bytes = state.config.limits.midi_max_bytes;
     let bytes = body(&state, request).await?;
     if bytes.len() as u64 > limit_bytes {
-        return Err(ApiError::TooLarge { what: "a MIDI file", limit_bytes });
+        return Err(ApiError::TooLarge { what: "A MIDI file", limit_bytes });
     }
     let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
     if soundfont_id.as_ref().is_some_and(|id| id.chars().count() > SOUNDFONT_ID_MAX_CHARS) {
@@ -99,7 +99,7 @@ async fn form_file(state: &AppState, request: Request) -> ApiResult<axum::body::
     let limit_bytes = state.config.limits.midi_max_bytes;
     let refused = |error: axum::extract::multipart::MultipartError| {
         if is_length_limit(&error) || error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-            ApiError::TooLarge { what: "a MIDI file", limit_bytes }
+            ApiError::TooLarge { what: "A MIDI file", limit_bytes }
         } else {
             ApiError::bad_request("bad_form", error.body_text())
         }

@@ -19,9 +19,11 @@ const MULTIPART_EXTRA_BYTES: u64 = 64 * 1024;
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limits = &config.limits;
-    let import_limit =
-        BodyLimit { max_bytes: limits.midi_max_bytes + MULTIPART_EXTRA_BYTES, what: "A MIDI file" };
-    let export_limit = BodyLimit { max_bytes: limits.project_max_bytes, what: "A project to export" };
+    let import_limit = BodyLimit {
+        form_max_bytes: MULTIPART_EXTRA_BYTES,
+        ..BodyLimit::of(limits.midi_max_bytes, "A MIDI file")
+    };
+    let export_limit = BodyLimit::of(limits.project_max_bytes, "A project to export");
     with_body_limit(OpenApiRouter::new().routes(routes!(import::import)), import_limit)
         .merge(with_body_limit(OpenApiRouter::new().routes(routes!(export::export)), export_limit))
 }

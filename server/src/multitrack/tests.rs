@@ -98,7 +98,8 @@ async fn sizes_are_limited() {
         ("audio/midi", vec![0; 100_000]),
         ("multipart/form-data; boundary=edge", form("file", &vec![0; 100_000])),
     ] {
-        import(&app, "", kind, body).await.problem(413, "too_large");
+        let detail = import(&app, "", kind, body).await.problem(413, "too_large");
+        assert_eq!(detail, "A MIDI file may have at most 2000 bytes.");
     }
     let long = "x".repeat(200);
     import(&app, &format!("?soundfont_id={long}"), "audio/midi", song()).await.problem(400, "bad_query");
@@ -114,4 +115,8 @@ async fn an_export_names_one_valid_project() {
     export(json!({"project_id": "gone"})).await.problem(404, "not_found");
     export(json!({"project": {"schema_version": 1}})).await.problem(400, "invalid_project");
     export(json!({"project": {}, "format": 1})).await.problem(400, "unexpected_json");
+    // Large enough to be parsed on a thread of its own.
+    let padding = "x".repeat(100_000);
+    export(json!({"project": {}, "padding": padding})).await.problem(400, "unexpected_json");
+    export(json!({"project": {"client": padding}})).await.problem(400, "invalid_project");
 }

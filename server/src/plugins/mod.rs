@@ -31,7 +31,7 @@ use soundfonts::Catalogue;
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let taking_projects =
         OpenApiRouter::new().routes(routes!(render::render)).routes(routes!(soundfont_render::render));
-    let limit = BodyLimit { max_bytes: config.limits.project_max_bytes, what: "A project to render" };
+    let limit = BodyLimit::of(config.limits.project_max_bytes, "A project to render");
     OpenApiRouter::new()
         .routes(routes!(available::read))
         .routes(routes!(soundfonts::catalog::read))

@@ -135,6 +135,6 @@ pub(super) fn checked_tail(tail_secs: Option<f64>, limit_secs: u64) -> ApiResult
     }
     Err(ApiError::bad_request(
         "bad_tail",
-        format!("The tail of {tail_secs} seconds is outside 0 to {limit_secs} seconds (SF_TAIL_MAX_SECS)."),
+        format!("The tail of {tail_secs:?} seconds is outside 0 to {limit_secs} seconds (SF_TAIL_MAX_SECS)."),
     ))
 }

@@ -1,5 +1,8 @@
 //! A project document on its way in or out: read, upgraded, validated.
 
+use axum::body::Bytes;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
 use serde_json::Value;
@@ -19,8 +22,22 @@ const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 /// Name where the document gives none.
 const UNTITLED: &str = "Untitled";
 
-/// Documents that may be read and validated at once: one takes many times its size in memory.
+/// Documents that may be worked on at once: one takes many times its size in memory.
 static CHECKS: Semaphore = Semaphore::const_new(4);
+
+/// Works on a document away from the async threads, once few enough others are worked on.
+pub(super) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let _slot = CHECKS.acquire().await.map_err(ApiError::internal)?;
+    tokio::task::spawn_blocking(work).await?
+}
+
+/// An answer that holds a document, as JSON. For [`off_thread`]: writing a large one takes a while.
+pub(super) fn json_answer(value: &impl serde::Serialize) -> Result<Response, ApiError> {
+    let text = serde_json::to_vec(value).map_err(ApiError::internal)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
+}
 
 /// Stands for a project document in the API's description, where its JSON Schema takes its place.
 #[derive(Debug)]
@@ -61,12 +78,8 @@ impl Document {
     }
 
     /// The same from the bytes of a body, away from the async threads.
-    pub(super) async fn from_bytes(
-        bytes: axum::body::Bytes,
-        path_id: Option<String>,
-    ) -> Result<Self, ApiError> {
-        let _slot = CHECKS.acquire().await.map_err(ApiError::internal)?;
-        tokio::task::spawn_blocking(move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await?
+    pub(super) async fn from_bytes(bytes: Bytes, path_id: Option<String>) -> Result<Self, ApiError> {
+        off_thread(move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await
     }
 
     /// A stored document that passes for today's, under another id and name.
@@ -75,7 +88,7 @@ impl Document {
         project_id: String,
         rename: impl FnOnce(&str) -> String + Send + 'static,
     ) -> Result<Self, ApiError> {
-        tokio::task::spawn_blocking(move || {
+        off_thread(move || {
             let mut value = stored(&project_id, &text)?;
             let name = rename(text_field(&value, "name").as_deref().unwrap_or(UNTITLED));
             if let Some(object) = value.as_object_mut() {
@@ -84,7 +97,7 @@ impl Document {
             }
             Self::check(value, None)
         })
-        .await?
+        .await
     }
 }
 

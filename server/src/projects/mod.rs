@@ -42,7 +42,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(revisions::list))
         .routes(routes!(revisions::restore))
         .routes(routes!(revisions::duplicate));
-    with_body_limit(routes, BodyLimit { max_bytes: config.limits.project_max_bytes, what: "A project" })
+    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project"))
 }
 
 /// What a save answers.
@@ -90,7 +90,7 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     let found =
         store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
     let id = id.to_owned();
-    tokio::task::spawn_blocking(move || document::stored(&id, &found.text)).await?
+    document::off_thread(move || document::stored(&id, &found.text)).await
 }
 
 /// A document that came with a request, upgraded and validated as a save would do it.

@@ -2,15 +2,16 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::document::{ProjectDocument, stored, upgraded};
+use super::document::{ProjectDocument, json_answer, off_thread, stored, upgraded};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::{Json, RawBody, parse_json};
+use crate::extract::{Json, JsonBytes, parse_json};
 use crate::state::AppState;
 
 /// Longest id that a window may give itself, in bytes.
@@ -53,9 +54,9 @@ pub(super) struct TempDocument {
 pub(super) async fn write(
     State(state): State<AppState>,
     user: CurrentUser,
-    RawBody(body): RawBody,
+    JsonBytes(body): JsonBytes,
 ) -> ApiResult<Json<TempRevision>> {
-    let (client_id, text) = tokio::task::spawn_blocking(move || {
+    let (client_id, text) = off_thread(move || {
         let save: TempSave = parse_json(&body)?;
         if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
             return Err(ApiError::bad_request(
@@ -65,7 +66,7 @@ pub(super) async fn write(
         }
         Ok((save.client_id, upgraded(save.project)?.to_string()))
     })
-    .await??;
+    .await?;
     let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
     Ok(Json(TempRevision { updated_at: Some(updated_at), client_id: Some(client_id) }))
 }
@@ -73,13 +74,16 @@ pub(super) async fn write(
 /// Reads the autosave.
 #[utoipa::path(get, path = "/projects/temp", tag = "projects",
     responses((status = 200, body = TempDocument), CommonErrors))]
-pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<TempDocument>> {
+pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let found = store::temp(&state.db, &user.id).await?.ok_or_else(|| ApiError::NotFound {
         code: "no_autosave",
         detail: "There is no autosave.".to_owned(),
     })?;
-    let project = tokio::task::spawn_blocking(move || stored("temp", &found.text)).await??;
-    Ok(Json(TempDocument { updated_at: found.updated_at, client_id: found.client_id, project }))
+    off_thread(move || {
+        let project = stored("temp", &found.text)?;
+        json_answer(&TempDocument { updated_at: found.updated_at, client_id: found.client_id, project })
+    })
+    .await
 }
 
 /// Says when the autosave was written and by which window; both null if there is none.

@@ -171,6 +171,27 @@ async fn hostile_bodies_get_their_status() {
 }
 
 #[tokio::test]
+async fn a_project_comes_as_json() {
+    let app = TestApp::start().await;
+    let body = json!({"schema_version": 1, "tracks": []}).to_string();
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
+        for (method, path) in [
+            (Method::POST, LIST),
+            (Method::POST, "/api/v1/projects/upgrade"),
+            (Method::PUT, "/api/v1/projects/demo"),
+            (Method::PUT, "/api/v1/projects/temp"),
+        ] {
+            let call = app.local(method, path).header("if-match", "\"1\"").raw(kind, body.clone());
+            let detail = call.send().await.problem(415, "unsupported_media_type");
+            assert!(detail.contains("`application/json`"), "{detail}");
+        }
+    }
+    for kind in ["application/json; charset=utf-8", "APPLICATION/JSON", "application/vnd.song+json"] {
+        app.local(Method::POST, LIST).raw(kind, body.clone()).send().await.expect(201);
+    }
+}
+
+#[tokio::test]
 async fn deep_nesting_is_an_error_and_not_a_crash() {
     let app = TestApp::start().await;
     for depth in [200, 100_000] {

@@ -5,13 +5,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::document::{Document, ProjectDocument, stored, upgraded};
+use super::document::{Document, ProjectDocument, json_answer, off_thread, stored, upgraded};
 use super::store::{self, SaveOutcome};
 use super::{ProjectSummary, Saved};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
-use crate::extract::{Json, Path, Query, RawBody, parse_json};
+use crate::extract::{Json, JsonBytes, Path, Query, parse_json};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
@@ -50,7 +50,7 @@ pub(super) async fn list(
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
-    RawBody(body): RawBody,
+    JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
     let document = Document::from_bytes(body, None).await?;
     created(&state, &user, &document).await
@@ -96,8 +96,8 @@ pub(super) async fn read(
     }
     let found = store::load(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let tag = revision_tag(found.revision);
-    let project = tokio::task::spawn_blocking(move || stored(&id, &found.text)).await??;
-    Ok(([(header::ETAG, tag), no_store()], Json(project)).into_response())
+    let project = off_thread(move || json_answer(&stored(&id, &found.text)?)).await?;
+    Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 
 /// Saves a project. `If-Match` names the revision that the save started from.
@@ -115,7 +115,7 @@ pub(super) async fn save(
     user: CurrentUser,
     Path(id): Path<String>,
     headers: HeaderMap,
-    RawBody(body): RawBody,
+    JsonBytes(body): JsonBytes,
 ) -> ApiResult<SavedAnswer> {
     let expected = expected_revision(&headers)?.ok_or_else(|| ApiError::PreconditionRequired {
         code: "if_match_required",
@@ -194,9 +194,8 @@ pub(super) async fn raw(
 /// Turns a project of any older version into one of this version, without storing or validating it.
 #[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
     responses((status = 200, body = ProjectDocument), CommonErrors))]
-pub(super) async fn upgrade(_: CurrentUser, RawBody(body): RawBody) -> ApiResult<Response> {
-    let project = tokio::task::spawn_blocking(move || upgraded(parse_json(&body)?)).await??;
-    Ok(Json(project).into_response())
+pub(super) async fn upgrade(_: CurrentUser, JsonBytes(body): JsonBytes) -> ApiResult<Response> {
+    off_thread(move || json_answer(&upgraded(parse_json(&body)?)?)).await
 }
 
 /// Projects belong to one user: no cache in between may keep them.
