@@ -128,6 +128,18 @@ describe('a render request', () => {
     });
   });
 
+  it('cuts away what lies outside the clip, as the engine does', () => {
+    const song = project({
+      length_ticks: 100,
+      notes: [
+        { tick: 90, length_ticks: 50, pitch: 60, velocity: 1 },
+        { tick: 100, length_ticks: 5, pitch: 62, velocity: 1 },
+      ],
+      controls: [{ tick: 101, type: 'bend', value: 1 }],
+    });
+    expect(request(song)).toMatchObject({ notes: [{ tick: 1090, length_ticks: 10, pitch: 60 }], controls: [] });
+  });
+
   it('is not made for what it cannot say', () => {
     expect(request(project({ soundfont_program: 4 }))).toBeNull();
     expect(request(project({ notes: [] }))).toBeNull();

@@ -8,8 +8,12 @@ use crate::synth::SynthError;
 /// Longest tail that can be asked for, in seconds.
 pub const MAX_TAIL_SECS: f64 = 60.0;
 
-/// Sound below this level counts as silence: -80 dBFS.
-const SILENCE: f32 = 1e-4;
+/// At or below this level a mix counts as silent: -80 dBFS.
+const MIX_SILENCE: f32 = 1e-4;
+
+/// A track by itself is louder or softer in its mix, so it must be silent to the last bit. Voices
+/// that have ended are.
+const TRACK_SILENCE: f32 = 0.0;
 
 /// How long it must be silent for a tail to end, in seconds.
 const SILENCE_SECS: f64 = 0.1;
@@ -32,17 +36,19 @@ impl Default for TailConfig {
 struct Length {
     session_frames: u64,
     longest_frames: u64,
+    silence: f32,
     silence_frames: u64,
     done_frames: u64,
     quiet_frames: u64,
 }
 
 impl Length {
-    fn new(session_frames: u64, tail: TailConfig, sample_rate_hz: u32) -> Self {
+    fn new(session_frames: u64, tail: TailConfig, silence: f32, sample_rate_hz: u32) -> Self {
         let frames = |secs: f64| (secs * f64::from(sample_rate_hz)) as u64;
         Self {
             session_frames,
             longest_frames: session_frames + frames(tail.max_secs.clamp(0.0, MAX_TAIL_SECS)),
+            silence,
             silence_frames: frames(SILENCE_SECS),
             done_frames: 0,
             quiet_frames: 0,
@@ -61,7 +67,7 @@ impl Length {
 
     fn count(&mut self, left: &[f32], right: &[f32]) {
         self.done_frames += left.len() as u64;
-        let loud = left.iter().chain(right).any(|value| value.abs() > SILENCE);
+        let loud = left.iter().chain(right).any(|value| value.abs() > self.silence);
         self.quiet_frames = if loud { 0 } else { self.quiet_frames + left.len() as u64 };
     }
 }
@@ -84,7 +90,7 @@ impl OfflineRender {
         let mut mixer = Mixer::new(session, banks)?;
         mixer.play();
         let mut render = Self {
-            length: Length::new(session.length_frames, tail, session.sample_rate_hz),
+            length: Length::new(session.length_frames, tail, MIX_SILENCE, session.sample_rate_hz),
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
             mixer,
@@ -148,7 +154,7 @@ impl TrackRender {
     ) -> Result<Self, SynthError> {
         Ok(Self {
             player: TrackPlayer::new(track, bank, session.sample_rate_hz, session.polyphony)?,
-            length: Length::new(session.length_frames, tail, session.sample_rate_hz),
+            length: Length::new(session.length_frames, tail, TRACK_SILENCE, session.sample_rate_hz),
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
         })

@@ -74,6 +74,8 @@ pub(super) struct Strip {
     pub(super) takes_input: bool,
     pub(super) input_left: [f32; BLOCK_FRAMES],
     pub(super) input_right: [f32; BLOCK_FRAMES],
+    /// The last frame of the input, which fades when the input breaks off.
+    last_input: [f32; 2],
     peaks: [f32; 2],
 }
 
@@ -89,6 +91,7 @@ impl Strip {
             takes_input: false,
             input_left: [0.0; BLOCK_FRAMES],
             input_right: [0.0; BLOCK_FRAMES],
+            last_input: [0.0; 2],
             peaks: [0.0; 2],
             player,
         }
@@ -102,6 +105,7 @@ impl Strip {
 
     pub(super) fn seek(&mut self, frame: u64) {
         self.player.seek(frame);
+        self.last_input = [0.0; 2];
         self.aim_sends();
         for gain in [&mut self.left_gain, &mut self.right_gain, &mut self.reverb_send, &mut self.chorus_send]
         {
@@ -131,10 +135,13 @@ impl Strip {
             let frames = self.player.advance(motion, &mut own_left[done..], &mut own_right[done..]);
             self.aim_sends();
             for frame in done..done + frames {
-                if motion == Motion::PlaysElsewhere {
-                    own_left[frame] += self.input_left[frame];
-                    own_right[frame] += self.input_right[frame];
-                }
+                self.last_input = if motion == Motion::PlaysElsewhere {
+                    [self.input_left[frame], self.input_right[frame]]
+                } else {
+                    self.last_input.map(faded)
+                };
+                own_left[frame] += self.last_input[0];
+                own_right[frame] += self.last_input[1];
                 self.add_frame(buses, frame, own_left[frame], own_right[frame]);
             }
             done += frames;
@@ -163,6 +170,12 @@ impl Strip {
     pub(super) fn take_peaks(&mut self) -> [f32; 2] {
         core::mem::take(&mut self.peaks)
     }
+}
+
+/// One frame further in the fade of an input that broke off: down to a hundredth in 300 frames,
+/// then silence, so that stopping does not click.
+fn faded(value: f32) -> f32 {
+    if value.abs() < 1e-6 { 0.0 } else { value * 0.985 }
 }
 
 /// The gain of a send for a controller's value, 0 to 127.

@@ -254,6 +254,42 @@ fn sound_from_outside_replaces_the_notes_of_a_track() {
 }
 
 #[test]
+fn sound_from_outside_stops_without_a_click() {
+    let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
+    mixer.set_takes_input(0, true);
+    mixer.play();
+    let (input_left, input_right) = mixer.track_input(0).unwrap();
+    input_left.fill(0.5);
+    input_right.fill(0.5);
+    play(&mut mixer, 9_600, 128);
+    mixer.stop();
+    let heard = play(&mut mixer, 9_600, 128);
+    let steepest = heard.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
+    assert!(steepest < 0.01, "a step of {steepest}");
+    assert_eq!(heard[9_000..].iter().copied().fold(0.0, f32::max), 0.0);
+}
+
+#[test]
+fn a_track_by_itself_is_rendered_until_its_last_bit() {
+    let session = session(vec![track("a", &[(0, 9_600, 69)])]);
+    let mut alone = dsp_core::session::TrackRender::new(
+        &session,
+        &session.tracks[0],
+        Some(&small_bank()),
+        TailConfig::default(),
+    )
+    .unwrap();
+    let mut left = Vec::new();
+    while let Some((more, _)) = alone.next_block() {
+        left.extend_from_slice(more);
+    }
+    let last_sound = left.iter().rposition(|value| *value != 0.0).expect("sound");
+    assert!(last_sound > 9_600, "no release");
+    assert!(left.len() - last_sound > 4_800, "ends before a tenth of a second of silence");
+    assert!(left.len() < 48_000 * 5);
+}
+
+#[test]
 fn nothing_allocates_while_it_plays() {
     let mut mixer = mixer(&two_tracks());
     let (mut left, mut right) = (vec![0.0; 1_024], vec![0.0; 1_024]);

@@ -99,7 +99,7 @@ impl RenderSettings {
         Ok(Self {
             bit_depth,
             sample_rate_hz: request.sample_rate_hz.map(checked_rate).transpose()?,
-            tail_secs: checked_tail(request.tail_secs, tail_limit_secs)?,
+            tail_secs: checked_tail(request.tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
             title: metadata
                 .and_then(|metadata| metadata.title.clone())
                 .filter(|title| !title.trim().is_empty()),
@@ -128,8 +128,9 @@ pub(super) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
     ))
 }
 
-pub(super) fn checked_tail(tail_secs: Option<f64>, limit_secs: u64) -> ApiResult<f64> {
-    let tail_secs = tail_secs.unwrap_or(TAIL_DEFAULT_SECS.min(limit_secs as f64));
+/// A tail within the limit; where none is asked for, the default or the limit if that is shorter.
+pub(super) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
+    let tail_secs = tail_secs.unwrap_or(default_secs.min(limit_secs as f64));
     if (0.0..=limit_secs as f64).contains(&tail_secs) {
         return Ok(tail_secs);
     }

@@ -62,7 +62,8 @@ pub(super) struct SoundFontRenderRequest {
     time_base: TimeBase,
     /// 44100, 48000 (the default) or 96000 Hz.
     sample_rate_hz: Option<u32>,
-    /// Longest time in seconds that the sound may ring on after the last note; 5 by default.
+    /// Longest time in seconds that the sound may ring on after the last note; by default as long
+    /// as the service allows. Silence ends it.
     tail_secs: Option<f64>,
     /// The engine's settings as in a project.
     settings: Option<Value>,
@@ -91,7 +92,7 @@ pub(super) async fn render(
         });
     }
     let sample_rate_hz = checked_rate(request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
-    let tail_secs = checked_tail(request.tail_secs, state.config.limits.tail_max_secs)?;
+    let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, state.config.limits.tail_max_secs)?;
     let snapshot = state.sound.catalogue.current().await?;
     let soundfont_id = request.soundfont_id.clone();
     let _place = state.sound.render_places.clone().acquire_owned().await.map_err(ApiError::internal)?;

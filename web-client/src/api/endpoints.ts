@@ -83,6 +83,7 @@ export type SoundFontRenderRequest = {
   tempo_map: TempoPoint[];
   time_base: 'ticks';
   sample_rate_hz: SampleRateHz;
+  settings: Project['settings'];
 };
 export const renderSoundFont = (api: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   api.send('POST', '/plugins/soundfont-render', { json: request, signal });

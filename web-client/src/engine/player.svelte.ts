@@ -15,6 +15,10 @@ export type PlayerState = 'off' | 'starting' | 'ready' | 'unavailable';
 /** Id under which the master's meters are kept. */
 export const MASTER_ID = 'songfoundry-master';
 
+/** Below this level, -80 dBFS, the end of a song counts as silent. */
+const SILENCE = 1e-4;
+/** Longest that the end of a song rings on, in seconds; an export's tail is as long. */
+const TAIL_SECS = 5;
 /** How often the figures of the status line change, in milliseconds. */
 const FIGURES_MS = 500;
 
@@ -249,12 +253,20 @@ export class Player {
     engine.setMasterGain(project.master.volume_db);
   }
 
+  /** Whether the song is over: past its last clip, and silent or as long as an export lets it ring. */
+  #hasRungOut(engine: SongEngine, status: EngineStatus): boolean {
+    const past = status.frame - this.#lengthFrames;
+    if (past < 0) return false;
+    const [left = 0, right = 0] = status.peaks.subarray(-2);
+    return Math.max(left, right) < SILENCE || past > TAIL_SECS * engine.context.sampleRate;
+  }
+
   #report(engine: SongEngine, status: EngineStatus): void {
     if (engine !== this.#engine) return;
     const nowMs = performance.now();
     this.#playhead.report(status.frame, status.playing, engine.context.sampleRate, nowMs);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
-    if (this.playing && this.#lengthFrames > 0 && status.frame >= this.#lengthFrames) {
+    if (this.playing && this.#lengthFrames > 0 && this.#hasRungOut(engine, status)) {
       this.stop();
       this.seekTick(0);
     }

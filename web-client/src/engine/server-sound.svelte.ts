@@ -30,6 +30,7 @@ type Rendering = {
   engine: Track['synth_engine'];
   tempo: Project['tempo_map'];
   rateHz: number;
+  settings: Project['settings'];
   abort: AbortController;
 };
 
@@ -46,8 +47,14 @@ export function renderRequestOf(project: Project, track: Track): SoundFontRender
   for (const item of track.items) {
     if (item.type !== 'midi') continue;
     if (item.soundfont_bank !== undefined || item.soundfont_program !== undefined) return null;
-    for (const note of item.notes) notes.push({ ...note, tick: note.tick + item.start_tick });
-    for (const control of item.controls) controls.push({ ...control, tick: control.tick + item.start_tick });
+    for (const note of item.notes) {
+      if (note.tick >= item.length_ticks) continue;
+      const lengthTicks = Math.min(note.length_ticks, item.length_ticks - note.tick);
+      notes.push({ ...note, tick: note.tick + item.start_tick, length_ticks: lengthTicks });
+    }
+    for (const control of item.controls) {
+      if (control.tick <= item.length_ticks) controls.push({ ...control, tick: control.tick + item.start_tick });
+    }
   }
   if (notes.length === 0) return null;
   return {
@@ -59,6 +66,7 @@ export function renderRequestOf(project: Project, track: Track): SoundFontRender
     tempo_map: project.tempo_map,
     time_base: 'ticks',
     sample_rate_hz: project.sample_rate_hz,
+    settings: project.settings,
   };
 }
 
@@ -95,6 +103,7 @@ export class ServerSound {
         known?.items === track.items &&
         known.tempo === project.tempo_map &&
         known.rateHz === project.sample_rate_hz &&
+        known.settings === project.settings &&
         JSON.stringify(known.engine) === JSON.stringify(track.synth_engine);
       if (same) continue;
       const first = known === undefined;
@@ -104,6 +113,7 @@ export class ServerSound {
         engine: track.synth_engine,
         tempo: project.tempo_map,
         rateHz: project.sample_rate_hz,
+        settings: project.settings,
         abort: new AbortController(),
       };
       this.#tracks.set(track.id, rendering);
