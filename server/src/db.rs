@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use sqlx::Row as _;
 use sqlx::any::{AnyPoolOptions, install_default_drivers};
+use sqlx::{AnyConnection, Connection as _};
 
 /// Connections to the database.
 pub type Db = sqlx::AnyPool;
@@ -39,26 +40,46 @@ pub async fn open(url: &str) -> anyhow::Result<Db> {
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     }
     let address = if url.contains('?') { url.to_owned() } else { format!("{url}?mode=rwc") };
+    let cannot_open = || format!("cannot open the database {file} (SF_DATABASE_URL)");
+    make_private(Path::new(file)).with_context(cannot_open)?;
+    // One connection alone first: a pool tries for a while and then does not say why it cannot.
+    let mut first = AnyConnection::connect(&address).await.with_context(cannot_open)?;
+    prepare(&mut first).await.with_context(cannot_open)?;
     let pool = AnyPoolOptions::new()
         .max_connections(8)
         .acquire_timeout(Duration::from_secs(15))
-        .after_connect(|connection, _| {
-            Box::pin(async move {
-                for pragma in CONNECTION_PRAGMAS {
-                    sqlx::query(pragma).execute(&mut *connection).await?;
-                }
-                Ok(())
-            })
-        })
+        .after_connect(|connection, _| Box::pin(prepare(connection)))
         .connect(&address)
         .await
-        .with_context(|| format!("cannot open the database {file} (SF_DATABASE_URL)"))?;
+        .with_context(cannot_open)?;
+    first.close().await.with_context(cannot_open)?;
     check_version(&pool).await?;
     sqlx::migrate!("./migrations")
         .run(&pool)
         .await
         .context("cannot bring the database to the current form")?;
     Ok(pool)
+}
+
+/// Tells a connection how to work.
+async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    for pragma in CONNECTION_PRAGMAS {
+        sqlx::query(pragma).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Makes the database file, if there is none, for this user's eyes only: it holds password hashes.
+/// SQLite gives the files beside it the same mode.
+fn make_private(file: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the database answers.
@@ -103,6 +124,32 @@ mod tests {
         {
             assert_eq!(is_recent_enough(version), recent, "{version}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_database_is_named_at_once() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("x.db");
+        std::fs::write(&path, "garbage".repeat(1000)).expect("writes");
+        let url = format!("sqlite:{}", path.display());
+        let outcome =
+            tokio::time::timeout(Duration::from_secs(5), open(&url)).await.expect("an answer in time");
+        let text = format!("{:#}", outcome.expect_err("no database"));
+        assert!(text.contains("x.db (SF_DATABASE_URL)") && text.contains("not a database"), "{text}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn nobody_else_reads_the_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("x.db");
+        let db = open(&format!("sqlite:{}", path.display())).await.expect("opens");
+        for name in ["x.db", "x.db-wal"] {
+            let facts = std::fs::metadata(dir.path().join(name)).expect("the file");
+            assert_eq!(facts.permissions().mode() & 0o077, 0, "{name}");
+        }
+        db.close().await;
     }
 
     #[tokio::test]
