@@ -16,6 +16,7 @@
 //! - Tests go through `crate::test_app::TestApp`.
 
 use std::any::Any;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -23,6 +24,7 @@ use axum::http::Method;
 use axum::middleware::{self, Next};
 use axum::response::IntoResponse as _;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -34,6 +36,9 @@ use crate::state::AppState;
 use crate::{
     auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log, system, tasks,
 };
+
+/// How long a client may be silent in the middle of a body.
+const BODY_SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// Head of the OpenAPI document.
 #[derive(OpenApi)]
@@ -71,6 +76,7 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
         .fallback(page::fallback)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(state)
+        .layer(body_silence(BODY_SILENCE_MAX))
         .layer(compression::layer())
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);
@@ -87,6 +93,11 @@ pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> Ope
         .layer(middleware::from_fn(move |request: Request, next: Next| body_limit(limit, request, next)))
 }
 
+/// Ends bodies in which nothing comes for so long: whoever reads them answers 408.
+fn body_silence(longest: Duration) -> RequestBodyTimeoutLayer {
+    RequestBodyTimeoutLayer::new(longest)
+}
+
 async fn method_not_allowed(method: Method) -> ApiError {
     ApiError::MethodNotAllowed { method: method.to_string() }
 }
@@ -97,14 +108,35 @@ mod tests {
 
     use axum::body::Body;
     use axum::extract::ConnectInfo;
-    use axum::routing::get;
+    use axum::routing::{get, post};
     use tower::ServiceExt as _;
 
     use super::*;
+    use crate::extract::RawBody;
     use crate::test_app::TestApp;
 
     async fn faulty() -> &'static str {
         panic!("what only the log may say")
+    }
+
+    async fn length(RawBody(bytes): RawBody) -> String {
+        bytes.len().to_string()
+    }
+
+    #[tokio::test]
+    async fn a_body_that_falls_silent_is_given_up() {
+        use futures_util::{StreamExt as _, stream};
+        let begun = || stream::iter([Ok::<_, std::io::Error>("begun")]);
+        for (body, expected) in
+            [(Body::from_stream(begun()), 200), (Body::from_stream(begun().chain(stream::pending())), 408)]
+        {
+            let router =
+                Router::new().route("/", post(length)).layer(body_silence(Duration::from_millis(50)));
+            let request = Request::post("/").body(body).expect("a request");
+            let answer = tokio::time::timeout(Duration::from_secs(10), router.oneshot(request));
+            let Ok(response) = answer.await.expect("an answer in time");
+            assert_eq!(response.status(), expected);
+        }
     }
 
     #[tokio::test]
