@@ -16,7 +16,7 @@ mod track_player;
 #[cfg(feature = "std")]
 pub use mixer::{Mixer, MixerError, TrackMix};
 #[cfg(feature = "std")]
-pub use offline::{MAX_TAIL_SECS, OfflineRender, TailConfig, TrackRender};
+pub use offline::{MAX_TAIL_SECS, OfflineRender, Render, Sound, TailConfig, TrackRender};
 #[cfg(feature = "std")]
 pub use track_player::TrackPlayer;
 

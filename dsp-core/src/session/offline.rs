@@ -72,36 +72,42 @@ impl Length {
     }
 }
 
+/// What an offline render takes its frames from.
+pub trait Sound {
+    /// Renders the next frames; both slices have the same length.
+    fn process(&mut self, left: &mut [f32], right: &mut [f32]);
+}
+
+impl Sound for Mixer {
+    fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
+        Mixer::process(self, left, right);
+    }
+}
+
+impl Sound for TrackPlayer {
+    fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
+        TrackPlayer::process(self, left, right);
+    }
+}
+
 /// Renders a session block by block, limiter included and its latency taken out.
-pub struct OfflineRender {
-    mixer: Mixer,
+pub type OfflineRender = Render<Mixer>;
+
+/// Renders one track as its instrument sounds it, before fader, pan, mute, the shared effects and
+/// the limiter.
+pub type TrackRender = Render<TrackPlayer>;
+
+/// A sound from its first frame to its end, block by block.
+pub struct Render<S> {
+    sound: S,
     length: Length,
     left: [f32; BLOCK_FRAMES],
     right: [f32; BLOCK_FRAMES],
 }
 
-impl OfflineRender {
-    /// A render at its first frame. `banks` are the session's slots.
-    ///
-    /// # Errors
-    ///
-    /// [`MixerError`] for a session that cannot be played.
-    pub fn new(session: &Session, banks: &[Option<Bank>], tail: TailConfig) -> Result<Self, MixerError> {
-        let mut mixer = Mixer::new(session, banks)?;
-        mixer.play();
-        let mut render = Self {
-            length: Length::new(session.length_frames, tail, MIX_SILENCE, session.sample_rate_hz),
-            left: [0.0; BLOCK_FRAMES],
-            right: [0.0; BLOCK_FRAMES],
-            mixer,
-        };
-        let mut latency_frames = render.mixer.latency_frames();
-        while latency_frames > 0 {
-            let frames = latency_frames.min(BLOCK_FRAMES);
-            render.mixer.process(&mut render.left[..frames], &mut render.right[..frames]);
-            latency_frames -= frames;
-        }
-        Ok(render)
+impl<S: Sound> Render<S> {
+    fn of(sound: S, length: Length) -> Self {
+        Self { sound, length, left: [0.0; BLOCK_FRAMES], right: [0.0; BLOCK_FRAMES] }
     }
 
     /// The next block, left and right, at most [`BLOCK_FRAMES`]; `None` after the last.
@@ -111,7 +117,7 @@ impl OfflineRender {
             return None;
         }
         let (left, right) = (&mut self.left[..frames], &mut self.right[..frames]);
-        self.mixer.process(left, right);
+        self.sound.process(left, right);
         self.length.count(left, right);
         Some((left, right))
     }
@@ -125,23 +131,36 @@ impl OfflineRender {
     pub fn longest_frames(&self) -> u64 {
         self.length.longest_frames
     }
+}
+
+impl Render<Mixer> {
+    /// A render of a session at its first frame. `banks` are the session's slots.
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError`] for a session that cannot be played.
+    pub fn new(session: &Session, banks: &[Option<Bank>], tail: TailConfig) -> Result<Self, MixerError> {
+        let mut mixer = Mixer::new(session, banks)?;
+        mixer.play();
+        let length = Length::new(session.length_frames, tail, MIX_SILENCE, session.sample_rate_hz);
+        let mut render = Self::of(mixer, length);
+        let mut latency_frames = render.sound.latency_frames();
+        while latency_frames > 0 {
+            let frames = latency_frames.min(BLOCK_FRAMES);
+            render.sound.process(&mut render.left[..frames], &mut render.right[..frames]);
+            latency_frames -= frames;
+        }
+        Ok(render)
+    }
 
     /// See [`Mixer::take_peaks`].
     pub fn take_peaks(&mut self, peaks: &mut [f32]) {
-        self.mixer.take_peaks(peaks);
+        self.sound.take_peaks(peaks);
     }
 }
 
-/// Renders one track as its instrument sounds it, before fader, pan, mute and limiter.
-pub struct TrackRender {
-    player: TrackPlayer,
-    length: Length,
-    left: [f32; BLOCK_FRAMES],
-    right: [f32; BLOCK_FRAMES],
-}
-
-impl TrackRender {
-    /// A render at its first frame, of a track that ends at `length_frames`.
+impl Render<TrackPlayer> {
+    /// A render of one track of a session at its first frame.
     ///
     /// # Errors
     ///
@@ -152,33 +171,8 @@ impl TrackRender {
         bank: Option<&Bank>,
         tail: TailConfig,
     ) -> Result<Self, SynthError> {
-        Ok(Self {
-            player: TrackPlayer::new(track, bank, session.sample_rate_hz, session.polyphony)?,
-            length: Length::new(session.length_frames, tail, TRACK_SILENCE, session.sample_rate_hz),
-            left: [0.0; BLOCK_FRAMES],
-            right: [0.0; BLOCK_FRAMES],
-        })
-    }
-
-    /// The next block, left and right, at most [`BLOCK_FRAMES`]; `None` after the last.
-    pub fn next_block(&mut self) -> Option<(&[f32], &[f32])> {
-        let frames = self.length.next_frames();
-        if frames == 0 {
-            return None;
-        }
-        let (left, right) = (&mut self.left[..frames], &mut self.right[..frames]);
-        self.player.process(left, right);
-        self.length.count(left, right);
-        Some((left, right))
-    }
-
-    /// Frames rendered so far.
-    pub fn done_frames(&self) -> u64 {
-        self.length.done_frames
-    }
-
-    /// Most frames that the render can have; silence may end it sooner.
-    pub fn longest_frames(&self) -> u64 {
-        self.length.longest_frames
+        let player = TrackPlayer::new(track, bank, session.sample_rate_hz, session.polyphony)?;
+        let length = Length::new(session.length_frames, tail, TRACK_SILENCE, session.sample_rate_hz);
+        Ok(Self::of(player, length))
     }
 }
