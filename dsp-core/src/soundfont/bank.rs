@@ -3,13 +3,9 @@
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use super::records::table;
+use super::records::{table, u16_at, u32_at};
 use super::riff::Chunks;
 use super::{BankError, BankSummary, SampleEncoding, check, records};
-
-/// A loop shorter than this many frames is not looped: the synthesizer steps over at most one
-/// loop per output frame, so a high note on a very short loop would run out of the sample.
-const SHORTEST_LOOP_FRAMES: u32 = 8;
 
 /// A loaded SoundFont bank, cheap to clone and to share between renderers.
 #[derive(Debug, Clone)]
@@ -31,7 +27,7 @@ impl Bank {
         if summary.encoding == SampleEncoding::Vorbis {
             return Err(BankError::CompressedSamples);
         }
-        let mut reader = LoopFilter::new(file, &chunks)?;
+        let mut reader = RepairingReader { file: Cursor::new(file), repairs: repairs(file, &chunks)? };
         let font = rustysynth::SoundFont::new(&mut reader)
             .map_err(|error| BankError::Unusable { reason: error.to_string() })?;
         Ok(Self { summary: Arc::new(summary), font: Arc::new(font) })
@@ -52,51 +48,77 @@ impl Bank {
     }
 }
 
-/// Reads a file with the loops that cannot be played closed: their end is set to their start,
-/// which the synthesizer understands as "plays once".
-struct LoopFilter<'a> {
-    file: Cursor<&'a [u8]>,
-    /// Positions in the file of a loop end, with the four bytes to read there instead.
-    closed_loops: Vec<(u64, [u8; 4])>,
-}
+/// A loop shorter than this many frames is not looped: the synthesizer steps over at most one
+/// loop per output frame, so a high note on a very short loop would run out of the sample.
+const SHORTEST_LOOP_FRAMES: u32 = 8;
 
-impl<'a> LoopFilter<'a> {
-    fn new(file: &'a [u8], chunks: &Chunks<'a>) -> Result<Self, BankError> {
-        let headers = table::<46>("shdr", chunks.sample_headers)?;
-        let closed_loops = headers[..headers.len() - 1]
-            .iter()
-            .filter_map(|header| {
-                let (loop_start, loop_end) = (u32_at(header, 28), u32_at(header, 32));
-                let too_short = loop_end.saturating_sub(loop_start) < SHORTEST_LOOP_FRAMES;
-                let position = header.as_ptr() as usize + 32 - file.as_ptr() as usize;
-                too_short.then(|| (position as u64, loop_start.to_le_bytes()))
-            })
-            .collect();
-        Ok(Self { file: Cursor::new(file), closed_loops })
+/// Generators whose amount the synthesizer takes on trust, with the range of section 8.1.3.
+/// Amounts outside it are read as its nearest end.
+const GENERATOR_RANGES: [(u16, i16, i16); 11] = [
+    (5, -12_000, 12_000),  // modLfoToPitch, cents
+    (6, -12_000, 12_000),  // vibLfoToPitch, cents
+    (7, -12_000, 12_000),  // modEnvToPitch, cents
+    (10, -12_000, 12_000), // modLfoToFilterFc, cents
+    (11, -12_000, 12_000), // modEnvToFilterFc, cents
+    (13, -960, 960),       // modLfoToVolume, centibels
+    (22, -16_000, 4_500),  // freqModLFO, absolute cents
+    (24, -16_000, 4_500),  // freqVibLFO, absolute cents
+    (51, -120, 120),       // coarseTune, semitones
+    (52, -99, 99),         // fineTune, cents
+    (56, -1_200, 1_200),   // scaleTuning, cents a key; in a preset it is added and may be negative
+];
+
+/// A byte to be read as another: its position in the file, and what it is read as.
+type Repair = (u64, u8);
+
+/// What must be read otherwise than it stands in the file for the bank to be playable, by
+/// ascending position.
+fn repairs(file: &[u8], chunks: &Chunks<'_>) -> Result<Vec<Repair>, BankError> {
+    let mut repairs = Vec::new();
+    let mut replace = |field: &[u8], bytes: &[u8]| {
+        let position = (field.as_ptr() as usize - file.as_ptr() as usize) as u64;
+        repairs.extend((position..).zip(bytes.iter().copied()));
+    };
+    let headers = table::<46>("shdr", chunks.sample_headers)?;
+    for header in &headers[..headers.len() - 1] {
+        let (loop_start, loop_end) = (u32_at(header, 28), u32_at(header, 32));
+        if loop_end.saturating_sub(loop_start) < SHORTEST_LOOP_FRAMES {
+            // An end at the start is understood as "plays once".
+            replace(&header[32..36], &loop_start.to_le_bytes());
+        }
     }
+    let tables = [("pgen", chunks.preset_generators), ("igen", chunks.instrument_generators)];
+    for (name, body) in tables {
+        for generator in table::<4>(name, body)? {
+            let operator = u16_at(generator, 0);
+            let Some((_, low, high)) = GENERATOR_RANGES.iter().find(|(known, ..)| *known == operator) else {
+                continue;
+            };
+            let amount = u16_at(generator, 2).cast_signed();
+            if !(*low..=*high).contains(&amount) {
+                replace(&generator[2..4], &amount.clamp(*low, *high).to_le_bytes());
+            }
+        }
+    }
+    repairs.sort_unstable();
+    Ok(repairs)
 }
 
-impl Read for LoopFilter<'_> {
+/// Reads a file with its repairs.
+struct RepairingReader<'a> {
+    file: Cursor<&'a [u8]>,
+    repairs: Vec<Repair>,
+}
+
+impl Read for RepairingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let start = self.file.position();
         let read_bytes = self.file.read(buffer)?;
-        let first = self.closed_loops.partition_point(|(position, _)| position + 4 <= start);
-        for (position, bytes) in &self.closed_loops[first..] {
-            if *position >= start + read_bytes as u64 {
-                break;
-            }
-            for (place, &byte) in (*position..).zip(bytes) {
-                if let Some(offset) = place.checked_sub(start).map(|offset| offset as usize)
-                    && offset < read_bytes
-                {
-                    buffer[offset] = byte;
-                }
-            }
+        let end = start + read_bytes as u64;
+        let first = self.repairs.partition_point(|(position, _)| *position < start);
+        for &(position, byte) in self.repairs[first..].iter().take_while(|(position, _)| *position < end) {
+            buffer[(position - start) as usize] = byte;
         }
         Ok(read_bytes)
     }
-}
-
-fn u32_at(record: &[u8], offset: usize) -> u32 {
-    u32::from_le_bytes([record[offset], record[offset + 1], record[offset + 2], record[offset + 3]])
 }

@@ -88,6 +88,14 @@ pub enum BankError {
         /// How many there are.
         limit: usize,
     },
+    /// A sample that is played has a rate that cannot be meant.
+    #[error("sample {number} has a rate of {rate_hz} Hz; 100 to 768000 can be played")]
+    BadSampleRate {
+        /// Its number.
+        number: usize,
+        /// The rate in its header, in hertz.
+        rate_hz: u32,
+    },
     /// Samples are compressed and this build plays PCM only.
     #[error("SF3 banks (Ogg Vorbis samples) cannot be played yet; an SF2 version of the bank can")]
     CompressedSamples,

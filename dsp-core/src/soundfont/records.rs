@@ -42,6 +42,10 @@ pub(super) fn u16_at(record: &[u8], offset: usize) -> u16 {
     u16::from_le_bytes([record[offset], record[offset + 1]])
 }
 
+pub(super) fn u32_at(record: &[u8], offset: usize) -> u32 {
+    u32::from_le_bytes([record[offset], record[offset + 1], record[offset + 2], record[offset + 3]])
+}
+
 /// Text in a fixed field, up to the first zero byte. Names in old files are Latin-1 or ASCII.
 fn text(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
@@ -53,12 +57,17 @@ fn text(field: &[u8]) -> String {
 /// Flag in a sample's type that marks Ogg Vorbis data (SF3).
 const VORBIS_SAMPLE: u16 = 0x10;
 
+/// Whether a bank's version (`ifil`) or the type of a sample says that samples are compressed.
+/// `samples` ends with its terminal record.
+pub(super) fn is_vorbis(version: Option<&[u8]>, samples: &[[u8; 46]]) -> bool {
+    let major_version = version.filter(|version| version.len() >= 2).map(|version| u16_at(version, 0));
+    major_version == Some(3)
+        || samples[..samples.len() - 1].iter().any(|sample| u16_at(sample, 44) & VORBIS_SAMPLE != 0)
+}
+
 pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
     let headers = table::<38>("phdr", chunks.preset_headers)?;
     let samples = table::<46>("shdr", chunks.sample_headers)?;
-    let major_version = chunks.version.filter(|version| version.len() >= 2).map(|version| u16_at(version, 0));
-    let vorbis = major_version == Some(3)
-        || samples[..samples.len() - 1].iter().any(|sample| u16_at(sample, 44) & VORBIS_SAMPLE != 0);
     let mut presets: Vec<PresetSummary> = headers[..headers.len() - 1]
         .iter()
         .map(|header| PresetSummary {
@@ -70,7 +79,11 @@ pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
     presets.sort();
     Ok(BankSummary {
         name: chunks.name.map(text).unwrap_or_default(),
-        encoding: if vorbis { SampleEncoding::Vorbis } else { SampleEncoding::Pcm },
+        encoding: if is_vorbis(chunks.version, samples) {
+            SampleEncoding::Vorbis
+        } else {
+            SampleEncoding::Pcm
+        },
         presets,
     })
 }

@@ -25,8 +25,10 @@ impl<'a> Chunks<'a> {
             return Err(BankError::NotASoundFont);
         }
         let (_, form) = split_chunk(file)?.0;
+        // The form's type counts as part of it.
+        let lists = form.get(4..).ok_or(BankError::NotASoundFont)?;
         let mut chunks = Self::default();
-        for_each_chunk(&form[4..], |id, body| {
+        for_each_chunk(lists, |id, body| {
             if id == b"LIST" && body.len() >= 4 {
                 for_each_chunk(&body[4..], |id, body| {
                     chunks.take(id, body);

@@ -34,7 +34,9 @@ fn damaged_tables_are_refused_by_name() {
     check(|bank| bank.instrument_bags[1].0 = 0xffff, "instrument zone 1 points to generator 65535");
     check(|bank| bank.instrument_generators[2].1 = 7, "instrument generator 2 points to sample 7, of 1");
     check(|bank| bank.sample_headers.clear(), "shdr chunk has 0 bytes");
-    check(|bank| bank.sample_headers[0].end = 90_000_000, "the synthesizer cannot use this bank");
+    check(|bank| bank.sample_headers[0].end = 90_000_000, "sample 0 points to frame 90000000, of 1046");
+    check(|bank| bank.sample_headers[0].start = 1_000, "sample 0 points to frame 1000, of 1046");
+    check(|bank| bank.sample_headers[0].rate_hz = u32::MAX, "sample 0 has a rate of 4294967295 Hz");
     check(|bank| bank.sample_headers[0].kind = 0x11, "SF3 banks");
 }
 
@@ -94,4 +96,31 @@ fn a_pad_byte_that_is_left_out_does_not_matter() {
         unpadded[place..place + 4].copy_from_slice(&enclosing.to_le_bytes());
     }
     assert_eq!(BankSummary::read(&unpadded), BankSummary::read(&padded));
+}
+
+#[test]
+fn a_riff_header_of_size_zero_is_an_error() {
+    let mut bytes = small_bank_bytes(|_| {});
+    bytes[4..8].fill(0);
+    assert_eq!(BankSummary::read(&bytes), Err(BankError::NotASoundFont));
+}
+
+#[test]
+fn generators_far_outside_their_ranges_play_at_the_nearest_end() {
+    // Modulation of the pitch (5 to 7) is left out: within its range it can still outrun a loop.
+    for operator in [10, 11, 13, 22, 24, 51, 52, 56] {
+        for amount in [i16::MAX, i16::MIN] {
+            let bytes = small_bank_bytes(|bank| {
+                bank.instrument_generators.insert(0, (operator, amount.cast_unsigned()));
+                bank.instrument_bags[1].0 += 1;
+            });
+            let bank = Bank::from_bytes(&bytes).unwrap();
+            let session = session(vec![track("a", &[(0, 20_000, 60), (100, 20_000, 0)])]);
+            let mut render =
+                dsp_core::session::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
+            while let Some((left, right)) = render.next_block() {
+                assert!(left.iter().chain(right).all(|value| value.is_finite()), "generator {operator}");
+            }
+        }
+    }
 }
