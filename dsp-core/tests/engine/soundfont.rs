@@ -107,8 +107,8 @@ fn a_riff_header_of_size_zero_is_an_error() {
 
 #[test]
 fn generators_far_outside_their_ranges_play_at_the_nearest_end() {
-    // Modulation of the pitch (5 to 7) is left out: within its range it can still outrun a loop.
-    for operator in [10, 11, 13, 22, 24, 51, 52, 56] {
+    // Those of the pitch are left out: within their ranges, too, they can outrun a loop.
+    for operator in [10, 11, 13, 22, 24, 52] {
         for amount in [i16::MAX, i16::MIN] {
             let bytes = small_bank_bytes(|bank| {
                 bank.instrument_generators.insert(0, (operator, amount.cast_unsigned()));
