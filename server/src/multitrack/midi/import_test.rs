@@ -277,7 +277,7 @@ fn hostile_sizes_are_refused() {
     bytes.extend([0, 0x90, 1, 0]);
     bytes.extend(body);
     bytes.extend([0, 0xff, 0x2f, 0]);
-    assert_eq!(refused(&bytes), "the file holds more than 1000000 notes, the most that a project can have");
+    assert_eq!(refused(&bytes), "the file holds more than 250000 notes, the most that a project can have");
 }
 
 #[test]
