@@ -13,7 +13,7 @@ fn gone(path: &str, replacement: &str) -> ApiError {
 }
 
 /// Always 404: `/plugins/midi-render` took its place.
-#[utoipa::path(post, path = "/plugins/vst-render", tag = "plugins", security(()),
+#[utoipa::path(method(get, post), path = "/plugins/vst-render", tag = "plugins", security(()),
     responses((status = 404, description = "`legacy_render_path`", body = Problem,
         content_type = "application/problem+json")))]
 pub(super) async fn vst_render() -> ApiResult<()> {
@@ -21,7 +21,7 @@ pub(super) async fn vst_render() -> ApiResult<()> {
 }
 
 /// Always 404: the WebSocket `/plugins/ws/fx-realtime` took its place.
-#[utoipa::path(post, path = "/plugins/vst-fx-process", tag = "plugins", security(()),
+#[utoipa::path(method(get, post), path = "/plugins/vst-fx-process", tag = "plugins", security(()),
     responses((status = 404, description = "`legacy_render_path`", body = Problem,
         content_type = "application/problem+json")))]
 pub(super) async fn vst_fx_process() -> ApiResult<()> {

@@ -154,5 +154,6 @@ async fn the_paths_of_earlier_versions_name_their_replacement() {
     for path in ["/plugins/vst-render", "/plugins/vst-fx-process"] {
         let detail = studio.post(path, &json!({})).await.problem(404, "legacy_render_path");
         assert!(detail.contains("/api/v1/plugins/"), "{detail}");
+        studio.get(path).await.problem(404, "legacy_render_path");
     }
 }
