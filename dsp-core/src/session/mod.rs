@@ -33,12 +33,74 @@ pub struct Session {
     pub polyphony: u16,
     /// Start of every random sequence.
     pub seed: u64,
+    /// How voices read between the values of a sample.
+    pub interpolation: Interpolation,
+    /// The room that all instruments share.
+    pub reverb: ReverbSettings,
+    /// The chorus that all instruments share.
+    pub chorus: ChorusSettings,
     /// Linear gain of the sum of the tracks, before the limiter.
     pub master_gain: f32,
     /// Where the last item ends, in frames; sound may ring on.
     pub length_frames: u64,
     /// The tracks, summed in this order.
     pub tracks: Vec<Track>,
+}
+
+/// How voices read between the values of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Interpolation {
+    /// A straight line between two values.
+    Linear,
+    /// A cubic through four values.
+    #[default]
+    FourPoint,
+    /// A windowed sinc.
+    Sinc,
+}
+
+/// The reverb of the instruments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ReverbSettings {
+    /// Size of the room, 0 to 1: how slowly it falls silent.
+    pub room: f32,
+    /// Damping of the treble, 0 to 1.
+    pub damping: f32,
+    /// How far the two sides differ: 0 is mono, 1 is as wide as it goes.
+    pub width: f32,
+    /// Linear gain of what it adds to the mix.
+    pub level: f32,
+}
+
+impl Default for ReverbSettings {
+    /// A medium room, half damped, at full width.
+    fn default() -> Self {
+        Self { room: 0.5, damping: 0.5, width: 1.0, level: 1.0 }
+    }
+}
+
+/// The chorus of the instruments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ChorusSettings {
+    /// Middle of the delay in seconds, 0.001 to 0.05.
+    pub delay_secs: f64,
+    /// How far the delay drifts to either side of the middle, in seconds, 0 to 0.02; never
+    /// further than the middle.
+    pub depth_secs: f64,
+    /// Drifts there and back a second, 0.05 to 10.
+    pub rate_hz: f64,
+    /// Linear gain of what it adds to the mix.
+    pub level: f32,
+}
+
+impl Default for ChorusSettings {
+    /// 8 ms, drifting by 2.5 ms at 0.4 Hz.
+    fn default() -> Self {
+        Self { delay_secs: 0.008, depth_secs: 0.0025, rate_hz: 0.4, level: 1.0 }
+    }
 }
 
 /// One track of a session.
