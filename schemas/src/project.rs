@@ -4,6 +4,7 @@
 
 mod control;
 mod item;
+mod settings;
 mod track;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ pub use control::{
     BendControl, CcControl, Control, KeyPressureControl, ParameterControl, PressureControl, ProgramControl,
 };
 pub use item::{AudioItem, AudioSource, Fades, Item, MidiItem, Note, SectionItem};
+pub use settings::{ChorusSettings, Interpolation, ReverbSettings, Settings};
 pub use track::{
     AutomationCurve, AutomationLane, AutomationPoint, Effect, EffectType, PluginEngine, Send,
     SoundFontEngine, SynthEngine, Track, TrackKind,
@@ -137,52 +139,12 @@ pub struct Master {
     pub extra: Extra,
 }
 
-/// What decides how the engine sounds; it belongs to the project, not to the machine that
-/// renders it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Most voices that one track sounds at a time, 8 to 256.
-    #[serde(default = "default_polyphony", deserialize_with = "whole")]
-    pub polyphony: u16,
-    /// How the engine reads between the values of a sample; left out: the engine's choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interpolation: Option<Interpolation>,
-    /// Start of every random sequence, 0 to 2^53 - 1.
-    #[serde(default, deserialize_with = "whole")]
-    pub seed: u64,
-    /// Unknown fields.
-    #[serde(flatten)]
-    pub extra: Extra,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { polyphony: default_polyphony(), interpolation: None, seed: 0, extra: Extra::default() }
-    }
-}
-
-/// How the engine reads between the values of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Interpolation {
-    /// A straight line between two values.
-    Linear,
-    /// A cubic through four values.
-    FourPoint,
-    /// A windowed sinc.
-    Sinc,
-}
-
 fn default_name() -> String {
     "Untitled".into()
 }
 
 fn default_sample_rate_hz() -> u32 {
     48_000
-}
-
-fn default_polyphony() -> u16 {
-    256
 }
 
 fn default_tempo_map() -> Vec<TempoPoint> {

@@ -6,10 +6,13 @@
 //! session has the project's tracks in the project's order.
 
 use dsp_core::gain;
-use dsp_core::session::{Event, Instrument, Session, Track as SessionTrack, TrackEvent};
+use dsp_core::session::{self, Event, Instrument, Session, Track as SessionTrack, TrackEvent};
 use dsp_core::tempo::{TempoError, TempoMap};
 
-use crate::project::{Control, Item, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
+use crate::project::{
+    ChorusSettings, Control, Interpolation, Item, MidiItem, ParameterControl, ProgramControl, Project,
+    ReverbSettings, SynthEngine, Track, TrackKind,
+};
 
 /// Data entry, most and least significant byte.
 const DATA_ENTRY: [u8; 2] = [6, 38];
@@ -66,13 +69,41 @@ pub fn build(
         sample_rate_hz,
         polyphony: project.settings.polyphony,
         seed: project.settings.seed,
-        interpolation: Default::default(),
-        reverb: Default::default(),
-        chorus: Default::default(),
+        interpolation: interpolation(project.settings.interpolation),
+        reverb: reverb(&project.settings.reverb),
+        chorus: chorus(&project.settings.chorus),
         master_gain: gain::from_db(project.master.volume_db),
         length_frames: project.tracks.iter().map(|track| end_frame(track, &clock)).max().unwrap_or(0),
         tracks,
     })
+}
+
+fn interpolation(interpolation: Interpolation) -> session::Interpolation {
+    match interpolation {
+        Interpolation::Linear => session::Interpolation::Linear,
+        Interpolation::FourPoint => session::Interpolation::FourPoint,
+        Interpolation::Sinc => session::Interpolation::Sinc,
+    }
+}
+
+fn reverb(settings: &ReverbSettings) -> session::ReverbSettings {
+    session::ReverbSettings {
+        room: settings.room as f32,
+        damping: settings.damping as f32,
+        width: settings.width as f32,
+        level: gain::from_db(settings.level_db),
+    }
+}
+
+fn chorus(settings: &ChorusSettings) -> session::ChorusSettings {
+    const MS_PER_SEC: f64 = 1_000.0;
+    session::ChorusSettings {
+        delay_secs: settings.delay_ms / MS_PER_SEC,
+        // A delay cannot drift to below nothing.
+        depth_secs: settings.depth_ms.min(settings.delay_ms) / MS_PER_SEC,
+        rate_hz: settings.rate_hz,
+        level: gain::from_db(settings.level_db),
+    }
 }
 
 struct Clock {
@@ -181,6 +212,9 @@ fn controls(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) 
             Control::Pressure(pressure) => push(Event::ChannelPressure { value: pressure.value }),
             Control::KeyPressure(pressure) => {
                 push(Event::KeyPressure { key: pressure.key, value: pressure.value });
+            }
+            &Control::Program(ProgramControl { program, bank: Some(bank), .. }) => {
+                push(Event::Preset { bank: bank.into(), program });
             }
             Control::Program(program) => push(Event::Program { program: program.program }),
             Control::Rpn(parameter) => parameter_events(RPN, parameter).into_iter().for_each(push),

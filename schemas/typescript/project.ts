@@ -254,6 +254,10 @@ export interface ProgramControl {
   tick: Tick;
   type: "program";
   program: number;
+  /**
+   * SoundFont bank of the program; left out: the bank that is in force.
+   */
+  bank?: number;
 }
 /**
  * A registered or non-registered parameter number with its 14-bit value.
@@ -340,11 +344,55 @@ export interface Settings {
    */
   polyphony?: number;
   /**
-   * How the engine reads between the values of a sample.
+   * How the engine reads between the values of a sample: a straight line, a cubic through four values, or a windowed sinc.
    */
   interpolation?: "linear" | "four_point" | "sinc";
+  reverb?: ReverbSettings;
+  chorus?: ChorusSettings;
   /**
    * Start of every random sequence: dither, and phases of modulation.
    */
   seed?: number;
+}
+/**
+ * The room that all instruments share; sounds and controller 91 say how much of a track goes there.
+ */
+export interface ReverbSettings {
+  /**
+   * Size of the room: how slowly it falls silent.
+   */
+  room?: number;
+  /**
+   * Damping of the treble.
+   */
+  damping?: number;
+  /**
+   * How far the two sides differ: 0 is mono.
+   */
+  width?: number;
+  /**
+   * Level of what it adds to the mix; -144 is silence.
+   */
+  level_db?: number;
+}
+/**
+ * The chorus that all instruments share; sounds and controller 93 say how much of a track goes there.
+ */
+export interface ChorusSettings {
+  /**
+   * Middle of the delay, in milliseconds.
+   */
+  delay_ms?: number;
+  /**
+   * How far the delay drifts to either side of the middle, in milliseconds; beyond `delay_ms` it counts as that.
+   */
+  depth_ms?: number;
+  /**
+   * Drifts there and back a second.
+   */
+  rate_hz?: number;
+  /**
+   * Level of what it adds to the mix; -144 is silence.
+   */
+  level_db?: number;
 }

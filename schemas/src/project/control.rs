@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Extra;
-use crate::number::whole;
+use crate::number::{optional_whole, whole};
 
 /// A change of an instrument's state at a tick from the start of its item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum Control {
     Pressure(PressureControl),
     /// Pressure of one key.
     KeyPressure(KeyPressureControl),
-    /// Another program of the same bank.
+    /// Another program.
     Program(ProgramControl),
     /// A registered parameter.
     Rpn(ParameterControl),
@@ -101,7 +101,7 @@ pub struct KeyPressureControl {
     pub extra: Extra,
 }
 
-/// Another program of the same bank.
+/// Another program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProgramControl {
     /// Ticks from the start of the item.
@@ -110,6 +110,9 @@ pub struct ProgramControl {
     /// Program, 0 to 127.
     #[serde(deserialize_with = "whole")]
     pub program: u8,
+    /// SoundFont bank of the program, 0 to 128; none: the bank that is in force.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
+    pub bank: Option<u8>,
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,

@@ -16,6 +16,12 @@ fn session(tracks: Value) -> Session {
     .expect("a session")
 }
 
+fn with_settings(settings: Value) -> Session {
+    let document = json!({"schema_version": 1, "project_id": "p", "tracks": [], "settings": settings});
+    let project: Project = serde_json::from_value(document).expect("a project");
+    build(&project, 48_000, |_| None).expect("a session")
+}
+
 /// Ticks to frames at 120 bpm and 48 kHz: 25 frames a tick.
 fn check_items(engine: Value, items: Value, expected: &[(u64, Event)]) {
     let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": items});
@@ -209,4 +215,51 @@ fn a_broken_tempo_map_is_named() {
     project.tempo_map[0].tick = 5;
     let error = build(&project, 48_000, |_| None).unwrap_err().to_string();
     assert_eq!(error, "the tempo map cannot be used: the first tempo must stand at tick 0, not at tick 5");
+}
+
+#[test]
+fn what_is_left_out_of_the_settings_is_the_engines_own() {
+    for settings in [json!({}), json!({"reverb": {}, "chorus": {}})] {
+        let session = with_settings(settings);
+        assert_eq!(session.polyphony, 256);
+        assert_eq!(session.interpolation, session::Interpolation::default());
+        assert_eq!(session.reverb, session::ReverbSettings::default());
+        assert_eq!(session.chorus, session::ChorusSettings::default());
+    }
+    let schema: Value = serde_json::from_str(crate::PROJECT_SCHEMA).expect("JSON");
+    let default = |object: &str, field: &str| schema["$defs"][object]["properties"][field]["default"].clone();
+    let written = serde_json::to_value(crate::project::Settings::default()).expect("JSON");
+    for (object, fields) in [("ReverbSettings", &written["reverb"]), ("ChorusSettings", &written["chorus"])] {
+        for (field, value) in fields.as_object().expect("an object") {
+            assert_eq!(default(object, field).as_f64(), value.as_f64(), "{object}.{field}");
+        }
+    }
+    for field in ["polyphony", "interpolation", "seed"] {
+        assert_eq!(default("Settings", field), written[field], "{field}");
+    }
+}
+
+#[test]
+fn settings_reach_the_engine() {
+    let session = with_settings(json!({
+        "polyphony": 16, "interpolation": "sinc",
+        "reverb": {"room": 0.25, "damping": 1, "width": 0, "level_db": -144},
+        "chorus": {"delay_ms": 4, "depth_ms": 20, "rate_hz": 10, "level_db": 6},
+    }));
+    assert_eq!((session.polyphony, session.interpolation), (16, session::Interpolation::Sinc));
+    let reverb = session::ReverbSettings { room: 0.25, damping: 1.0, width: 0.0, level: 0.0 };
+    assert_eq!(session.reverb, reverb);
+    let chorus = session.chorus;
+    assert_eq!((chorus.delay_secs, chorus.depth_secs, chorus.rate_hz), (0.004, 0.004, 10.0));
+    assert!((chorus.level - 1.995_262_3).abs() < 1e-6, "6 dB are {}", chorus.level);
+}
+
+#[test]
+fn a_program_may_name_its_bank() {
+    let controls = json!([{"tick": 1, "type": "program", "program": 2},
+                          {"tick": 2, "type": "program", "program": 3, "bank": 128}]);
+    check(
+        item(0, json!([]), controls),
+        &[(1, Event::Program { program: 2 }), (2, Event::Preset { bank: 128, program: 3 })],
+    );
 }
