@@ -1,124 +1,149 @@
 //! A bank ready to be played.
 
-use std::io::{Cursor, Read};
-use std::sync::Arc;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
 
-use super::records::{table, u16_at, u32_at};
-use super::riff::Chunks;
-use super::{BankError, BankSummary, SampleEncoding, check, records};
+use super::content::{self, Content, Instrument, Preset, WavePlace};
+use super::samples::{Sample, Wave};
+use super::skipped::Skipped;
+use super::{BankError, BankSummary};
+
+/// Bank number from which on a SoundFont holds drum kits (section 7.2).
+const DRUM_BANK: u16 = 128;
 
 /// A loaded SoundFont bank, cheap to clone and to share between renderers.
-#[derive(Debug, Clone)]
-pub struct Bank {
-    summary: Arc<BankSummary>,
+#[derive(Clone)]
+pub struct Bank(Arc<Loaded>);
+
+struct Loaded {
+    content: Content,
+    /// The file, or what was copied of it.
+    file: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    wave: WavePlace,
+    #[cfg(feature = "std")]
     font: Arc<rustysynth::SoundFont>,
 }
 
 impl Bank {
-    /// Loads a bank from the bytes of an SF2 file, after the checks of [`BankSummary::read`].
+    /// Loads a bank from the bytes of a file, of which it copies the sample data.
     ///
     /// # Errors
     ///
-    /// [`BankError`], naming what is wrong; [`BankError::CompressedSamples`] for an SF3 file.
+    /// [`BankError`], naming what is wrong. Bad regions are no error: see [`Self::skipped`].
     pub fn from_bytes(file: &[u8]) -> Result<Self, BankError> {
-        let chunks = Chunks::read(file)?;
-        check::check(&chunks)?;
-        let summary = records::summary(&chunks)?;
-        if summary.encoding == SampleEncoding::Vorbis {
-            return Err(BankError::CompressedSamples);
-        }
-        let mut reader = RepairingReader { file: Cursor::new(file), repairs: repairs(file, &chunks)? };
-        let font = rustysynth::SoundFont::new(&mut reader)
-            .map_err(|error| BankError::Unusable { reason: error.to_string() })?;
-        Ok(Self { summary: Arc::new(summary), font: Arc::new(font) })
+        let (content, wave) = content::read(file)?;
+        #[cfg(feature = "std")]
+        let font = super::legacy::font(file)?;
+        let mut copy = file[wave.high.clone()].to_vec();
+        let low = wave.low.map(|low| {
+            copy.extend_from_slice(&file[low]);
+            wave.high.len()..copy.len()
+        });
+        Ok(Self(Arc::new(Loaded {
+            content,
+            file: Arc::new(copy),
+            wave: WavePlace { high: 0..wave.high.len(), low },
+            #[cfg(feature = "std")]
+            font,
+        })))
+    }
+
+    /// Loads a bank from the bytes of a file, which it keeps: the sample data is read in place.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::from_bytes`].
+    pub fn from_vec(file: Vec<u8>) -> Result<Self, BankError> {
+        Self::from_shared(Arc::new(file))
+    }
+
+    /// Loads a bank from the bytes of a file that somebody else keeps too, such as a memory map:
+    /// the sample data is read in place.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::from_bytes`].
+    pub fn from_shared(file: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Result<Self, BankError> {
+        let (content, wave) = content::read((*file).as_ref())?;
+        #[cfg(feature = "std")]
+        let font = super::legacy::font((*file).as_ref())?;
+        Ok(Self(Arc::new(Loaded {
+            content,
+            file,
+            wave,
+            #[cfg(feature = "std")]
+            font,
+        })))
     }
 
     /// What the bank offers.
+    #[must_use]
     pub fn summary(&self) -> &BankSummary {
-        &self.summary
+        &self.0.content.summary
     }
 
-    pub(crate) fn font(&self) -> &Arc<rustysynth::SoundFont> {
-        &self.font
+    /// What the bank was loaded without, and why; at most 1000 entries of [`Self::skipped_total`].
+    #[must_use]
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.0.content.report.entries
+    }
+
+    /// How many things the bank was loaded without.
+    #[must_use]
+    pub fn skipped_total(&self) -> usize {
+        self.0.content.report.total
     }
 
     /// Whether two handles share one loaded bank.
+    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.font, &other.font)
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The preset that sounds for a bank and program number: that one; else the same program of
+    /// bank 0, or of bank 128 for drum kits; else the first kit, or the first sound.
+    pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {
+        let presets = self.presets();
+        let find = |bank: u16, program: u16| {
+            presets.binary_search_by_key(&(bank, program), |preset| (preset.bank, preset.program)).ok()
+        };
+        let common_bank = if bank >= DRUM_BANK { DRUM_BANK } else { 0 };
+        let program = u16::from(program);
+        find(bank, program).or_else(|| find(common_bank, program)).or_else(|| find(common_bank, 0))
+    }
+
+    /// By ascending bank and program.
+    pub(crate) fn presets(&self) -> &[Preset] {
+        &self.0.content.presets
+    }
+
+    pub(crate) fn instruments(&self) -> &[Instrument] {
+        &self.0.content.instruments
+    }
+
+    pub(crate) fn samples(&self) -> &[Sample] {
+        &self.0.content.samples
+    }
+
+    /// The sample data that a sample's positions refer to, which may go on before and behind it.
+    pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
+        self.samples().get(sample)?;
+        let Loaded { file, wave, .. } = &*self.0;
+        let file = (**file).as_ref();
+        let (high, _) = file.get(wave.high.clone())?.as_chunks();
+        let low = wave.low.clone().and_then(|low| file.get(low)).and_then(|low| low.get(..high.len()));
+        Some(Wave { high, low })
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn font(&self) -> &Arc<rustysynth::SoundFont> {
+        &self.0.font
     }
 }
 
-/// A loop shorter than this many frames is not looped: the synthesizer steps over at most one
-/// loop per output frame, so a high note on a very short loop would run out of the sample.
-const SHORTEST_LOOP_FRAMES: u32 = 8;
-
-/// Generators whose amount the synthesizer takes on trust, with the range of section 8.1.3.
-/// Amounts outside it are read as its nearest end.
-const GENERATOR_RANGES: [(u16, i16, i16); 11] = [
-    (5, -12_000, 12_000),  // modLfoToPitch, cents
-    (6, -12_000, 12_000),  // vibLfoToPitch, cents
-    (7, -12_000, 12_000),  // modEnvToPitch, cents
-    (10, -12_000, 12_000), // modLfoToFilterFc, cents
-    (11, -12_000, 12_000), // modEnvToFilterFc, cents
-    (13, -960, 960),       // modLfoToVolume, centibels
-    (22, -16_000, 4_500),  // freqModLFO, absolute cents
-    (24, -16_000, 4_500),  // freqVibLFO, absolute cents
-    (51, -120, 120),       // coarseTune, semitones
-    (52, -99, 99),         // fineTune, cents
-    (56, -1_200, 1_200),   // scaleTuning, cents a key; in a preset it is added and may be negative
-];
-
-/// A byte to be read as another: its position in the file, and what it is read as.
-type Repair = (u64, u8);
-
-/// What must be read otherwise than it stands in the file for the bank to be playable, by
-/// ascending position.
-fn repairs(file: &[u8], chunks: &Chunks<'_>) -> Result<Vec<Repair>, BankError> {
-    let mut repairs = Vec::new();
-    let mut replace = |field: &[u8], bytes: &[u8]| {
-        let position = (field.as_ptr() as usize - file.as_ptr() as usize) as u64;
-        repairs.extend((position..).zip(bytes.iter().copied()));
-    };
-    let headers = table::<46>("shdr", chunks.sample_headers)?;
-    for header in &headers[..headers.len() - 1] {
-        let (loop_start, loop_end) = (u32_at(header, 28), u32_at(header, 32));
-        if loop_end.saturating_sub(loop_start) < SHORTEST_LOOP_FRAMES {
-            // An end at the start is understood as "plays once".
-            replace(&header[32..36], &loop_start.to_le_bytes());
-        }
-    }
-    let tables = [("pgen", chunks.preset_generators), ("igen", chunks.instrument_generators)];
-    for (name, body) in tables {
-        for generator in table::<4>(name, body)? {
-            let operator = u16_at(generator, 0);
-            let Some((_, low, high)) = GENERATOR_RANGES.iter().find(|(known, ..)| *known == operator) else {
-                continue;
-            };
-            let amount = u16_at(generator, 2).cast_signed();
-            if !(*low..=*high).contains(&amount) {
-                replace(&generator[2..4], &amount.clamp(*low, *high).to_le_bytes());
-            }
-        }
-    }
-    repairs.sort_unstable();
-    Ok(repairs)
-}
-
-/// Reads a file with its repairs.
-struct RepairingReader<'a> {
-    file: Cursor<&'a [u8]>,
-    repairs: Vec<Repair>,
-}
-
-impl Read for RepairingReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let start = self.file.position();
-        let read_bytes = self.file.read(buffer)?;
-        let end = start + read_bytes as u64;
-        let first = self.repairs.partition_point(|(position, _)| *position < start);
-        for &(position, byte) in self.repairs[first..].iter().take_while(|(position, _)| *position < end) {
-            buffer[(position - start) as usize] = byte;
-        }
-        Ok(read_bytes)
+impl fmt::Debug for Bank {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Bank").field("summary", self.summary()).finish_non_exhaustive()
     }
 }

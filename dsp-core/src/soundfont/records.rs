@@ -47,7 +47,7 @@ pub(super) fn u32_at(record: &[u8], offset: usize) -> u32 {
 }
 
 /// Text in a fixed field, up to the first zero byte. Names in old files are Latin-1 or ASCII.
-fn text(field: &[u8]) -> String {
+pub(super) fn text(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
     let name: String =
         field[..end].iter().map(|&byte| char::from(byte)).filter(|c| !c.is_control()).collect();
@@ -55,7 +55,7 @@ fn text(field: &[u8]) -> String {
 }
 
 /// Flag in a sample's type that marks Ogg Vorbis data (SF3).
-const VORBIS_SAMPLE: u16 = 0x10;
+pub(super) const VORBIS_SAMPLE: u16 = 0x10;
 
 /// Whether a bank's version (`ifil`) or the type of a sample says that samples are compressed.
 /// `samples` ends with its terminal record.

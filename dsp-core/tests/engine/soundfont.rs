@@ -24,7 +24,7 @@ fn damaged_tables_are_refused_by_name() {
         let message = refusal(change);
         assert!(message.contains(expected), "{message:?} does not say {expected:?}");
     };
-    check(|bank| bank.form = *b"sfpk", "not a SoundFont");
+    check(|bank| bank.form = *b"sfbl", "not a SoundFont");
     check(|bank| bank.presets.clear(), "phdr chunk has 0 bytes");
     check(|bank| bank.presets[1].3 = 9, "preset 1 points to zone 9, of 4");
     check(|bank| bank.presets[0].3 = 2, "preset 1 points to zone 1");
@@ -122,5 +122,15 @@ fn generators_far_outside_their_ranges_play_at_the_nearest_end() {
                 assert!(left.iter().chain(right).all(|value| value.is_finite()), "generator {operator}");
             }
         }
+    }
+}
+
+#[test]
+fn sound_banks_are_loaded_whole() {
+    for path in ["/usr/share/sounds/sf2/TimGM6mb.sf2", "/usr/share/sounds/sf2/FluidR3_GM.sf2"] {
+        let file = std::fs::read(path).expect("the bank is installed");
+        let bank = Bank::from_vec(file).unwrap();
+        let skipped: Vec<_> = bank.skipped().iter().map(ToString::to_string).collect();
+        assert_eq!(skipped, [""; 0], "{path}");
     }
 }

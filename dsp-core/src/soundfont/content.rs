@@ -1,0 +1,229 @@
+//! A bank's tables, read from its file.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range as Span;
+
+use super::generators::{Generator, Generators};
+use super::modulators::Modulator;
+use super::records::{self, table, text, u16_at};
+use super::riff::Chunks;
+use super::samples::{self, Sample};
+use super::skipped::{Place, Reason, Report};
+use super::zones::{Range, ZoneTables};
+use super::{BankError, BankSummary};
+
+/// A sound of a bank, as a program change selects it.
+#[derive(Debug)]
+pub(crate) struct Preset {
+    pub(crate) bank: u16,
+    pub(crate) program: u16,
+    pub(crate) zones: Vec<PresetZone>,
+}
+
+/// Keys and velocities for which a preset plays an instrument.
+#[derive(Debug)]
+pub(crate) struct PresetZone {
+    pub(crate) keys: Range,
+    pub(crate) velocities: Range,
+    /// Offsets to the instrument's generators; 0 where the zone has none.
+    pub(crate) generators: Generators,
+    /// They act beside those of the instrument's zone.
+    pub(crate) modulators: Arc<[Modulator]>,
+    /// Index of the instrument.
+    pub(crate) instrument: usize,
+}
+
+/// What presets are made of.
+#[derive(Debug)]
+pub(crate) struct Instrument {
+    pub(crate) zones: Vec<InstrumentZone>,
+}
+
+/// Keys and velocities for which an instrument plays a sample.
+#[derive(Debug)]
+pub(crate) struct InstrumentZone {
+    pub(crate) keys: Range,
+    pub(crate) velocities: Range,
+    /// Values of all generators, the defaults included.
+    pub(crate) generators: Generators,
+    /// All of them: the defaults, replaced by the global zone's, replaced by the zone's own.
+    pub(crate) modulators: Arc<[Modulator]>,
+    /// Index of the sample.
+    pub(crate) sample: usize,
+}
+
+/// Everything of a bank but its sample data.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) summary: BankSummary,
+    /// By ascending bank and program, each pair once.
+    pub(super) presets: Vec<Preset>,
+    pub(super) instruments: Vec<Instrument>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) report: Report,
+}
+
+/// Where the sample data stands in the file, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WavePlace {
+    pub(super) high: Span<usize>,
+    pub(super) low: Option<Span<usize>>,
+}
+
+/// The records of a table that counts as empty when it is missing or broken; the terminal
+/// record is left out.
+fn optional_table<'a, const N: usize>(
+    name: &'static str,
+    body: Option<&'a [u8]>,
+    report: &mut Report,
+) -> &'a [[u8; N]] {
+    match table::<N>(name, body) {
+        Ok(records) => &records[..records.len() - 1],
+        Err(_) => {
+            report.add(Reason::Table { record_bytes: N }, || Place::Chunk(name));
+            &[]
+        }
+    }
+}
+
+fn without_terminal<const N: usize>(records: &[[u8; N]]) -> &[[u8; N]] {
+    &records[..records.len() - 1]
+}
+
+/// Reads all tables of a file.
+pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
+    let chunks = Chunks::read(file)?;
+    let summary = records::summary(&chunks)?;
+    let mut report = Report::default();
+    let wave = wave_place(file, &chunks, &mut report);
+    let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
+    let (samples, playable) = read_samples(sample_headers, wave.high.len() / 2, &mut report);
+    let instrument_zones = ZoneTables {
+        target: Generator::SampleId,
+        target_name: "sample",
+        bags: table("ibag", chunks.instrument_bags)?,
+        generators: without_terminal(table("igen", chunks.instrument_generators)?),
+        modulators: optional_table("imod", chunks.instrument_modulators, &mut report),
+    };
+    let headers = table::<22>("inst", chunks.instrument_headers)?;
+    let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &playable, &mut report);
+    let preset_zones = ZoneTables {
+        target: Generator::Instrument,
+        target_name: "instrument",
+        bags: table("pbag", chunks.preset_bags)?,
+        generators: without_terminal(table("pgen", chunks.preset_generators)?),
+        modulators: optional_table("pmod", chunks.preset_modulators, &mut report),
+    };
+    let headers = table::<38>("phdr", chunks.preset_headers)?;
+    let presets = read_presets(headers, &preset_zones, instruments.len(), &mut report);
+    Ok((Content { summary, presets, instruments, samples, report }, wave))
+}
+
+fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlace {
+    let span = |part: &[u8]| {
+        let start = part.as_ptr() as usize - file.as_ptr() as usize;
+        start..start + part.len()
+    };
+    let high = chunks.samples.map_or(0..0, span);
+    let frames = high.len() / 2;
+    let low = chunks.sample_low_bytes.filter(|low| !low.is_empty()).and_then(|low| {
+        let version = chunks.version.filter(|version| version.len() >= 4);
+        let (major, minor) = version.map_or((0, 0), |version| (u16_at(version, 0), u16_at(version, 2)));
+        // Section 6.2: from version 2.04 on, and one byte a frame, padded to an even number.
+        if (major, minor) >= (2, 4) && low.len().next_multiple_of(2) == frames.next_multiple_of(2) {
+            return Some(span(low));
+        }
+        let reason = Reason::LowBytes { low_bytes: low.len(), frames, major, minor };
+        report.add(reason, || Place::Chunk("sm24"));
+        None
+    });
+    WavePlace { high, low }
+}
+
+/// The samples, and which of them can be played.
+fn read_samples(headers: &[[u8; 46]], wave_frames: usize, report: &mut Report) -> (Vec<Sample>, Vec<bool>) {
+    let read = |(number, header): (usize, &[u8; 46])| {
+        let samples::Header { sample, problem, remark } = samples::read(header, wave_frames);
+        if let Some(reason) = problem.or(remark) {
+            report.add(reason, || Place::Sample { number, name: text(&header[..20]) });
+        }
+        (sample, problem.is_none())
+    };
+    headers.iter().enumerate().map(read).unzip()
+}
+
+fn read_instruments(
+    headers: &[[u8; 22]],
+    tables: &ZoneTables<'_>,
+    playable: &[bool],
+    report: &mut Report,
+) -> Vec<Instrument> {
+    let limit = playable.len();
+    let check = |index: usize| match playable.get(index) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Reason::UnplayableSample(index)),
+        None => Err(Reason::Target { what: "sample", index, limit }),
+    };
+    let read = |(number, pair): (usize, &[[u8; 22]; 2])| {
+        let [start, end] = pair.each_ref().map(|header| usize::from(u16_at(header, 20)));
+        let zones = tables.zones(start..end, check, |(zone, reason)| {
+            report.add(reason, || {
+                let name = text(&pair[0][..20]);
+                match zone {
+                    Some(zone) => Place::InstrumentZone { number, name, zone },
+                    None => Place::Instrument { number, name },
+                }
+            });
+        });
+        let zones = zones.into_iter().map(|zone| InstrumentZone {
+            keys: zone.keys,
+            velocities: zone.velocities,
+            generators: zone.generators,
+            modulators: zone.modulators,
+            sample: zone.target,
+        });
+        Instrument { zones: zones.collect() }
+    };
+    headers.array_windows().enumerate().map(read).collect()
+}
+
+fn read_presets(
+    headers: &[[u8; 38]],
+    tables: &ZoneTables<'_>,
+    limit: usize,
+    report: &mut Report,
+) -> Vec<Preset> {
+    let check = |index| match index {
+        index if index < limit => Ok(()),
+        index => Err(Reason::Target { what: "instrument", index, limit }),
+    };
+    let mut order: Vec<usize> = (0..headers.len() - 1).collect();
+    let id = |number: usize| (u16_at(&headers[number], 22), u16_at(&headers[number], 20));
+    order.sort_by_key(|&number| id(number));
+    let mut presets: Vec<Preset> = Vec::with_capacity(order.len());
+    for number in order {
+        let name = || text(&headers[number][..20]);
+        let (bank, program) = id(number);
+        if presets.last().is_some_and(|last| (last.bank, last.program) == (bank, program)) {
+            report.add(Reason::TakenPreset { bank, program }, || Place::Preset { number, name: name() });
+            continue;
+        }
+        let [start, end] = [number, number + 1].map(|number| usize::from(u16_at(&headers[number], 24)));
+        let zones = tables.zones(start..end, check, |(zone, reason)| {
+            report.add(reason, || match zone {
+                Some(zone) => Place::PresetZone { number, name: name(), zone },
+                None => Place::Preset { number, name: name() },
+            });
+        });
+        let zones = zones.into_iter().map(|zone| PresetZone {
+            keys: zone.keys,
+            velocities: zone.velocities,
+            generators: zone.generators,
+            modulators: zone.modulators,
+            instrument: zone.target,
+        });
+        presets.push(Preset { bank, program, zones: zones.collect() });
+    }
+    presets
+}

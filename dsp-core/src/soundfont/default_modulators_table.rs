@@ -1,0 +1,44 @@
+//! The ten modulators that every instrument zone has unless it replaces them (section 8.4).
+
+use super::generators::Generator;
+use super::modulators::{Controller, Curve, Destination, Modulator, Source, Transform};
+
+const fn source(controller: Controller, negative: bool, bipolar: bool, curve: Curve) -> Source {
+    Source { controller, negative, bipolar, curve }
+}
+
+const fn modulator(source: Source, amount: i16, destination: Generator, amount_source: Source) -> Modulator {
+    let destination = Destination::Generator(destination);
+    Modulator { source, amount_source, destination, amount, transform: Transform::Linear }
+}
+
+#[rustfmt::skip]
+pub(super) const DEFAULT_MODULATORS: [Modulator; 10] = {
+    use Controller::*;
+    use Curve::*;
+    use Generator::*;
+    const ALWAYS: Source = Source::NONE;
+    const WHEEL_RANGE: Source = source(PitchWheelSensitivity, false, false, Linear);
+    [
+        // 8.4.1: velocity to attenuation; 960 centibels for a velocity of 0.
+        modulator(source(NoteOnVelocity, true, false, Concave), 960, InitialAttenuation, ALWAYS),
+        // 8.4.2: velocity to the cutoff of the filter; -2400 cents for a velocity of 0.
+        modulator(source(NoteOnVelocity, true, false, Linear), -2_400, InitialFilterFc, ALWAYS),
+        // 8.4.3: channel pressure to vibrato; 50 cents.
+        modulator(source(ChannelPressure, false, false, Linear), 50, VibLfoToPitch, ALWAYS),
+        // 8.4.4: modulation wheel to vibrato; 50 cents.
+        modulator(source(Midi(1), false, false, Linear), 50, VibLfoToPitch, ALWAYS),
+        // 8.4.5: volume to attenuation; 960 centibels for a volume of 0.
+        modulator(source(Midi(7), true, false, Concave), 960, InitialAttenuation, ALWAYS),
+        // 8.4.6: pan to pan; 1000 tenths of a per cent.
+        modulator(source(Midi(10), false, true, Linear), 1_000, Pan, ALWAYS),
+        // 8.4.7: expression to attenuation; 960 centibels for an expression of 0.
+        modulator(source(Midi(11), true, false, Concave), 960, InitialAttenuation, ALWAYS),
+        // 8.4.8: controller 91 to the reverb send; 200 tenths of a per cent.
+        modulator(source(Midi(91), false, false, Linear), 200, ReverbEffectsSend, ALWAYS),
+        // 8.4.9: controller 93 to the chorus send; 200 tenths of a per cent.
+        modulator(source(Midi(93), false, false, Linear), 200, ChorusEffectsSend, ALWAYS),
+        // 8.4.10: pitch wheel, times its sensitivity, to the initial pitch; 12700 cents.
+        modulator(source(PitchWheel, false, true, Linear), 12_700, FineTune, WHEEL_RANGE),
+    ]
+};

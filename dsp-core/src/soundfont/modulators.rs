@@ -1,0 +1,150 @@
+//! Modulators: how controllers change generators (sections 7.4, 8.2 to 8.4).
+
+use super::generators::Generator;
+use super::records::u16_at;
+use super::skipped::Reason;
+
+/// A controller's way to a generator: `amount`, times what `source` and `amount_source` say,
+/// transformed, is added to the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Modulator {
+    pub(crate) source: Source,
+    pub(crate) amount_source: Source,
+    pub(crate) destination: Destination,
+    /// In units of the destination.
+    pub(crate) amount: i16,
+    pub(crate) transform: Transform,
+}
+
+/// A controller and the curve along which it acts (section 8.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) controller: Controller,
+    /// Whether it goes from the greatest value to the least (the direction bit).
+    pub(crate) negative: bool,
+    /// Whether it goes from -1 to 1 rather than from 0 to 1 (the polarity bit).
+    pub(crate) bipolar: bool,
+    pub(crate) curve: Curve,
+}
+
+/// Where a source has its value from (section 8.2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Controller {
+    /// None: the value is 1.
+    None,
+    NoteOnVelocity,
+    NoteOnKey,
+    PolyPressure,
+    ChannelPressure,
+    PitchWheel,
+    PitchWheelSensitivity,
+    /// The sum of the modulators that end in this one.
+    Link,
+    /// A MIDI controller.
+    Midi(u8),
+}
+
+/// Shape of a source's curve (section 8.2.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Curve {
+    Linear,
+    Concave,
+    Convex,
+    Switch,
+}
+
+/// What a modulator changes (section 7.4, sfModDestOper).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// A generator. That of the pitch wheel (section 8.4.10), "Initial Pitch", is no generator
+    /// of the file; it is [`Generator::FineTune`] here, whose range does not bound the sum.
+    Generator(Generator),
+    /// The modulator with this index in the list of the zone.
+    Modulator(u16),
+}
+
+/// What happens to the product (section 8.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transform {
+    Linear,
+    Absolute,
+}
+
+/// Where a modulator of a file ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Generator(Generator),
+    /// A modulator, counted from the first that its own zone has in the file.
+    Link(u16),
+}
+
+/// Bit of sfModDestOper that marks a link.
+const LINK_BIT: u16 = 0x8000;
+
+/// Reads a modulator of a file; its `destination` only means something if the target is a
+/// generator.
+pub(super) fn read(record: &[u8; 10]) -> Result<(Modulator, Target), Reason> {
+    let [source, destination, amount, amount_source, transform] =
+        [0, 2, 4, 6, 8].map(|offset| u16_at(record, offset));
+    let target = match destination {
+        link if link & LINK_BIT != 0 => Target::Link(link & !LINK_BIT),
+        number => match Generator::from_number(number) {
+            Some(generator) if generator.can_be_modulated() => Target::Generator(generator),
+            _ => return Err(Reason::ModulatorDestination(number)),
+        },
+    };
+    let transform = match transform {
+        0 => Transform::Linear,
+        2 => Transform::Absolute,
+        unknown => return Err(Reason::ModulatorTransform(unknown)),
+    };
+    let amount_source = match Source::read(amount_source)? {
+        // Links carry a modulator's main source only (section 8.2.1, number 127).
+        Source { controller: Controller::Link, .. } => {
+            return Err(Reason::ModulatorSource(amount_source));
+        }
+        source => source,
+    };
+    let destination = match target {
+        Target::Generator(generator) => Destination::Generator(generator),
+        Target::Link(index) => Destination::Modulator(index),
+    };
+    let source = Source::read(source)?;
+    Ok((Modulator { source, amount_source, destination, amount: amount.cast_signed(), transform }, target))
+}
+
+impl Source {
+    /// The value 1.
+    pub(super) const NONE: Self =
+        Self { controller: Controller::None, negative: false, bipolar: false, curve: Curve::Linear };
+
+    /// Reads sfModSrcOper or sfModAmtSrcOper.
+    fn read(bits: u16) -> Result<Self, Reason> {
+        let index = (bits & 0x7f) as u8;
+        let is_midi = bits & 0x80 != 0;
+        let controller = match (is_midi, index) {
+            // The value is 1 whatever the curve.
+            (false, 0) => return Ok(Self::NONE),
+            (false, 2) => Controller::NoteOnVelocity,
+            (false, 3) => Controller::NoteOnKey,
+            (false, 10) => Controller::PolyPressure,
+            (false, 13) => Controller::ChannelPressure,
+            (false, 14) => Controller::PitchWheel,
+            (false, 16) => Controller::PitchWheelSensitivity,
+            (false, 127) => Controller::Link,
+            // Section 8.2.1: banks, data entry, (N)RPN and channel modes are no sources.
+            (true, 0 | 6 | 32 | 38 | 98..=101 | 120..) | (false, _) => {
+                return Err(Reason::ModulatorSource(bits));
+            }
+            (true, _) => Controller::Midi(index),
+        };
+        let curve = match bits >> 10 {
+            0 => Curve::Linear,
+            1 => Curve::Concave,
+            2 => Curve::Convex,
+            3 => Curve::Switch,
+            _ => return Err(Reason::ModulatorSource(bits)),
+        };
+        Ok(Self { controller, negative: bits & 0x100 != 0, bipolar: bits & 0x200 != 0, curve })
+    }
+}

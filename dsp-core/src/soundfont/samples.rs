@@ -1,0 +1,90 @@
+//! Sample headers (section 7.10) and the sample data they point into (section 6).
+
+use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
+use super::skipped::Reason;
+
+/// A sound in the sample data. Positions are frames of its [`Wave`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) start: u32,
+    /// Behind the last frame.
+    pub(crate) end: u32,
+    pub(crate) loop_start: u32,
+    /// Behind the last frame of the loop; it sounds like `loop_start`.
+    pub(crate) loop_end: u32,
+    pub(crate) rate_hz: u32,
+    /// MIDI key at which it sounds as recorded; 60 where the file has none.
+    pub(crate) root_key: u8,
+    pub(crate) correction_cents: i8,
+    /// Type bits of the file: 1 mono, 2 right, 4 left, 8 linked.
+    pub(crate) kind: u16,
+    /// Index of the other side of a stereo sample.
+    pub(crate) link: u16,
+    /// Whether the loop of the header can be followed; otherwise the sample plays once.
+    pub(crate) loop_ok: bool,
+}
+
+/// Values of a sample's sound, 16 or 24 bits each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wave<'a> {
+    /// 16-bit little-endian values.
+    pub(crate) high: &'a [[u8; 2]],
+    /// Eight more bits below each of them (`sm24`), where the file has them.
+    pub(crate) low: Option<&'a [u8]>,
+}
+
+/// Type flag of samples in the ROM of a sound card.
+const ROM_SAMPLE: u16 = 0x8000;
+
+/// Sample rates that are played: well beyond the 400 to 50,000 Hz of section 7.10.
+const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 100..=768_000;
+
+/// A sample's header, understood.
+pub(super) struct Header {
+    pub(super) sample: Sample,
+    /// Why it cannot be played.
+    pub(super) problem: Option<Reason>,
+    /// What is played otherwise than the header asks.
+    pub(super) remark: Option<Reason>,
+}
+
+/// Reads a header. `wave_frames` is how many frames of sample data the file has.
+pub(super) fn read(record: &[u8; 46], wave_frames: usize) -> Header {
+    let [start, end, loop_start, loop_end, rate_hz] =
+        [20, 24, 28, 32, 36].map(|offset| u32_at(record, offset));
+    let kind = u16_at(record, 44);
+    let limit = wave_frames;
+    let available = end.min(u32::try_from(limit).unwrap_or(u32::MAX));
+    let problem = if kind & ROM_SAMPLE != 0 {
+        Some(Reason::Rom(kind))
+    } else if !SAMPLE_RATES_HZ.contains(&rate_hz) {
+        Some(Reason::SampleRate(rate_hz))
+    } else if start >= available {
+        Some(Reason::SampleFrames { start, end, limit })
+    } else {
+        None
+    };
+    let loop_ok = start <= loop_start && loop_start < loop_end && loop_end <= available;
+    // Samples that play once have no loop, which is written in many ways.
+    let has_loop = loop_start != loop_end && loop_end != 0;
+    let remark = if available < end {
+        Some(Reason::SampleCut { end, limit })
+    } else if has_loop && !loop_ok {
+        Some(Reason::Loop { start: loop_start, end: loop_end })
+    } else {
+        None
+    };
+    let sample = Sample {
+        start,
+        end: available,
+        loop_start,
+        loop_end,
+        rate_hz,
+        root_key: if record[40] > 127 { 60 } else { record[40] },
+        correction_cents: record[41].cast_signed(),
+        kind: kind & !VORBIS_SAMPLE,
+        link: u16_at(record, 42),
+        loop_ok,
+    };
+    Header { sample, problem, remark }
+}
