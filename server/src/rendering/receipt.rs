@@ -1,6 +1,7 @@
 //! The receipt of a render: what was made, of what, and how.
 
 use dsp_core::wav::SampleFormat;
+use schemas::project::{ChorusSettings, Interpolation, ReverbSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -63,6 +64,15 @@ pub struct ReceiptSettings {
     pub tail_secs: f64,
     /// Most voices of one track.
     pub polyphony: u16,
+    /// How voices read between the values of a sample: `linear`, `four_point` or `sinc`.
+    #[schema(value_type = String)]
+    pub interpolation: Interpolation,
+    /// The room that all instruments shared, as in a project's settings.
+    #[schema(value_type = Object)]
+    pub reverb: ReverbSettings,
+    /// The chorus that all instruments shared, as in a project's settings.
+    #[schema(value_type = Object)]
+    pub chorus: ChorusSettings,
     /// Start of every random sequence, dither included.
     pub seed: u64,
     /// The banks that were played, as `soundfont_id` or file name.
@@ -79,6 +89,7 @@ pub fn receipt(
     soundfonts: Vec<String>,
     report: &MixReport,
 ) -> Receipt {
+    let settings = &project.settings;
     Receipt {
         peak: f64::from(report.measured.peak),
         clipped_samples: report.clipped_samples,
@@ -92,8 +103,11 @@ pub fn receipt(
             sample_rate_hz: options.sample_rate_hz,
             bit_depth,
             tail_secs: options.tail_secs,
-            polyphony: project.settings.polyphony,
-            seed: project.settings.seed,
+            polyphony: settings.polyphony,
+            interpolation: settings.interpolation,
+            reverb: settings.reverb.clone(),
+            chorus: settings.chorus.clone(),
+            seed: settings.seed,
             soundfonts,
         },
     }

@@ -8,12 +8,18 @@ use schemas::project::{
     Track,
 };
 
+use super::banks::{BankMessage, BankSelect, System};
+
 /// Channel of drums, counted from 0 (General MIDI 1).
 pub(super) const DRUM_CHANNEL: u8 = 9;
 /// SoundFont bank of drum kits (SF2.04, section 7.2).
 pub(super) const DRUM_BANK: u8 = 128;
-/// Bank select, most significant byte.
+/// Bank select, most and least significant byte.
 pub(super) const BANK_SELECT: u8 = 0;
+pub(super) const BANK_SELECT_LEAST: u8 = 32;
+
+/// Field of an imported track whose channel played drums, or did not, because the file said so.
+pub(super) const DRUM_PART: &str = "midi_drum_part";
 
 /// Channels of a port.
 const CHANNELS: u8 = 16;
@@ -23,17 +29,50 @@ const PORTS: u8 = 128;
 /// The notes and controls of one channel.
 #[derive(Debug, Default)]
 pub(super) struct ChannelContent {
+    channel: u8,
     pub(super) notes: Vec<Note>,
     pub(super) controls: Vec<Control>,
     /// Places in `notes` of those that sound, by key, the oldest first.
     open: HashMap<u8, VecDeque<usize>>,
-    bank: u8,
-    program: u8,
+    /// What the next program change selects.
+    select: BankSelect,
+    system: System,
+    /// Bank and program in force.
+    preset: (u8, u8),
     at_first_note: Option<(u8, u8)>,
+    /// Place in `controls` of the program change that chose the preset, if no note followed it.
+    unplayed_program: Option<usize>,
     last_tick: u32,
 }
 
 impl ChannelContent {
+    /// Nothing yet, on a channel from 0 to 15.
+    pub(super) fn new(channel: u8) -> Self {
+        let preset = (BankSelect::default().soundfont_bank(System::default(), channel), 0);
+        Self { channel, preset, ..Self::default() }
+    }
+
+    /// What a system exclusive message says about banks; ticks ascend.
+    pub(super) fn set_banks(&mut self, message: BankMessage) {
+        match message {
+            BankMessage::System(system) => (self.system, self.select) = (system, BankSelect::default()),
+            BankMessage::Part { channel, drums } if channel == self.channel => {
+                self.select.drums = Some(drums);
+            }
+            BankMessage::Part { .. } => return,
+        }
+        // The part changes at once, and with it what was selected and has not been played.
+        let (bank, _) = &mut self.preset;
+        match self.unplayed_program.map(|place| &mut self.controls[place]) {
+            Some(Control::Program(program)) => {
+                *bank = self.select.soundfont_bank(self.system, self.channel);
+                program.bank = Some(*bank);
+            }
+            _ if self.notes.is_empty() => *bank = self.select.soundfont_bank(self.system, self.channel),
+            _ => {}
+        }
+    }
+
     /// Adds a channel message; ticks ascend.
     pub(super) fn add(&mut self, tick: u32, status: u8, data: [u8; 2]) {
         self.last_tick = tick;
@@ -41,7 +80,8 @@ impl ChannelContent {
         let extra = Extra::default();
         let control = match status {
             0x90 if second > 0 => {
-                self.at_first_note.get_or_insert((self.bank, self.program));
+                self.at_first_note.get_or_insert(self.preset);
+                self.unplayed_program = None;
                 self.open.entry(first).or_default().push_back(self.notes.len());
                 let velocity = f64::from(second) / 127.0;
                 self.notes.push(Note { tick, length_ticks: 0, pitch: first, velocity, extra });
@@ -56,14 +96,18 @@ impl ChannelContent {
             }
             0xa0 => Control::KeyPressure(KeyPressureControl { tick, key: first, value: second, extra }),
             0xb0 => {
-                if first == BANK_SELECT {
-                    self.bank = second;
+                match first {
+                    BANK_SELECT => self.select.most = Some(second),
+                    BANK_SELECT_LEAST => self.select.least = Some(second),
+                    _ => {}
                 }
                 Control::Cc(CcControl { tick, controller: first, value: second, extra })
             }
             0xc0 => {
-                self.program = first;
-                Control::Program(ProgramControl { tick, program: first, extra })
+                let bank = self.select.soundfont_bank(self.system, self.channel);
+                self.preset = (bank, first);
+                self.unplayed_program = Some(self.controls.len());
+                Control::Program(ProgramControl { tick, program: first, bank: Some(bank), extra })
             }
             0xd0 => Control::Pressure(PressureControl { tick, value: first, extra }),
             _ => {
@@ -103,7 +147,7 @@ impl ChannelContent {
 
     /// Bank and program in force at the first note; without notes, at the end.
     pub(super) fn preset_at_first_note(&self) -> (u8, u8) {
-        self.at_first_note.unwrap_or((self.bank, self.program))
+        self.at_first_note.unwrap_or(self.preset)
     }
 }
 
@@ -116,15 +160,25 @@ pub(super) struct Place {
 
 /// Gives each track a channel of its own: the one it was imported from where that is free,
 /// drums on channel 10. Only drum tracks beyond the 128th share one.
-pub(super) fn allocate(tracks: &[&Track]) -> Vec<Place> {
+///
+/// `keeps_parts` says that the messages are written again that made drums of other channels, or
+/// something else of channel 10. Those channels are only for the tracks that came from there.
+pub(super) fn allocate(tracks: &[&Track], keeps_parts: bool) -> Vec<Place> {
+    let part_of = |track: &Track| {
+        let drums = track.extra.get(DRUM_PART).filter(|_| keeps_parts)?.as_bool()?;
+        Some((imported_place(track)?, drums))
+    };
+    let parts: HashMap<Place, bool> = tracks.iter().filter_map(|track| part_of(track)).collect();
+    let is_for_drums = |place: &Place| parts.get(place).copied().unwrap_or(place.channel == DRUM_CHANNEL);
     let mut taken = HashSet::new();
     let mut places: Vec<Option<Place>> = tracks
         .iter()
         .map(|track| {
             imported_place(track)
-                .filter(|place| (place.channel == DRUM_CHANNEL) == plays_drums(track) && taken.insert(*place))
+                .filter(|place| is_for_drums(place) == plays_drums(track) && taken.insert(*place))
         })
         .collect();
+    taken.extend(parts.keys());
     for (place, track) in places.iter_mut().zip(tracks) {
         if place.is_none() {
             let drums = plays_drums(track);
@@ -172,7 +226,7 @@ mod tests {
     }
 
     fn check(tracks: &[Track], expected: &[(u8, u8)]) {
-        let places = allocate(&tracks.iter().collect::<Vec<_>>());
+        let places = allocate(&tracks.iter().collect::<Vec<_>>(), false);
         assert_eq!(places.iter().map(|place| (place.port, place.channel)).collect::<Vec<_>>(), expected);
     }
 
@@ -192,7 +246,7 @@ mod tests {
     #[test]
     fn more_than_fifteen_tracks_go_to_further_ports() {
         let tracks: Vec<Track> = (0..1_000).map(|_| track(0, None)).collect();
-        let places = allocate(&tracks.iter().collect::<Vec<_>>());
+        let places = allocate(&tracks.iter().collect::<Vec<_>>(), false);
         assert_eq!(places.iter().collect::<HashSet<_>>().len(), 1_000);
         assert!(places.iter().all(|place| place.channel != DRUM_CHANNEL));
         assert_eq!(places[14], Place { port: 0, channel: 15 });
@@ -202,8 +256,22 @@ mod tests {
     #[test]
     fn drums_share_a_channel_only_when_the_ports_run_out() {
         let tracks: Vec<Track> = (0..130).map(|_| track(128, None)).collect();
-        let places = allocate(&tracks.iter().collect::<Vec<_>>());
+        let places = allocate(&tracks.iter().collect::<Vec<_>>(), false);
         assert_eq!(places.iter().collect::<HashSet<_>>().len(), 128);
         assert_eq!(places[129], Place { port: 0, channel: DRUM_CHANNEL });
+    }
+
+    #[test]
+    fn parts_that_the_file_made_stay_where_they_were() {
+        let mut tracks = [track(128, Some(10)), track(0, Some(9)), track(0, Some(10)), track(128, Some(4))];
+        tracks[0].extra.insert(DRUM_PART, true.into());
+        tracks[1].extra.insert(DRUM_PART, false.into());
+        let tracks: Vec<&Track> = tracks.iter().collect();
+        let places = |keeps_parts| {
+            let places = allocate(&tracks, keeps_parts);
+            places.into_iter().map(|place| (place.port, place.channel)).collect::<Vec<_>>()
+        };
+        assert_eq!(places(true), [(0, 10), (0, 9), (0, 0), (1, 9)]);
+        assert_eq!(places(false), [(0, 9), (0, 0), (0, 10), (1, 9)]);
     }
 }

@@ -5,7 +5,10 @@ use midly::{Format, Header, MetaMessage, MidiMessage, PitchBend, Smf, Timing, Tr
 use schemas::TICKS_PER_QUARTER;
 use schemas::project::{Control, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
 
-use super::channels::{BANK_SELECT, DRUM_BANK, DRUM_CHANNEL, Place, allocate, imported_place};
+use super::channels::{
+    BANK_SELECT, BANK_SELECT_LEAST, DRUM_BANK, DRUM_CHANNEL, Place, allocate, imported_place,
+};
+use super::exclusives::{Exclusive, stored};
 
 /// Greatest distance of two events: four bytes of seven bits.
 const MAX_DELTA_TICKS: u64 = 0x0fff_ffff;
@@ -25,11 +28,22 @@ pub fn export(project: &Project) -> Vec<u8> {
     let instruments = project.tracks.iter().filter(|track| track.kind == TrackKind::Instrument);
     let (tracks, noteless): (Vec<&Track>, Vec<&Track>) =
         instruments.partition(|track| first_note_tick(track).is_some());
-    let places = allocate(&tracks);
-    let ports = places.iter().any(|place| place.port > 0);
+    let exclusives = stored(project);
+    let places = allocate(&tracks, !exclusives.is_empty());
+    let mut exclusive_ports: Vec<u8> = exclusives.iter().map(|exclusive| exclusive.port).collect();
+    exclusive_ports.retain(|port| *port > 0);
+    exclusive_ports.sort_unstable();
+    exclusive_ports.dedup();
+    let ports = !exclusive_ports.is_empty() || places.iter().any(|place| place.port > 0);
     let header = Header::new(Format::Parallel, Timing::Metrical(u15::new(TICKS_PER_QUARTER as u16)));
     let mut smf = Smf::new(header);
-    smf.tracks.push(song_track(project, &unplayed_channels(&noteless, &places)));
+    smf.tracks.push(song_track(project, &unplayed_channels(&noteless, &places), &exclusives));
+    for port in exclusive_ports {
+        let mut list = EventList::default();
+        list.meta(0, MetaMessage::MidiPort(u7::new(port)));
+        list.exclusives(&exclusives, port);
+        smf.tracks.push(list.into_track(0));
+    }
     for (track, place) in tracks.iter().zip(places) {
         smf.tracks.push(note_track(track, place, ports));
     }
@@ -55,6 +69,18 @@ enum Turn {
 impl<'a> EventList<'a> {
     fn meta(&mut self, tick: u64, message: MetaMessage<'a>) {
         self.0.push((tick, Turn::Header, TrackEventKind::Meta(message)));
+    }
+
+    /// The system exclusive messages of a port. They say what channels are, so they come first.
+    fn exclusives(&mut self, exclusives: &'a [Exclusive], port: u8) {
+        for exclusive in exclusives.iter().filter(|exclusive| exclusive.port == port) {
+            let kind = if exclusive.escape {
+                TrackEventKind::Escape(&exclusive.data)
+            } else {
+                TrackEventKind::SysEx(&exclusive.data)
+            };
+            self.0.push((exclusive.tick.into(), Turn::Header, kind));
+        }
     }
 
     fn midi(&mut self, tick: u64, turn: Turn, channel: u8, message: MidiMessage) {
@@ -91,7 +117,11 @@ fn unplayed_channels<'a>(noteless: &[&'a Track], places: &[Place]) -> Vec<(&'a T
     unplayed.collect()
 }
 
-fn song_track<'a>(project: &'a Project, unplayed: &[(&'a Track, u8)]) -> Vec<TrackEvent<'a>> {
+fn song_track<'a>(
+    project: &'a Project,
+    unplayed: &[(&'a Track, u8)],
+    exclusives: &'a [Exclusive],
+) -> Vec<TrackEvent<'a>> {
     let mut list = EventList::default();
     list.meta(0, MetaMessage::TrackName(project.name.as_bytes()));
     for point in &project.tempo_map {
@@ -108,6 +138,7 @@ fn song_track<'a>(project: &'a Project, unplayed: &[(&'a Track, u8)]) -> Vec<Tra
     for marker in &project.markers {
         list.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
     }
+    list.exclusives(exclusives, 0);
     for (track, channel) in unplayed {
         controls(track, *channel, &mut list);
     }
@@ -131,9 +162,26 @@ fn note_track(track: &Track, place: Place, ports: bool) -> Vec<TrackEvent<'_>> {
 }
 
 fn controls(track: &Track, channel: u8, list: &mut EventList<'_>) {
+    let engine_bank = match &track.synth_engine {
+        Some(SynthEngine::SoundFont(engine)) => Some(engine.bank),
+        _ => None,
+    };
+    let mut bank_in_force = engine_bank;
     for item in track.midi_items() {
         for control in sounding_controls(item) {
             let tick = u64::from(item.start_tick) + u64::from(control.tick());
+            match control {
+                // Banks that are selected by controllers are written as such.
+                Control::Cc(cc) if selects_bank(cc.controller) => bank_in_force = None,
+                Control::Program(program) => {
+                    let changed = program.bank.filter(|bank| bank_in_force.is_some_and(|own| own != *bank));
+                    if let Some(bank) = changed {
+                        list.midi(tick, Turn::Control, channel, bank_select(bank, channel));
+                        bank_in_force = Some(bank);
+                    }
+                }
+                _ => {}
+            }
             for message in control_messages(control) {
                 list.midi(tick, Turn::Control, channel, message);
             }
@@ -141,16 +189,23 @@ fn controls(track: &Track, channel: u8, list: &mut EventList<'_>) {
     }
 }
 
+fn selects_bank(controller: u8) -> bool {
+    matches!(controller, BANK_SELECT | BANK_SELECT_LEAST)
+}
+
+/// The controller that selects a SoundFont bank on a channel. The drum channel counts its banks
+/// from 128 by itself, and MIDI knows 0 to 127.
+fn bank_select(bank: u8, channel: u8) -> MidiMessage {
+    let value = if channel == DRUM_CHANNEL { bank.saturating_sub(DRUM_BANK) } else { bank.min(127) };
+    MidiMessage::Controller { controller: u7::new(BANK_SELECT), value: u7::new(value) }
+}
+
 /// The track's preset at its start, unless its own controls choose one by the first note, and
 /// the presets of items that have their own.
 fn presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else { return };
     let mut select = |tick: u64, bank: Option<u8>, program: Option<u8>| {
-        // The drum channel counts its banks from 128 by itself, and MIDI knows 0 to 127.
-        let bank = bank
-            .map(|bank| if channel == DRUM_CHANNEL { bank.saturating_sub(DRUM_BANK) } else { bank.min(127) });
-        let bank_select = bank
-            .map(|value| MidiMessage::Controller { controller: u7::new(BANK_SELECT), value: u7::new(value) });
+        let bank_select = bank.map(|bank| bank_select(bank, channel));
         let program = program.map(|program| MidiMessage::ProgramChange { program: u7::new(program) });
         for message in [bank_select, program].into_iter().flatten() {
             list.midi(tick, Turn::Control, channel, message);
@@ -165,7 +220,7 @@ fn presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
         })
     };
     let program_chosen = chosen(|control| matches!(control, Control::Program(_)));
-    let bank_chosen = chosen(|control| matches!(control, Control::Cc(cc) if cc.controller == BANK_SELECT));
+    let bank_chosen = chosen(|control| matches!(control, Control::Cc(cc) if selects_bank(cc.controller)));
     let names_bank = !matches!(engine.bank, 0 | DRUM_BANK);
     select(
         0,

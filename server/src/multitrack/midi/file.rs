@@ -41,8 +41,7 @@ pub(super) struct FileEvent {
     pub(super) kind: EventKind,
 }
 
-/// What the import needs to know of an event. System exclusive messages and unknown metas are
-/// left out.
+/// What the import needs to know of an event. Unknown metas are left out.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EventKind {
     /// Status without its channel (0x80 to 0xe0), channel 0 to 15, two data bytes.
@@ -59,6 +58,8 @@ pub(super) enum EventKind {
     Marker(String),
     /// The port that the track's channels belong to from here on.
     Port(u8),
+    /// A system exclusive message without its first byte, or data that is sent as it stands.
+    Exclusive { escape: bool, data: Vec<u8> },
 }
 
 /// Longest text that is kept of a name or marker, in characters; the project schema's limit.
@@ -231,7 +232,8 @@ impl FileTrack {
             }
             0xf0 | 0xf7 => {
                 let size_bytes = reader.variable_length()?;
-                reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
+                let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?.to_vec();
+                self.push(EventKind::Exclusive { escape: status == 0xf7, data });
             }
             // System common and real-time messages have no place in a file; step over them.
             0xf2 => drop(reader.take(2).ok_or(CUT_SHORT)?),
@@ -365,6 +367,8 @@ mod tests {
         );
         assert!(file.warnings.is_empty(), "{:?}", file.warnings);
         assert_eq!(file.tracks[0].end_tick, 143);
+        let exclusive = EventKind::Exclusive { escape: false, data: vec![1, 2, 0xf7] };
+        assert!(file.tracks[0].events.iter().any(|event| event.tick == 15 && event.kind == exclusive));
     }
 
     #[test]

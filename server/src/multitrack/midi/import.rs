@@ -10,7 +10,9 @@ use schemas::project::{
 use schemas::{Extra, TICKS_PER_QUARTER};
 
 use super::MidiError;
-use super::channels::{ChannelContent, DRUM_BANK, DRUM_CHANNEL};
+use super::banks::{BankMessage, bank_message};
+use super::channels::{ChannelContent, DRUM_BANK, DRUM_CHANNEL, DRUM_PART};
+use super::exclusives::{Exclusive, MAX_BYTES, MAX_MESSAGES};
 use super::file::{EventKind, MidiFile, Timing};
 
 /// What the file itself does not say.
@@ -62,6 +64,8 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiErro
     }
     let mut project = Project::new(options.project_id, options.name.unwrap_or_else(|| song_name(&file)));
     song(&file, &scale, &mut project, &mut warnings)?;
+    let exclusives = exclusives(&file, &scale, &mut warnings)?;
+    super::exclusives::store(&mut project, &exclusives);
     let channels = channels(&file, &scale, &ends)?;
     let endless: usize = channels.iter().map(|channel| channel.content.endless_notes()).sum();
     if endless > 0 {
@@ -190,6 +194,61 @@ fn song(
     Ok(())
 }
 
+/// The file's system exclusive messages, as far as a project holds them.
+fn exclusives(
+    file: &MidiFile,
+    scale: &Scale,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Exclusive>, MidiError> {
+    let mut exclusives = Vec::new();
+    let (mut total_bytes, mut left_out) = (0, 0);
+    for track in &file.tracks {
+        let mut current_port = 0;
+        for event in &track.events {
+            match &event.kind {
+                EventKind::Port(port) => current_port = *port,
+                EventKind::Exclusive { escape, data } => {
+                    let tick = scale.tick(event.tick)?;
+                    total_bytes += data.len();
+                    if total_bytes > MAX_BYTES || exclusives.len() >= MAX_MESSAGES {
+                        left_out += 1;
+                        continue;
+                    }
+                    let port = current_port;
+                    exclusives.push(Exclusive { tick, port, escape: *escape, data: data.clone() });
+                }
+                _ => {}
+            }
+        }
+    }
+    if left_out > 0 {
+        warnings.push(format!("{left_out} system exclusive messages are more than a project keeps"));
+    }
+    // Stable: within a tick, in the order of the file.
+    exclusives.sort_by_key(|exclusive| exclusive.tick);
+    Ok(exclusives)
+}
+
+/// What the file's system exclusive messages say about banks: tick in the file, port, message.
+fn bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
+    let mut messages = Vec::new();
+    for track in &file.tracks {
+        let mut current_port = 0;
+        for event in &track.events {
+            match &event.kind {
+                EventKind::Port(port) => current_port = *port,
+                EventKind::Exclusive { escape: false, data } => {
+                    messages.extend(bank_message(data).map(|message| (event.tick, current_port, message)));
+                }
+                _ => {}
+            }
+        }
+    }
+    messages.sort_by_key(|&(tick, ..)| tick);
+    messages.truncate(MAX_MESSAGES);
+    messages
+}
+
 /// A port's channel, and where in the file it is first used.
 struct Channel {
     port: u8,
@@ -216,15 +275,28 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
     }
     // Stable: within a tick, in the order of the file.
     events.sort_by_key(|&(tick, ..)| tick);
+    let bank_messages = bank_messages(file);
+    // Of one tick, these come first, in whichever track they stand.
+    let mut bank_messages = bank_messages.iter().peekable();
+    let mut banks_so_far: Vec<(u8, BankMessage)> = Vec::new();
     let mut by_place: BTreeMap<(u8, u8), Channel> = BTreeMap::new();
     let (mut notes, mut controls) = (0, 0);
     for (tick, track, port, channel, status, data) in events {
-        let entry = by_place.entry((port, channel)).or_insert_with(|| Channel {
-            port,
-            channel,
-            first_track: track,
-            length_ticks: 0,
-            content: ChannelContent::default(),
+        while let Some(&(_, to_port, message)) = bank_messages.next_if(|(at, ..)| *at <= tick) {
+            if let BankMessage::System(_) = message {
+                banks_so_far.retain(|(port, _)| *port != to_port);
+            }
+            banks_so_far.push((to_port, message));
+            for entry in by_place.values_mut().filter(|entry| entry.port == to_port) {
+                entry.content.set_banks(message);
+            }
+        }
+        let entry = by_place.entry((port, channel)).or_insert_with(|| {
+            let mut content = ChannelContent::new(channel);
+            for (_, message) in banks_so_far.iter().filter(|(of_port, _)| *of_port == port) {
+                content.set_banks(*message);
+            }
+            Channel { port, channel, first_track: track, length_ticks: 0, content }
         });
         if !entry.content.has_begun_notes() && status == 0x90 && data[1] > 0 {
             entry.first_track = track;
@@ -281,7 +353,7 @@ fn names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
         match track_name(channel.first_track) {
             Some(name) if shared => format!("{name} ({number})"),
             Some(name) => name.clone(),
-            None if channel.channel == DRUM_CHANNEL => "Drums".into(),
+            None if channel.content.preset_at_first_note().0 == DRUM_BANK => "Drums".into(),
             None => format!("Channel {number}"),
         }
     };
@@ -290,7 +362,6 @@ fn names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
 
 fn track(number: usize, channel: Channel, name: String, soundfont_id: Option<String>) -> Track {
     let (bank, program) = channel.content.preset_at_first_note();
-    let bank = if channel.channel == DRUM_CHANNEL { DRUM_BANK } else { bank };
     let mut track = Track::new(format!("track-{number}"), TrackKind::Instrument);
     track.synth_engine = Some(SynthEngine::SoundFont(SoundFontEngine {
         soundfont_id,
@@ -299,6 +370,9 @@ fn track(number: usize, channel: Channel, name: String, soundfont_id: Option<Str
         extra: Extra::default(),
     }));
     track.extra.insert("midi_channel", channel.channel.into());
+    if (bank == DRUM_BANK) != (channel.channel == DRUM_CHANNEL) {
+        track.extra.insert(DRUM_PART, (bank == DRUM_BANK).into());
+    }
     if channel.port > 0 {
         track.extra.insert("midi_port", channel.port.into());
     }

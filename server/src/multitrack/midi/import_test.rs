@@ -112,7 +112,7 @@ fn tracks_of_one_channel_share_its_state() {
     assert_eq!(
         item.controls,
         [
-            Control::Program(ProgramControl { tick: 0, program: 9, extra: extra() }),
+            Control::Program(ProgramControl { tick: 0, program: 9, bank: Some(0), extra: extra() }),
             Control::Cc(CcControl { tick: 1920, controller: 7, value: 90, extra: extra() }),
         ]
     );
@@ -285,4 +285,124 @@ fn an_empty_song_says_so() {
     let imported = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
     assert!(imported.project.tracks.is_empty());
     assert_eq!(imported.warnings, ["the file holds no notes"]);
+}
+
+fn exclusive(data: &'static [u8]) -> Kind {
+    TrackEventKind::SysEx(data)
+}
+
+const XG_ON: &[u8] = &[0x43, 0x10, 0x4c, 0x00, 0x00, 0x7e, 0x00, 0xf7];
+const GM_ON: &[u8] = &[0x7e, 0x7f, 0x09, 0x01, 0xf7];
+const GS_RESET: &[u8] = &[0x41, 0x10, 0x42, 0x12, 0x40, 0x00, 0x7f, 0x00, 0x41, 0xf7];
+const GS_RHYTHM_ON_11: &[u8] = &[0x41, 0x10, 0x42, 0x12, 0x40, 0x1a, 0x15, 0x02, 0x0f, 0xf7];
+
+/// Bank and program of each track, and of each of its program changes.
+fn presets(project: &Project) -> Vec<((u8, u8), Vec<(u8, u8)>)> {
+    let of_track = |track: &Track| {
+        let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else { panic!("an engine") };
+        let programs = item(track).controls.iter().filter_map(|control| match control {
+            Control::Program(program) => Some((program.bank.expect("a bank"), program.program)),
+            _ => None,
+        });
+        ((engine.bank, engine.program), programs.collect())
+    };
+    project.tracks.iter().map(of_track).collect()
+}
+
+/// What a file of these events becomes, and becomes again after an export.
+#[track_caller]
+fn check_presets(events: &[(u32, Kind)], expected: &[((u8, u8), Vec<(u8, u8)>)]) {
+    let project = read(&file(Format::SingleTrack, &[events])).project;
+    assert_eq!(presets(&project), expected);
+    let again = read(&super::super::export(&project)).project;
+    assert_eq!(presets(&again), expected, "after an export");
+    assert_eq!(again.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
+    let controls = |project: &Project| -> Vec<Vec<Control>> {
+        project.tracks.iter().map(|track| item(track).controls.clone()).collect()
+    };
+    assert_eq!(controls(&again), controls(&project));
+}
+
+#[test]
+fn banks_are_those_of_the_system_that_the_file_is_for() {
+    let song: [(u32, Kind); 7] = [
+        (0, cc(0, 0, 8)),
+        (0, cc(0, 32, 3)),
+        (0, program(0, 5)),
+        (0, program(9, 16)),
+        (0, on(0, 60, 1)),
+        (0, on(9, 35, 1)),
+        (9, program(0, 6)),
+    ];
+    let check = |reset: Option<&'static [u8]>, bank| {
+        let reset = reset.map(|data| (0, exclusive(data)));
+        let events: Vec<(u32, Kind)> = reset.into_iter().chain(song).collect();
+        check_presets(&events, &[((bank, 5), vec![(bank, 5), (bank, 6)]), ((128, 16), vec![(128, 16)])]);
+    };
+    check(None, 8);
+    check(Some(GS_RESET), 8);
+    check(Some(XG_ON), 3);
+    check(Some(GM_ON), 0);
+}
+
+#[test]
+fn a_bank_waits_for_its_program_change() {
+    check_presets(
+        &[(0, program(0, 5)), (0, cc(0, 0, 8)), (0, on(0, 60, 1)), (9, program(0, 6))],
+        &[((0, 5), vec![(0, 5), (8, 6)])],
+    );
+}
+
+#[test]
+fn other_channels_play_drums_where_the_file_says_so() {
+    check_presets(
+        &[
+            (0, exclusive(GS_RESET)),
+            (0, program(10, 8)),
+            (0, exclusive(GS_RHYTHM_ON_11)),
+            (9, on(10, 35, 1)),
+            (9, program(10, 0)),
+        ],
+        &[((128, 8), vec![(128, 8), (128, 0)])],
+    );
+    check_presets(
+        &[
+            (0, exclusive(XG_ON)),
+            (0, cc(2, 0, 127)),
+            (0, program(2, 8)),
+            (0, on(2, 35, 1)),
+            (0, cc(9, 0, 0)),
+            (0, program(9, 40)),
+            (0, on(9, 60, 1)),
+        ],
+        &[((128, 8), vec![(128, 8)]), ((0, 40), vec![(0, 40)])],
+    );
+}
+
+#[test]
+fn exclusives_belong_to_the_ports_of_their_tracks() {
+    let port = |port| TrackEventKind::Meta(MetaMessage::MidiPort(u7::new(port)));
+    let notes = |channel| [(0, cc(channel, 32, 3)), (0, program(channel, 1)), (0, on(channel, 60, 1))];
+    let with_port = |number, exclusives: &[(u32, Kind)], channel| -> Vec<(u32, Kind)> {
+        [(0, port(number))].into_iter().chain(exclusives.iter().copied()).chain(notes(channel)).collect()
+    };
+    let first = with_port(0, &[], 0);
+    let second = with_port(1, &[(0, exclusive(XG_ON)), (480, TrackEventKind::Escape(&[0xf3, 1]))], 0);
+    let project = read(&file(Format::Parallel, &[&first, &second])).project;
+    assert_eq!(presets(&project), [((0, 1), vec![(0, 1)]), ((3, 1), vec![(3, 1)])]);
+    let again = read(&super::super::export(&project)).project;
+    assert_eq!(presets(&again), presets(&project));
+    assert_eq!(
+        again.extra.get("midi_exclusives"),
+        Some(&serde_json::json!([{"tick": 0, "data": "43104c00007e00f7", "port": 1},
+                                  {"tick": 960, "data": "f301", "port": 1, "escape": true}]))
+    );
+}
+
+#[test]
+fn more_exclusives_than_a_project_keeps_are_counted() {
+    let dump: &'static [u8] = &[0x43; 1_000];
+    let many: Vec<(u32, Kind)> = (0..300).map(|_| (0, exclusive(dump))).collect();
+    let imported = read(&file(Format::SingleTrack, &[&many]));
+    assert!(imported.warnings.contains(&"38 system exclusive messages are more than a project keeps".into()));
 }

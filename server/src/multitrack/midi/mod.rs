@@ -1,6 +1,8 @@
 //! Standard MIDI files: read into a project, and written from one.
 
+mod banks;
 mod channels;
+mod exclusives;
 mod export;
 mod file;
 mod import;

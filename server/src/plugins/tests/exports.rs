@@ -44,7 +44,10 @@ async fn a_project_becomes_a_file_with_a_receipt() {
     assert_eq!(receipt["song_secs"], 1.0);
     assert_eq!(
         receipt["settings"],
-        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "tail_secs": 5.0, "polyphony": 256, "seed": 0,
+        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "tail_secs": 5.0, "polyphony": 256,
+               "interpolation": "four_point",
+               "reverb": {"room": 0.5, "damping": 0.5, "width": 1.0, "level_db": 0.0},
+               "chorus": {"delay_ms": 8.0, "depth_ms": 2.5, "rate_hz": 0.4, "level_db": 0.0}, "seed": 0,
                "soundfonts": ["timgm6mb"]})
     );
 

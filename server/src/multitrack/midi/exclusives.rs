@@ -1,0 +1,117 @@
+//! System exclusive messages, kept with a project so that an export has them again.
+//!
+//! They stand in the project's unknown field `midi_exclusives`: `tick`, `data` in hexadecimal
+//! without the first byte, `port` above 0, and `escape` for data that is sent as it stands.
+
+use schemas::Project;
+use schemas::limits::MAX_TICK;
+use serde_json::{Value, json};
+
+/// Field of a project that holds its messages.
+const FIELD: &str = "midi_exclusives";
+
+/// Most bytes of messages that are kept for a project: the largest of files hold a few thousand.
+pub(super) const MAX_BYTES: usize = 256 * 1024;
+
+/// Most messages that are kept for a project.
+pub(super) const MAX_MESSAGES: usize = 10_000;
+
+/// Ports that the port meta event can name.
+const PORTS: u64 = 128;
+
+/// A system exclusive message of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exclusive {
+    /// In 960ths of a quarter note from the start.
+    pub(super) tick: u32,
+    pub(super) port: u8,
+    /// Whether the data is sent as it stands, without 0xf0 before it.
+    pub(super) escape: bool,
+    /// All bytes after the first.
+    pub(super) data: Vec<u8>,
+}
+
+/// Stores messages with a project.
+pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
+    if exclusives.is_empty() {
+        return;
+    }
+    let entry = |one: &Exclusive| {
+        let data: String = one.data.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut entry = json!({"tick": one.tick, "data": data});
+        if one.port > 0 {
+            entry["port"] = one.port.into();
+        }
+        if one.escape {
+            entry["escape"] = true.into();
+        }
+        entry
+    };
+    project.extra.insert(FIELD, exclusives.iter().map(entry).collect());
+}
+
+/// The messages stored with a project. Whatever else may stand there is left out: the schema does
+/// not know the field.
+pub(super) fn stored(project: &Project) -> Vec<Exclusive> {
+    let entries = project.extra.get(FIELD).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut total_bytes = 0;
+    let mut exclusives = Vec::new();
+    for entry in entries.iter().take(MAX_MESSAGES) {
+        let Some(exclusive) = read(entry) else { continue };
+        total_bytes += exclusive.data.len();
+        if total_bytes > MAX_BYTES {
+            break;
+        }
+        exclusives.push(exclusive);
+    }
+    exclusives
+}
+
+fn read(entry: &Value) -> Option<Exclusive> {
+    let tick = entry.get("tick")?.as_u64().filter(|tick| *tick <= u64::from(MAX_TICK))?;
+    let (pairs, []) = entry.get("data")?.as_str()?.as_bytes().as_chunks::<2>() else { return None };
+    let digit = |letter: u8| char::from(letter).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? * 16 + digit(*low)?) as u8);
+    let port = entry.get("port").map_or(Some(0), Value::as_u64).filter(|port| *port < PORTS)?;
+    Some(Exclusive {
+        tick: tick as u32,
+        port: port as u8,
+        escape: entry.get("escape").and_then(Value::as_bool).unwrap_or(false),
+        data: pairs.iter().map(byte).collect::<Option<_>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_comes_back() {
+        let exclusive = |tick, port, escape, data: &[u8]| Exclusive { tick, port, escape, data: data.into() };
+        let all = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
+        let mut project = Project::new("p", "P");
+        store(&mut project, &[]);
+        assert!(project.extra.is_empty());
+        store(&mut project, &all);
+        assert_eq!(stored(&project), all);
+    }
+
+    #[test]
+    fn anything_else_is_left_out() {
+        let mut project = Project::new("p", "P");
+        assert_eq!(stored(&project), []);
+        let good = json!({"tick": 1, "data": "7ef7"});
+        project.extra.insert(
+            FIELD,
+            json!([5, {"tick": -1, "data": ""}, {"tick": 1, "data": "7"}, {"tick": 1, "data": "zz"},
+                   {"tick": 1, "data": "é"}, {"tick": 1_000_000_001, "data": ""}, {"tick": 1},
+                   {"tick": 1, "data": "00", "port": 128}, good]),
+        );
+        assert_eq!(stored(&project).len(), 1);
+        project.extra.insert(FIELD, "no list".into());
+        assert_eq!(stored(&project), []);
+        let many: Value = (0..MAX_BYTES + 5).map(|_| json!({"tick": 0, "data": "00"})).collect();
+        project.extra.insert(FIELD, many);
+        assert_eq!(stored(&project).len(), MAX_MESSAGES);
+    }
+}
