@@ -12,6 +12,7 @@ const LAW: &[(&str, &[&str])] = &[
     ("songfoundry-bridge", &["songfoundry-bridge-protocol"]),
     ("songfoundry-server", &["dsp-core", "schemas", "songfoundry-bridge-protocol"]),
     ("songfoundry-tests", &[]),
+    ("songfoundry-bench", &["dsp-core", "schemas", "songfoundry-server"]),
 ];
 
 /// Crates that the engine must never reach: it knows no JSON, network, clocks or logging.

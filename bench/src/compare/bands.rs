@@ -1,0 +1,112 @@
+//! Third-octave spectra.
+
+use std::sync::Arc;
+
+use realfft::{RealFftPlanner, RealToComplex};
+
+use super::Piece;
+use crate::song::RATE_HZ;
+use crate::stats::{median, power_db};
+
+/// Frames of a spectrum: more than a whole note with its release.
+const SPECTRUM_FRAMES: usize = 1 << 18;
+/// Middles of the bands, in thirds of an octave from 1 kHz: 25 Hz to 20 kHz (IEC 61260).
+const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
+/// Bands further below the loudest than this are not compared, in decibels.
+const RANGE_DB: f64 = 60.0;
+
+/// How two spectra differ.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BandDifference {
+    /// Median over the bands of the magnitude of the difference, in decibels.
+    pub(crate) median_db: f64,
+    /// Power of the whole note, ours over theirs, in decibels.
+    pub(crate) level_db: f64,
+}
+
+/// Compares notes by the power in each band of both channels.
+pub(crate) struct Bands {
+    fft: Arc<dyn RealToComplex<f32>>,
+}
+
+impl Bands {
+    pub(crate) fn new() -> Self {
+        Self { fft: RealFftPlanner::new().plan_fft_forward(SPECTRUM_FRAMES) }
+    }
+
+    /// The power in each band.
+    fn powers(&self, piece: Piece<'_>) -> anyhow::Result<Vec<f64>> {
+        let mut powers = vec![0.0; BANDS.count()];
+        let mut spectrum = self.fft.make_output_vec();
+        for side in [piece.left, piece.right] {
+            let mut frames = self.fft.make_input_vec();
+            let length = side.len().min(SPECTRUM_FRAMES);
+            frames[..length].copy_from_slice(&side[..length]);
+            self.fft.process(&mut frames, &mut spectrum)?;
+            let bin_hz = f64::from(RATE_HZ) / SPECTRUM_FRAMES as f64;
+            for (bin, value) in spectrum.iter().enumerate().skip(1) {
+                let thirds = 3.0 * (bin as f64 * bin_hz / 1000.0).log2();
+                let band = thirds.round() as i32 - BANDS.start();
+                if let Some(power) = usize::try_from(band).ok().and_then(|band| powers.get_mut(band)) {
+                    *power += f64::from(value.norm_sqr());
+                }
+            }
+        }
+        Ok(powers)
+    }
+
+    /// Compares a note; `gain_db` is what ours has over theirs by construction. `None` if either is silent.
+    pub(crate) fn compare(
+        &self,
+        ours: Piece<'_>,
+        theirs: Piece<'_>,
+        gain_db: f64,
+    ) -> anyhow::Result<Option<BandDifference>> {
+        let (ours, theirs) = (self.powers(ours)?, self.powers(theirs)?);
+        let (our_sum, their_sum) = (ours.iter().sum::<f64>(), theirs.iter().sum::<f64>());
+        if our_sum < 1e-9 || their_sum < 1e-9 {
+            return Ok(None);
+        }
+        let floor = theirs.iter().copied().fold(0.0, f64::max) * 10_f64.powf(-RANGE_DB / 10.0);
+        let compared = ours.iter().zip(&theirs).filter(|(_, theirs)| **theirs >= floor);
+        let differences =
+            compared.map(|(ours, theirs)| (power_db(*ours) - power_db(*theirs) - gain_db).abs());
+        Ok(median(differences).map(|median_db| BandDifference {
+            median_db,
+            level_db: power_db(our_sum) - power_db(their_sum) - gain_db,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A decaying sawtooth, which fills the bands.
+    fn saw(gain: f32) -> Vec<f32> {
+        (0..96_000)
+            .map(|n| gain * ((n as f32 * 0.01).fract() - 0.5) * (-(n as f32) / 20_000.0).exp())
+            .collect()
+    }
+
+    #[test]
+    fn a_gain_is_the_difference() {
+        let (a, b) = (saw(0.5), saw(1.0));
+        let piece = |side| Piece { left: side, right: side };
+        let difference =
+            Bands::new().compare(piece(&a), piece(&b), 0.0).expect("computes").expect("not silent");
+        assert!((difference.median_db - 6.0206).abs() < 1e-3, "{difference:?}");
+        assert!((difference.level_db + 6.0206).abs() < 1e-3, "{difference:?}");
+        let known =
+            Bands::new().compare(piece(&a), piece(&b), -6.0206).expect("computes").expect("not silent");
+        assert!(known.median_db < 1e-3, "{known:?}");
+    }
+
+    #[test]
+    fn silence_is_not_compared() {
+        let (silent, loud) = (vec![0.0; 48_000], saw(1.0));
+        let piece = |side| Piece { left: side, right: side };
+        let compared = Bands::new().compare(piece(&silent), piece(&loud), 0.0).expect("computes");
+        assert!(compared.is_none());
+    }
+}

@@ -1,0 +1,179 @@
+//! How fast notes rise and fall.
+//!
+//! A time is where the smoothed level crosses a threshold. Where a level lingers near the threshold, a
+//! hair's difference of level moves the crossing far; so the reference's crossing is an interval, from
+//! where it crosses a quarter of a decibel above the threshold to a quarter below it.
+
+use super::Piece;
+use super::notes::{HELD_MS, RELEASE_MS, frames};
+use crate::stats::power_db;
+
+/// Frames between two values of an envelope: a millisecond.
+const STEP_FRAMES: usize = frames(1);
+/// Frames over which power is averaged, from MIDI key 48 on and below.
+const SMOOTH_FRAMES: usize = frames(20);
+const SMOOTH_LOW_FRAMES: usize = frames(50);
+/// Half of the width of the reference's interval in decibels.
+const HALF_WIDTH_DB: f64 = 0.25;
+/// Differences up to this do not count, in milliseconds: the reference's envelopes move once in 64
+/// frames, and it starts and ends notes there.
+const GRID_MS: f64 = 1.5;
+
+/// How much longer or shorter our times are, in per cent of the reference's; `None` where neither gets
+/// to the threshold.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EnvelopeDifference {
+    /// From the start of the note to 3 dB below its loudest.
+    pub(crate) attack: Option<f64>,
+    /// From the start of the note to where it has fallen 20 dB below its loudest while held.
+    pub(crate) decay: Option<f64>,
+    /// From the end of the note to 40 dB below what it was there.
+    pub(crate) release: Option<f64>,
+}
+
+/// Compares a note; both pieces start with it.
+pub(crate) fn compare(ours: Piece<'_>, theirs: Piece<'_>, key: u8) -> EnvelopeDifference {
+    let smooth = if key < 48 { SMOOTH_LOW_FRAMES } else { SMOOTH_FRAMES };
+    let (ours, theirs) = (Envelope::of(ours, smooth), Envelope::of(theirs, smooth));
+    EnvelopeDifference {
+        attack: difference(&ours, &theirs, Envelope::attack_ms, f64::from(HELD_MS)),
+        decay: difference(&ours, &theirs, Envelope::decay_ms, f64::from(HELD_MS)),
+        release: difference(&ours, &theirs, Envelope::release_ms, f64::from(RELEASE_MS)),
+    }
+}
+
+/// `time` gives the milliseconds to a threshold moved up by some decibels; `longest_ms` stands in for
+/// a threshold that is not reached.
+fn difference(
+    ours: &Envelope,
+    theirs: &Envelope,
+    time: impl Fn(&Envelope, f64) -> Option<f64>,
+    longest_ms: f64,
+) -> Option<f64> {
+    let (own, reference) = (time(ours, 0.0), time(theirs, 0.0));
+    if own.is_none() && reference.is_none() {
+        return None;
+    }
+    let edge = |offset_db| time(theirs, offset_db).unwrap_or(longest_ms);
+    let (one, other) = (edge(HALF_WIDTH_DB), edge(-HALF_WIDTH_DB));
+    let own = own.unwrap_or(longest_ms);
+    let outside = (one.min(other) - own).max(own - one.max(other));
+    if outside <= GRID_MS {
+        return Some(0.0);
+    }
+    let reference = reference.unwrap_or(longest_ms);
+    Some(100.0 * outside.copysign(own - reference) / reference.max(1.0))
+}
+
+/// Smoothed level of a note in decibels, a value each millisecond.
+struct Envelope {
+    levels_db: Vec<f64>,
+}
+
+impl Envelope {
+    fn of(piece: Piece<'_>, smooth_frames: usize) -> Self {
+        let mut sums = Vec::with_capacity(piece.left.len() + 1);
+        let mut sum = 0.0;
+        sums.push(sum);
+        for (&left, &right) in piece.left.iter().zip(piece.right) {
+            sum += f64::from(left * left) + f64::from(right * right);
+            sums.push(sum);
+        }
+        // Each value looks ahead, so that the end of the held part has nothing of the release in the one
+        // and nothing of silence before the note in the other.
+        let ends = (smooth_frames..sums.len()).step_by(STEP_FRAMES);
+        let power = |end: usize| (sums[end] - sums[end - smooth_frames]).max(0.0) / smooth_frames as f64;
+        Self { levels_db: ends.map(|end| power_db(power(end))).collect() }
+    }
+
+    fn held(&self) -> &[f64] {
+        &self.levels_db[..(HELD_MS as usize).min(self.levels_db.len())]
+    }
+
+    /// Place and level of the loudest moment while the note is held.
+    fn loudest(&self) -> (usize, f64) {
+        let pairs = self.held().iter().copied().enumerate();
+        pairs.fold(
+            (0, f64::NEG_INFINITY),
+            |best, (place, level)| if level > best.1 { (place, level) } else { best },
+        )
+    }
+
+    fn attack_ms(&self, offset_db: f64) -> Option<f64> {
+        let threshold_db = self.loudest().1 - 3.0 + offset_db;
+        self.held().iter().position(|&level| level >= threshold_db).map(|place| place as f64)
+    }
+
+    fn decay_ms(&self, offset_db: f64) -> Option<f64> {
+        let (loudest_place, loudest_db) = self.loudest();
+        let threshold_db = loudest_db - 20.0 + offset_db;
+        last_above(&self.held()[loudest_place..], threshold_db).map(|place| (loudest_place + place) as f64)
+    }
+
+    fn release_ms(&self, offset_db: f64) -> Option<f64> {
+        // A level looks ahead by its width: the last that saw the held note only.
+        let end = HELD_MS as usize - SMOOTH_LOW_FRAMES / STEP_FRAMES;
+        let end_db = *self.levels_db.get(end)?;
+        if end_db < self.loudest().1 - 50.0 {
+            // It had died away before it was let go.
+            return None;
+        }
+        last_above(&self.levels_db[HELD_MS as usize..], end_db - 40.0 + offset_db).map(|place| place as f64)
+    }
+}
+
+/// Where the level is above a threshold for the last time; `None` if it is at the very end.
+fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
+    let last = levels_db.iter().rposition(|&level| level >= threshold_db).unwrap_or(0);
+    (last + 1 < levels_db.len()).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tone that rises in `attack` seconds, falls by 60 dB in `decay` and, let go, in `release`.
+    fn note(attack: f64, decay: f64, release: f64) -> Vec<f32> {
+        let held = frames(HELD_MS);
+        let fall = |secs: f64, over: f64| 10_f64.powf(-3.0 * secs / over);
+        (0..held + frames(RELEASE_MS))
+            .map(|frame| {
+                let secs = frame as f64 / 48_000.0;
+                let held_secs = secs.min(f64::from(HELD_MS) / 1000.0);
+                let level =
+                    (secs / attack).min(1.0) * fall(held_secs, decay) * fall(secs - held_secs, release);
+                (level * (core::f64::consts::TAU * 440.0 * secs).sin()) as f32
+            })
+            .collect()
+    }
+
+    fn compared(ours: &[f32], theirs: &[f32]) -> EnvelopeDifference {
+        let piece = |side| Piece { left: side, right: side };
+        compare(piece(ours), piece(theirs), 69)
+    }
+
+    #[test]
+    fn equal_notes_do_not_differ() {
+        let a = note(0.2, 3.0, 1.0);
+        let EnvelopeDifference { attack, decay, release } = compared(&a, &a);
+        assert_eq!((attack, decay, release), (Some(0.0), Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn each_time_is_seen() {
+        let reference = note(0.2, 3.0, 1.0);
+        let slow_attack = compared(&note(0.25, 3.0, 1.0), &reference).attack.expect("an attack");
+        assert!((15.0..30.0).contains(&slow_attack), "{slow_attack}");
+        let fast_decay = compared(&note(0.2, 2.4, 1.0), &reference).decay.expect("a decay");
+        assert!((-22.0..-14.0).contains(&fast_decay), "{fast_decay}");
+        let slow_release = compared(&note(0.2, 3.0, 1.2), &reference).release.expect("a release");
+        assert!((16.0..22.0).contains(&slow_release), "{slow_release}");
+    }
+
+    #[test]
+    fn a_threshold_that_one_does_not_reach_counts() {
+        let decay = compared(&note(0.2, 30.0, 1.0), &note(0.2, 3.0, 1.0)).decay.expect("a difference");
+        assert!(decay > 50.0, "{decay}");
+        assert_eq!(compared(&note(0.2, 30.0, 1.0), &note(0.2, 31.0, 1.0)).decay, None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Which notes are compared, and when each of them plays.
+
+use std::fmt;
+
+use dsp_core::soundfont::BankSummary;
+use serde::Serialize;
+
+use crate::song::RATE_HZ;
+
+/// Bank number of drum kits.
+pub(crate) const DRUM_BANK: u16 = 128;
+/// Keys of a melodic preset: low, middle C and high.
+const MELODIC_KEYS: [u8; 3] = [36, 60, 84];
+/// Keys of General MIDI's drum map, General MIDI Level 1, table 3.
+const DRUM_KEYS: core::ops::RangeInclusive<u8> = 35..=81;
+/// Kicks, side stick, snares, closed and open hi-hat, toms, crash and ride: what kits differ in.
+const MAIN_DRUM_KEYS: [u8; 12] = [35, 36, 37, 38, 40, 42, 46, 41, 45, 48, 49, 51];
+
+/// Milliseconds from the start of a note's slot to its start; the program changes at the slot's start.
+pub(crate) const ON_MS: u32 = 50;
+/// Milliseconds that a note is held.
+pub(crate) const HELD_MS: u32 = 2_000;
+/// Milliseconds from the end of a note to where all sound is cut.
+pub(crate) const RELEASE_MS: u32 = 3_000;
+/// Milliseconds from the start of one note's slot to that of the next.
+pub(crate) const SLOT_MS: u32 = ON_MS + HELD_MS + RELEASE_MS + 100;
+
+/// Frames in a number of milliseconds.
+pub(crate) const fn frames(millis: u32) -> usize {
+    (millis as u64 * RATE_HZ as u64 / 1000) as usize
+}
+
+/// One note of a preset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Note {
+    /// Bank number of the preset, [`DRUM_BANK`] for drum kits.
+    pub(crate) bank: u16,
+    /// Program of the preset.
+    pub(crate) program: u8,
+    /// MIDI key.
+    pub(crate) key: u8,
+}
+
+impl Note {
+    /// Whether it belongs to a drum kit.
+    pub(crate) fn is_drum(self) -> bool {
+        self.bank == DRUM_BANK
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{} key {}", self.bank, self.program, self.key)
+    }
+}
+
+/// All notes that are compared in a bank: three of every General MIDI program, the whole drum map
+/// of the first kit, and the main keys of the others.
+pub(crate) fn all(summary: &BankSummary) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for preset in &summary.presets {
+        let (bank, Ok(program)) = (preset.bank, u8::try_from(preset.program)) else { continue };
+        let keys: Vec<u8> = match (bank, program) {
+            (0, 0..128) => MELODIC_KEYS.to_vec(),
+            (DRUM_BANK, 0) => DRUM_KEYS.collect(),
+            (DRUM_BANK, _) => MAIN_DRUM_KEYS.to_vec(),
+            _ => continue,
+        };
+        notes.extend(keys.into_iter().map(|key| Note { bank, program, key }));
+    }
+    notes
+}

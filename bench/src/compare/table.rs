@@ -1,0 +1,126 @@
+//! The table of a bank.
+
+use dsp_core::soundfont::BankSummary;
+
+use super::Difference;
+use super::exceptions::{Exception, Measure};
+use super::notes::Note;
+use crate::stats::median;
+
+/// A difference beyond its limit.
+pub(super) struct Finding<'a> {
+    pub(super) note: Note,
+    pub(super) measure: Measure,
+    pub(super) value: f64,
+    /// What explains it.
+    pub(super) exception: Option<&'a Exception>,
+}
+
+/// Notes with commas between them.
+pub(super) fn list(notes: &[Note]) -> String {
+    if notes.is_empty() {
+        return "none".to_owned();
+    }
+    notes.iter().map(Note::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Prints a bank's table: a line for each program and kit, the medians, and the findings.
+pub(super) fn print(
+    name: &str,
+    velocity: u8,
+    summary: &BankSummary,
+    compared: &[Difference],
+    findings: &[Finding<'_>],
+) {
+    println!(
+        "{name} beside FluidSynth, velocity {velocity}, held 2 s. Of each preset's notes: the median band"
+    );
+    println!("difference and level, and what differs most of pitch and envelope times. ! is beyond a limit.");
+    println!();
+    println!(
+        "{:<7} {:<22} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "preset", "name", "notes", "bands dB", "level dB", "cents", "attack %", "decay %", "rel. %"
+    );
+    for preset in &summary.presets {
+        let of_preset =
+            |note: &Note| note.bank == preset.bank && u16::from(note.program) == u16::from(preset.program);
+        let notes: Vec<&Difference> = compared.iter().filter(|one| of_preset(&one.note)).collect();
+        if notes.is_empty() {
+            continue;
+        }
+        let marked = |measures: &[Measure]| {
+            let beyond =
+                |finding: &Finding<'_>| of_preset(&finding.note) && measures.contains(&finding.measure);
+            if findings.iter().any(beyond) { '!' } else { ' ' }
+        };
+        let most = |measure: Measure| {
+            let values = notes.iter().filter_map(|one| one.value(measure));
+            match values.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
+                Some(value) => format!("{value:>7.1}{}", marked(&[measure])),
+                None => format!("{:>7} ", "-"),
+            }
+        };
+        let middle =
+            |value: fn(&Difference) -> f64| median(notes.iter().map(|one| value(one))).unwrap_or(0.0);
+        println!(
+            "{:<7} {:<22.22} {:>5} {:>7.2}{} {:>8.2} {} {} {} {}",
+            format!("{}:{}", preset.bank, preset.program),
+            preset.name,
+            notes.len(),
+            middle(|one| one.bands_db),
+            marked(&[Measure::Bands]),
+            middle(|one| one.level_db),
+            most(Measure::Pitch),
+            most(Measure::Attack),
+            most(Measure::Decay),
+            most(Measure::Release),
+        );
+    }
+    println!();
+    print_medians(compared, findings);
+    print_findings(findings);
+}
+
+fn print_medians(compared: &[Difference], findings: &[Finding<'_>]) {
+    println!(
+        "{:<8} {:>7} {:>8} {:>10} {:>8} {:>8} {:>12}",
+        "", "notes", "median", "95th per.", "limit", "beyond", "unexplained"
+    );
+    for measure in Measure::ALL {
+        let mut values: Vec<f64> =
+            compared.iter().filter_map(|one| one.value(measure)).map(f64::abs).collect();
+        values.sort_by(f64::total_cmp);
+        let high = values.get(values.len().saturating_sub(1) * 95 / 100).copied().unwrap_or(0.0);
+        let of_measure = || findings.iter().filter(|finding| finding.measure == measure);
+        println!(
+            "{:<8} {:>7} {:>8.2} {:>10.2} {:>8} {:>8} {:>12}",
+            measure.name(),
+            values.len(),
+            median(values.iter().copied()).unwrap_or(0.0),
+            high,
+            format!("{} {}", measure.limit(), measure.unit()),
+            of_measure().count(),
+            of_measure().filter(|finding| finding.exception.is_none()).count(),
+        );
+    }
+    println!();
+}
+
+fn print_findings(findings: &[Finding<'_>]) {
+    for finding in findings {
+        let Finding { note, measure, value, exception } = finding;
+        let reason = match exception {
+            Some(exception) => format!("section {}: {}", exception.clause, exception.reason),
+            None => "WITHOUT A REASON".to_owned(),
+        };
+        println!(
+            "{:<18} {:<8} {value:>8.2} {:<6} {reason}",
+            note.to_string(),
+            measure.name(),
+            measure.unit()
+        );
+    }
+    if !findings.is_empty() {
+        println!();
+    }
+}

@@ -1,0 +1,63 @@
+//! The engine by itself: no file is read or written while it is timed.
+
+use std::time::Instant;
+
+use dsp_core::session::{Mixer, Session};
+use dsp_core::soundfont::Bank;
+use serde::{Deserialize, Serialize};
+
+use crate::{SongAndBank, process, song};
+
+/// Runs the engine over a song.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: SongAndBank,
+    /// Frames that each call asks for.
+    #[arg(long, default_value_t = 128)]
+    call_frames: usize,
+}
+
+/// How fast it was.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct EngineSpeed {
+    /// Seconds of processor time.
+    pub(crate) cpu_secs: f64,
+    /// Seconds that passed.
+    pub(crate) secs: f64,
+    /// Seconds of sound that were made.
+    pub(crate) sound_secs: f64,
+}
+
+/// Plays a session to its end in calls of `call_frames`.
+pub(crate) fn play(
+    session: &Session,
+    banks: &[Option<Bank>],
+    call_frames: usize,
+) -> anyhow::Result<EngineSpeed> {
+    let mut mixer = Mixer::new(session, banks)?;
+    mixer.play();
+    let (mut left, mut right) = (vec![0.0; call_frames], vec![0.0; call_frames]);
+    let (cpu_start, start) = (process::own_cpu_secs()?, Instant::now());
+    let mut done = 0;
+    let mut loudest = 0.0_f32;
+    while done < session.length_frames {
+        mixer.process(&mut left, &mut right);
+        loudest = loudest.max(left[0].abs());
+        done += call_frames as u64;
+    }
+    let speed = EngineSpeed {
+        cpu_secs: process::own_cpu_secs()? - cpu_start,
+        secs: start.elapsed().as_secs_f64(),
+        sound_secs: done as f64 / f64::from(session.sample_rate_hz),
+    };
+    anyhow::ensure!(loudest > 0.001, "the song was silent");
+    Ok(speed)
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let session = song::session(&args.input.song)?;
+    let banks = [Some(song::bank(&args.input.bank)?)];
+    println!("{}", serde_json::to_string(&play(&session, &banks, args.call_frames)?)?);
+    Ok(())
+}

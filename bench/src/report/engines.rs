@@ -1,0 +1,126 @@
+//! The engine by itself: natively, as WebAssembly, and beside a synthesizer in JavaScript.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+use serde::Deserialize;
+
+use super::{Args, FLUIDR3, Goal, figure, song_path};
+use crate::engine::EngineSpeed;
+use crate::process::{json, own, text};
+use crate::song::Written;
+use crate::stats::median;
+use crate::threads::Rendered;
+
+/// Songs on which the engines are compared.
+const SONGS: [&str; 2] = ["city_blues_redfarn", "busy_schedule"];
+/// Frames of each call: a render quantum of Web Audio.
+const CALL_FRAMES: &str = "128";
+
+/// What the scripts for Node.js print.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct NodeSpeed {
+    cpu_secs: f64,
+    sound_secs: f64,
+}
+
+/// Processor time for a second of sound, each a median.
+struct Loads {
+    native: f64,
+    wasm: f64,
+    spessasynth: f64,
+}
+
+fn node<T: for<'de> Deserialize<'de>>(args: &Args, script: &str, inputs: &[&str]) -> anyhow::Result<T> {
+    json(Command::new("node").arg(args.scripts.join(script)).args(inputs))
+}
+
+fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
+    let song = text(song)?;
+    let (session, reduced) = (folder.join("song.session"), folder.join("song.sf2"));
+    let (session, reduced) = (text(&session)?, text(&reduced)?);
+    let written: Written = own(&["session", song, FLUIDR3, "--session", session, "--reduced", reduced])?;
+    let length = written.length_frames.to_string();
+    let (mut native, mut wasm, mut spessasynth) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..args.runs {
+        let speed: EngineSpeed = own(&["engine", song, FLUIDR3, "--call-frames", CALL_FRAMES])?;
+        native.push(speed.cpu_secs / speed.sound_secs);
+        let speed: NodeSpeed =
+            node(args, "engine.mjs", &[text(&args.wasm)?, session, reduced, &length, CALL_FRAMES])?;
+        wasm.push(speed.cpu_secs / speed.sound_secs);
+        let speed: NodeSpeed = node(args, "spessasynth.mjs", &[song, FLUIDR3, CALL_FRAMES])?;
+        spessasynth.push(speed.cpu_secs / speed.sound_secs);
+    }
+    let median = |values| median(values).unwrap_or(f64::NAN);
+    Ok(Loads { native: median(native), wasm: median(wasm), spessasynth: median(spessasynth) })
+}
+
+/// Prints the engine's own speed.
+pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
+    println!();
+    println!(
+        "The engine alone, {CALL_FRAMES} frames a call, FluidR3_GM, everything loaded and compiled before."
+    );
+    for song in SONGS {
+        eprint!("\rengines: {song}          ");
+        let loads = loads(args, &song_path(song), folder)?;
+        eprint!("\r{:60}\r", "");
+        figure(&format!("{song}: native, times real time"), 1.0 / loads.native, "x", None);
+        figure(
+            &format!("{song}: WebAssembly in Node.js to native"),
+            loads.native / loads.wasm,
+            "x",
+            Some(Goal::AtLeast(0.5)),
+        );
+        figure(
+            &format!("{song}: WebAssembly to spessasynth_core, both in Node.js"),
+            loads.spessasynth / loads.wasm,
+            "x",
+            Some(Goal::AtLeast(6.0)),
+        );
+    }
+    Ok(())
+}
+
+/// Seconds that passed until two processes have rendered the session at the same time, one thread each.
+fn two_processes(song: &str) -> anyhow::Result<f64> {
+    let own = std::env::current_exe()?;
+    let start = || {
+        Command::new(&own).args(["threads", song, FLUIDR3, "--threads", "1"]).stdout(Stdio::piped()).spawn()
+    };
+    let children = [start()?, start()?];
+    let mut longest = 0.0_f64;
+    for child in children {
+        let output = child.wait_with_output()?;
+        ensure!(output.status.success(), "a render of 16 tracks failed: {}", output.status);
+        let text = String::from_utf8(output.stdout)?;
+        let rendered: Rendered = serde_json::from_str(text.trim()).context("the render's JSON")?;
+        longest = longest.max(rendered.secs);
+    }
+    Ok(longest)
+}
+
+/// Prints what a second core brings.
+pub(super) fn threads(args: &Args) -> anyhow::Result<()> {
+    println!();
+    let path = song_path(SONGS[0]);
+    let song = text(&path)?;
+    let (mut shared, mut separate) = (Vec::new(), Vec::new());
+    for run in 1..=args.runs {
+        eprint!("\rthreads: run {run}");
+        let rendered: Rendered = own(&["threads", song, FLUIDR3, "--threads", "2"])?;
+        shared.push(rendered.secs);
+        // Two sessions in this time.
+        separate.push(two_processes(song)? / 2.0);
+    }
+    eprint!("\r{:60}\r", "");
+    let median = |values| median(values).unwrap_or(f64::NAN);
+    figure(
+        "a session of 16 tracks: throughput of 2 threads to 2 processes",
+        100.0 * median(separate) / median(shared),
+        "%",
+        Some(Goal::AtLeast(85.0)),
+    );
+    Ok(())
+}

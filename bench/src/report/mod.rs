@@ -1,0 +1,116 @@
+//! All figures with their goals, in one run.
+
+mod browser;
+mod engines;
+mod memory;
+mod songs;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Songs of Debian's package `openttd-openmsx`.
+const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
+/// The large bank, of Debian's package `fluid-soundfont-gm`.
+const FLUIDR3: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+/// The small bank, of Debian's package `timgm6mb-soundfont`.
+const TIMGM6MB: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+
+/// Where the other programs are, and how often each is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program `songfoundry`, built for release.
+    #[arg(long)]
+    songfoundry: PathBuf,
+    /// The folder of the browser's engine and its bindings.
+    #[arg(long)]
+    wasm: PathBuf,
+    /// The folder of the built page.
+    #[arg(long)]
+    page: PathBuf,
+    /// The folder of the scripts for Node.js.
+    #[arg(long)]
+    scripts: PathBuf,
+    /// How often each program is run; medians are printed.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    runs: u32,
+    /// Leave out what these words name: songs, engines, threads, memory, browser.
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<String>,
+}
+
+/// What a figure should be.
+#[derive(Debug, Clone, Copy)]
+enum Goal {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Goal {
+    fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(limit) => value >= limit,
+            Self::AtMost(limit) => value <= limit,
+        }
+    }
+}
+
+/// Prints a figure, its goal and whether it is met.
+fn figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
+    let shown = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
+    let goal_text = match goal {
+        None => String::new(),
+        Some(goal) => {
+            let (word, limit) = match goal {
+                Goal::AtLeast(limit) => ("at least", limit),
+                Goal::AtMost(limit) => ("at most", limit),
+            };
+            format!("goal {word} {limit} {unit}: {}", if goal.is_met(value) { "met" } else { "MISSED" })
+        }
+    };
+    println!("{}", format!("{name:<60} {shown:>9} {unit:<8} {goal_text}").trim_end());
+}
+
+fn song_path(name: &str) -> PathBuf {
+    Path::new(SONGS).join(name).with_extension("mid")
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let folder = tempfile::tempdir()?;
+    println!(
+        "48 kHz, polyphony 256 (ours: on each track), interpolation over four points, reverb and chorus on. Medians of {} runs.",
+        args.runs
+    );
+    println!("Ratios of processor time say how many times faster ours is.");
+    let wanted = |name: &str| !args.without.iter().any(|without| without == name);
+    if wanted("songs") {
+        songs::report(args, folder.path())?;
+    }
+    if wanted("engines") {
+        engines::report(args, folder.path())?;
+    }
+    if wanted("threads") {
+        engines::threads(args)?;
+    }
+    if wanted("memory") {
+        memory::report(args, folder.path())?;
+    }
+    if wanted("browser") {
+        browser::report(args)?;
+    }
+    eprintln!("The whole run took {:.0} s.", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals() {
+        assert!(Goal::AtLeast(3.0).is_met(3.0));
+        assert!(!Goal::AtLeast(3.0).is_met(2.99));
+        assert!(Goal::AtMost(50.0).is_met(50.0));
+        assert!(!Goal::AtMost(50.0).is_met(50.1));
+    }
+}

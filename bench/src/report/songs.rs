@@ -1,0 +1,121 @@
+//! Whole songs to WAV files: the product as a user runs it, FluidSynth and rustysynth.
+
+use std::path::Path;
+
+use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure, song_path};
+use crate::process::{measured, text};
+use crate::song::{POLYPHONY, RATE_HZ};
+use crate::stats::median;
+
+/// The songs that are rendered with the large bank.
+const SONGS: [&str; 10] = [
+    "city_blues_redfarn",
+    "busy_schedule",
+    "flying_scotsman",
+    "boogi_marabi_redfarn",
+    "chemistry_lab",
+    "modern_motion",
+    "mosey_along_redfarn",
+    "relax_song",
+    "the_hobo_redfarn",
+    "tttheme2",
+];
+/// How many of them are rendered with the small bank too.
+const WITH_SMALL_BANK: usize = 3;
+
+/// Processor seconds of whole processes, each a median.
+struct Times {
+    ours: f64,
+    fluidsynth: f64,
+    rustysynth: f64,
+}
+
+fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<Times> {
+    let (song, rate) = (text(song)?, RATE_HZ.to_string());
+    let wav = folder.join("song.wav");
+    let wav = text(&wav)?;
+    let polyphony = format!("synth.polyphony={POLYPHONY}");
+    let own = std::env::current_exe()?;
+    let ours =
+        [text(&args.songfoundry)?, "render", song, "--soundfont", bank, "--sample-rate", &rate, "-o", wav];
+    let fluidsynth = [
+        "fluidsynth",
+        "-n",
+        "-i",
+        "-q",
+        "-r",
+        &rate,
+        "-o",
+        &polyphony,
+        "-o",
+        "synth.cpu-cores=1",
+        "-R",
+        "1",
+        "-C",
+        "1",
+        "-O",
+        "s16",
+        "-T",
+        "wav",
+        "-F",
+        wav,
+        bank,
+        song,
+    ];
+    let rustysynth = [text(&own)?, "rustysynth", song, bank, wav];
+    // In turn, so that what else the machine does meets all alike.
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    for _ in 0..args.runs {
+        for (times, command) in all.iter_mut().zip([&ours[..], &fluidsynth[..], &rustysynth[..]]) {
+            times.push(measured(command)?.cpu_secs);
+        }
+    }
+    let [ours, fluidsynth, rustysynth] = all.map(|times| median(times).unwrap_or(f64::NAN));
+    Ok(Times { ours, fluidsynth, rustysynth })
+}
+
+fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Goal>) -> anyhow::Result<()> {
+    let name = Path::new(bank).file_stem().and_then(|stem| stem.to_str()).unwrap_or(bank);
+    println!();
+    println!(
+        "{:<24} {:>10} {:>12} {:>12} {:>14} {:>14}",
+        name, "ours", "fluidsynth", "rustysynth", "to fluidsynth", "to rustysynth"
+    );
+    let (mut to_fluidsynth, mut to_rustysynth) = (Vec::new(), Vec::new());
+    for song in songs {
+        eprint!("\r{name}: {song}                    ");
+        let Times { ours, fluidsynth, rustysynth } = times(args, &song_path(song), bank, folder)?;
+        eprint!("\r{:60}\r", "");
+        to_fluidsynth.push(fluidsynth / ours);
+        to_rustysynth.push(rustysynth / ours);
+        println!(
+            "{song:<24} {ours:>8.2} s {fluidsynth:>10.2} s {rustysynth:>10.2} s {:>14.2} {:>14.2}",
+            fluidsynth / ours,
+            rustysynth / ours
+        );
+    }
+    let median = |values| median(values).unwrap_or(f64::NAN);
+    figure(
+        &format!("{name}: speed to fluidsynth, median of {} songs", songs.len()),
+        median(to_fluidsynth),
+        "x",
+        goal,
+    );
+    figure(
+        &format!("{name}: speed to rustysynth, median of {} songs", songs.len()),
+        median(to_rustysynth),
+        "x",
+        None,
+    );
+    Ok(())
+}
+
+/// Prints a table for each bank.
+pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
+    println!();
+    println!(
+        "A song from MIDI file to 16-bit WAV file: processor time of the whole process, the bank's loading included."
+    );
+    table(args, FLUIDR3, &SONGS, folder, Some(Goal::AtLeast(3.0)))?;
+    table(args, TIMGM6MB, &SONGS[..WITH_SMALL_BANK], folder, None)
+}
