@@ -1,12 +1,15 @@
 //! A bank ready to be played.
 
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::content::{self, Content, Instrument, Preset, WavePlace};
+use super::content::{self, Content, Instrument, Preset, Stream, WavePlace};
 use super::samples::{Sample, Wave};
-use super::skipped::Skipped;
+use super::skipped::{Place, Skipped};
+#[cfg(feature = "vorbis")]
+use super::vorbis::Decoded;
 use super::{BankError, BankSummary};
 
 /// Bank number from which on a SoundFont holds drum kits (section 7.2).
@@ -21,8 +24,10 @@ struct Loaded {
     /// The file, or what was copied of it.
     file: Arc<dyn AsRef<[u8]> + Send + Sync>,
     wave: WavePlace,
+    #[cfg(feature = "vorbis")]
+    decoded: Decoded,
     #[cfg(feature = "std")]
-    font: Arc<rustysynth::SoundFont>,
+    font: Option<Arc<rustysynth::SoundFont>>,
 }
 
 impl Bank {
@@ -41,6 +46,8 @@ impl Bank {
             wave.high.len()..copy.len()
         });
         Ok(Self(Arc::new(Loaded {
+            #[cfg(feature = "vorbis")]
+            decoded: Decoded::none(content.samples.len()),
             content,
             file: Arc::new(copy),
             wave: WavePlace { high: 0..wave.high.len(), low },
@@ -69,6 +76,8 @@ impl Bank {
         #[cfg(feature = "std")]
         let font = super::legacy::font((*file).as_ref())?;
         Ok(Self(Arc::new(Loaded {
+            #[cfg(feature = "vorbis")]
+            decoded: Decoded::none(content.samples.len()),
             content,
             file,
             wave,
@@ -83,16 +92,77 @@ impl Bank {
         &self.0.content.summary
     }
 
-    /// What the bank was loaded without, and why; at most 1000 entries of [`Self::skipped_total`].
+    /// What the bank was loaded without, and why, in the first 1000 of [`Self::skipped_total`]
+    /// cases; then the compressed samples that could not be decoded so far.
     #[must_use]
-    pub fn skipped(&self) -> &[Skipped] {
-        &self.0.content.report.entries
+    pub fn skipped(&self) -> Vec<Skipped> {
+        let mut skipped = self.0.content.report.entries.clone();
+        skipped.extend(self.undecodable());
+        skipped
     }
 
-    /// How many things the bank was loaded without.
+    /// How many things the bank was loaded without, and compressed samples could not be decoded.
     #[must_use]
     pub fn skipped_total(&self) -> usize {
-        self.0.content.report.total
+        self.0.content.report.total + self.undecodable().count()
+    }
+
+    #[cfg(feature = "vorbis")]
+    fn undecodable(&self) -> impl Iterator<Item = Skipped> {
+        self.0.decoded.failures().map(|(number, reason)| {
+            let name = self.stream(number).map(|stream| stream.name.clone()).unwrap_or_default();
+            Skipped { place: Place::Sample { number, name }, reason }
+        })
+    }
+
+    #[cfg(not(feature = "vorbis"))]
+    fn undecodable(&self) -> impl Iterator<Item = Skipped> {
+        core::iter::empty()
+    }
+
+    /// Decodes the compressed samples of those presets that sound for these bank and program
+    /// numbers, unless they are decoded already. Of other banks, and in a build without the
+    /// feature `vorbis`, there is nothing to decode.
+    ///
+    /// A damaged sample is no error: it stays silent, and [`Self::skipped`] names it.
+    ///
+    /// # Errors
+    ///
+    /// [`BankError::TooLong`] if the decoded samples would fill more than 1 GiB.
+    pub fn prepare(&self, presets: &[(u16, u8)]) -> Result<(), BankError> {
+        #[cfg(feature = "vorbis")]
+        {
+            let wave = self.wave_bytes();
+            let used = self.used(presets);
+            let streams = used.samples.iter().filter_map(|&sample| {
+                let stream = wave.get(self.stream(sample)?.bytes.clone())?;
+                Some((sample, stream, self.samples()[sample].end))
+            });
+            self.0.decoded.prepare(streams)?;
+        }
+        #[cfg(not(feature = "vorbis"))]
+        let _ = presets;
+        Ok(())
+    }
+
+    /// Presets that sound for these numbers, and what they are made of.
+    pub(super) fn used(&self, presets: &[(u16, u8)]) -> Used {
+        let presets: BTreeSet<usize> =
+            presets.iter().filter_map(|&(bank, program)| self.resolve(bank, program)).collect();
+        let preset_zones = presets.iter().flat_map(|&preset| &self.presets()[preset].zones);
+        let instruments: BTreeSet<usize> = preset_zones.map(|zone| zone.instrument).collect();
+        let zones = instruments.iter().flat_map(|&instrument| &self.instruments()[instrument].zones);
+        let samples = zones.map(|zone| zone.sample).collect();
+        Used { presets, instruments, samples }
+    }
+
+    pub(super) fn stream(&self, sample: usize) -> Option<&Stream> {
+        self.0.content.streams.get(sample)?.as_ref()
+    }
+
+    /// The sample data as it stands in the file.
+    pub(super) fn wave_bytes(&self) -> &[u8] {
+        (*self.0.file).as_ref().get(self.0.wave.high.clone()).unwrap_or_default()
     }
 
     /// Whether two handles share one loaded bank.
@@ -126,20 +196,32 @@ impl Bank {
         &self.0.content.samples
     }
 
-    /// The sample data that a sample's positions refer to, which may go on before and behind it.
+    /// The sample data that a sample's positions refer to, which may go on before and behind it;
+    /// nothing for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
         self.samples().get(sample)?;
-        let Loaded { file, wave, .. } = &*self.0;
-        let file = (**file).as_ref();
-        let (high, _) = file.get(wave.high.clone())?.as_chunks();
-        let low = wave.low.clone().and_then(|low| file.get(low)).and_then(|low| low.get(..high.len()));
-        Some(Wave { high, low })
+        if self.stream(sample).is_some() {
+            #[cfg(feature = "vorbis")]
+            return self.0.decoded.get(sample).map(|high| Wave { high, low: None });
+            #[cfg(not(feature = "vorbis"))]
+            return None;
+        }
+        let (high, _) = self.wave_bytes().as_chunks();
+        let low = self.0.wave.low.clone().and_then(|low| (*self.0.file).as_ref().get(low));
+        Some(Wave { high, low: low.and_then(|low| low.get(..high.len())) })
     }
 
     #[cfg(feature = "std")]
     pub(crate) fn font(&self) -> &Arc<rustysynth::SoundFont> {
-        &self.0.font
+        self.0.font.as_ref().expect("compressed banks have no font")
     }
+}
+
+/// Numbers of the presets, instruments and samples that sound.
+pub(super) struct Used {
+    pub(super) presets: BTreeSet<usize>,
+    pub(super) instruments: BTreeSet<usize>,
+    pub(super) samples: BTreeSet<usize>,
 }
 
 impl fmt::Debug for Bank {

@@ -1,5 +1,6 @@
 //! A bank's tables, read from its file.
 
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range as Span;
@@ -61,7 +62,17 @@ pub(super) struct Content {
     pub(super) presets: Vec<Preset>,
     pub(super) instruments: Vec<Instrument>,
     pub(super) samples: Vec<Sample>,
+    /// By sample; of compressed ones that may be played.
+    pub(super) streams: Vec<Option<Stream>>,
     pub(super) report: Report,
+}
+
+/// A compressed sample.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Where its Ogg Vorbis stream stands in the sample data, in bytes.
+    pub(super) bytes: Span<usize>,
+    pub(super) name: String,
 }
 
 /// Where the sample data stands in the file, in bytes.
@@ -98,7 +109,8 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     let mut report = Report::default();
     let wave = wave_place(file, &chunks, &mut report);
     let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
-    let (samples, playable) = read_samples(sample_headers, wave.high.len() / 2, &mut report);
+    let Samples { samples, streams, playable } =
+        read_samples(sample_headers, &file[wave.high.clone()], &mut report);
     let instrument_zones = ZoneTables {
         target: Generator::SampleId,
         target_name: "sample",
@@ -117,7 +129,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     };
     let headers = table::<38>("phdr", chunks.preset_headers)?;
     let presets = read_presets(headers, &preset_zones, instruments.len(), &mut report);
-    Ok((Content { summary, presets, instruments, samples, report }, wave))
+    Ok((Content { summary, presets, instruments, samples, streams, report }, wave))
 }
 
 fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlace {
@@ -131,7 +143,7 @@ fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlac
         let version = chunks.version.filter(|version| version.len() >= 4);
         let (major, minor) = version.map_or((0, 0), |version| (u16_at(version, 0), u16_at(version, 2)));
         // Section 6.2: from version 2.04 on, and one byte a frame, padded to an even number.
-        if (major, minor) >= (2, 4) && low.len().next_multiple_of(2) == frames.next_multiple_of(2) {
+        if (major, minor) >= (2, 4) && (low.len() == frames || low.len() == frames.next_multiple_of(2)) {
             return Some(span(low));
         }
         let reason = Reason::LowBytes { low_bytes: low.len(), frames, major, minor };
@@ -141,16 +153,30 @@ fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlac
     WavePlace { high, low }
 }
 
-/// The samples, and which of them can be played.
-fn read_samples(headers: &[[u8; 46]], wave_frames: usize, report: &mut Report) -> (Vec<Sample>, Vec<bool>) {
-    let read = |(number, header): (usize, &[u8; 46])| {
-        let samples::Header { sample, problem, remark } = samples::read(header, wave_frames);
-        if let Some(reason) = problem.or(remark) {
-            report.add(reason, || Place::Sample { number, name: text(&header[..20]) });
-        }
-        (sample, problem.is_none())
+struct Samples {
+    samples: Vec<Sample>,
+    streams: Vec<Option<Stream>>,
+    playable: Vec<bool>,
+}
+
+fn read_samples(headers: &[[u8; 46]], wave: &[u8], report: &mut Report) -> Samples {
+    let count = headers.len();
+    let mut all = Samples {
+        samples: Vec::with_capacity(count),
+        streams: Vec::with_capacity(count),
+        playable: Vec::with_capacity(count),
     };
-    headers.iter().enumerate().map(read).unzip()
+    for (number, header) in headers.iter().enumerate() {
+        let name = || text(&header[..20]);
+        let samples::Header { sample, stream, problem, remark } = samples::read(header, wave);
+        if let Some(reason) = problem.or(remark) {
+            report.add(reason, || Place::Sample { number, name: name() });
+        }
+        all.samples.push(sample);
+        all.streams.push(stream.map(|bytes| Stream { bytes, name: name() }));
+        all.playable.push(problem.is_none());
+    }
+    all
 }
 
 fn read_instruments(

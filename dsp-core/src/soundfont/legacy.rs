@@ -8,16 +8,16 @@ use super::riff::Chunks;
 use super::{BankError, SampleEncoding, check, records};
 
 /// Loads a file, repaired so that the synthesizer can play it.
-pub(super) fn font(file: &[u8]) -> Result<Arc<rustysynth::SoundFont>, BankError> {
+pub(super) fn font(file: &[u8]) -> Result<Option<Arc<rustysynth::SoundFont>>, BankError> {
     let chunks = Chunks::read(file)?;
     check::check(&chunks)?;
     if records::summary(&chunks)?.encoding == SampleEncoding::Vorbis {
-        return Err(BankError::CompressedSamples);
+        return if cfg!(feature = "vorbis") { Ok(None) } else { Err(BankError::CompressedSamples) };
     }
     let mut reader = RepairingReader { file: Cursor::new(file), repairs: repairs(file, &chunks)? };
     let font = rustysynth::SoundFont::new(&mut reader)
         .map_err(|error| BankError::Unusable { reason: error.to_string() })?;
-    Ok(Arc::new(font))
+    Ok(Some(Arc::new(font)))
 }
 
 /// A loop shorter than this many frames is not looped: the synthesizer steps over at most one

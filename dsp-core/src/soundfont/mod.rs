@@ -19,6 +19,10 @@ mod records;
 mod riff;
 mod samples;
 mod skipped;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "vorbis")]
+mod vorbis;
 mod zones;
 
 pub use bank::Bank;
@@ -77,6 +81,14 @@ pub enum BankError {
     /// The sample data is one Ogg Vorbis stream (form type sfpk).
     #[error("the bank's sample data is packed as one Vorbis stream; unpacked, as an SF2, it can be played")]
     Packed,
+    /// Compressed samples that are too long to be played from memory, all together.
+    #[error("the samples to be decoded have {frames} frames together; at most {limit_frames} are decoded")]
+    TooLong {
+        /// Frames asked for, and those decoded before.
+        frames: u64,
+        /// Most frames.
+        limit_frames: u64,
+    },
     /// A chunk that a bank cannot do without.
     #[error("the {chunk} chunk is missing")]
     MissingChunk {

@@ -1,5 +1,7 @@
 //! Sample headers (section 7.10) and the sample data they point into (section 6).
 
+use core::ops::Range;
+
 use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
 use super::skipped::Reason;
 
@@ -42,33 +44,42 @@ const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 100..=768_000;
 /// A sample's header, understood.
 pub(super) struct Header {
     pub(super) sample: Sample,
+    /// Bytes of the sample data that are its Ogg Vorbis stream, if it is compressed.
+    pub(super) stream: Option<Range<usize>>,
     /// Why it cannot be played.
     pub(super) problem: Option<Reason>,
     /// What is played otherwise than the header asks.
     pub(super) remark: Option<Reason>,
 }
 
-/// Reads a header. `wave_frames` is how many frames of sample data the file has.
-pub(super) fn read(record: &[u8; 46], wave_frames: usize) -> Header {
+/// Reads a header. `wave` is the sample data of the file.
+pub(super) fn read(record: &[u8; 46], wave: &[u8]) -> Header {
     let [start, end, loop_start, loop_end, rate_hz] =
         [20, 24, 28, 32, 36].map(|offset| u32_at(record, offset));
     let kind = u16_at(record, 44);
-    let limit = wave_frames;
-    let available = end.min(u32::try_from(limit).unwrap_or(u32::MAX));
-    let problem = if kind & ROM_SAMPLE != 0 {
+    let common_problem = if kind & ROM_SAMPLE != 0 {
         Some(Reason::Rom(kind))
     } else if !SAMPLE_RATES_HZ.contains(&rate_hz) {
         Some(Reason::SampleRate(rate_hz))
-    } else if start >= available {
-        Some(Reason::SampleFrames { start, end, limit })
     } else {
         None
+    };
+    let mut stream = None;
+    let place = if kind & VORBIS_SAMPLE == 0 {
+        frames_place(start, end, wave.len() / 2)
+    } else {
+        stream = Some(start as usize..end as usize);
+        stream_frames(wave.get(start as usize..end as usize))
+    };
+    let (start, available, cut, problem) = match place {
+        Ok(Span { start, end, cut }) => (start, end, cut, common_problem),
+        Err(problem) => (start, end, None, common_problem.or(Some(problem))),
     };
     let loop_ok = start <= loop_start && loop_start < loop_end && loop_end <= available;
     // Samples that play once have no loop, which is written in many ways.
     let has_loop = loop_start != loop_end && loop_end != 0;
-    let remark = if available < end {
-        Some(Reason::SampleCut { end, limit })
+    let remark = if cut.is_some() {
+        cut
     } else if has_loop && !loop_ok {
         Some(Reason::Loop { start: loop_start, end: loop_end })
     } else {
@@ -86,5 +97,33 @@ pub(super) fn read(record: &[u8; 46], wave_frames: usize) -> Header {
         link: u16_at(record, 42),
         loop_ok,
     };
-    Header { sample, problem, remark }
+    Header { sample, stream: stream.filter(|_| problem.is_none()), problem, remark }
+}
+
+/// Where a sample's frames are in its wave.
+struct Span {
+    start: u32,
+    end: u32,
+    /// That the header asks for more.
+    cut: Option<Reason>,
+}
+
+fn frames_place(start: u32, end: u32, limit: usize) -> Result<Span, Reason> {
+    let available = end.min(u32::try_from(limit).unwrap_or(u32::MAX));
+    if start >= available {
+        return Err(Reason::SampleFrames { start, end, limit });
+    }
+    let cut = (available < end).then_some(Reason::SampleCut { end, limit });
+    Ok(Span { start, end: available, cut })
+}
+
+#[cfg(feature = "vorbis")]
+fn stream_frames(stream: Option<&[u8]>) -> Result<Span, Reason> {
+    let stream = stream.ok_or(Reason::Vorbis("it is not in the file"))?;
+    Ok(Span { start: 0, end: super::vorbis::frames(stream)?, cut: None })
+}
+
+#[cfg(not(feature = "vorbis"))]
+fn stream_frames(_: Option<&[u8]>) -> Result<Span, Reason> {
+    Err(Reason::Compressed)
 }

@@ -181,6 +181,23 @@ pub enum Reason {
         /// Minor version of the file.
         minor: u16,
     },
+    /// A compressed sample in a build that plays PCM only.
+    #[error("it is Ogg Vorbis, which this build does not decode")]
+    Compressed,
+    /// A compressed sample that cannot be decoded.
+    #[error("its Ogg Vorbis stream cannot be decoded: {0}")]
+    Vorbis(&'static str),
+    /// A compressed sample that is not mono.
+    #[error("its Ogg Vorbis stream has {0} channels; samples have one")]
+    VorbisChannels(u8),
+    /// A compressed sample that says it is empty or unbelievably long.
+    #[error("its Ogg Vorbis stream of {frames} frames is not between 1 and {most}")]
+    VorbisFrames {
+        /// Frames in the stream.
+        frames: u64,
+        /// Most that a stream of its size may have.
+        most: u64,
+    },
     /// A table that is missing or does not hold whole records; it counts as empty.
     #[error("it is not a table of {record_bytes}-byte records")]
     Table {

@@ -1,0 +1,88 @@
+//! The tables of real banks.
+
+use super::Bank;
+
+const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+
+fn bank(path: &str) -> Bank {
+    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is sound")
+}
+
+#[test]
+fn real_banks_are_loaded_whole() {
+    for (path, presets, instruments, samples) in [(TIM, 136, 210, 520), (FLUID, 189, 193, 1418)] {
+        let bank = bank(path);
+        assert_eq!(bank.skipped().iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0], "{path}");
+        let counts = (bank.presets().len(), bank.instruments().len(), bank.samples().len());
+        assert_eq!(counts, (presets, instruments, samples), "{path}");
+    }
+}
+
+#[cfg(feature = "vorbis")]
+mod vorbis {
+    use super::super::vorbis;
+    use super::*;
+
+    const MUSE: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
+
+    /// Sample, frames and root mean square, as libsndfile 1.2.2 with libvorbis reads its stream.
+    const REFERENCE: [(usize, usize, f64); 3] =
+        [(0, 24_351, 2_690.186), (100, 53_144, 7_371.633), (500, 39_176, 9_588.741)];
+
+    #[test]
+    fn compressed_samples_are_decoded_when_prepared() {
+        let bank = bank(MUSE);
+        assert_eq!(bank.skipped(), []);
+        assert!((0..bank.samples().len()).all(|sample| bank.wave(sample).is_none()));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| bank.prepare(&[(0, 0), (128, 0)]).unwrap());
+            }
+        });
+        assert_eq!(bank.skipped(), []);
+        let used = bank.used(&[(0, 0), (128, 0)]).samples;
+        assert!(used.len() > 50 && used.len() < bank.samples().len(), "{} samples", used.len());
+        for sample in 0..bank.samples().len() {
+            let frames = bank.wave(sample).map(|wave| wave.high.len());
+            let expected = used.contains(&sample).then(|| bank.samples()[sample].end as usize);
+            assert_eq!(frames, expected, "sample {sample}");
+        }
+    }
+
+    #[test]
+    fn a_decoded_sample_is_what_libvorbis_makes_of_it() {
+        let bank = bank(MUSE);
+        for (sample, frames, expected_rms) in REFERENCE {
+            let stream = bank.wave_bytes().get(bank.stream(sample).expect("compressed").bytes.clone());
+            let stream = stream.expect("in the file");
+            let decoded = vorbis::decode(stream, vorbis::frames(stream).unwrap() as usize).unwrap();
+            let value = |frame: &[u8; 2]| f64::from(i16::from_le_bytes(*frame));
+            let rms = (decoded.iter().map(|frame| value(frame) * value(frame)).sum::<f64>()
+                / decoded.len() as f64)
+                .sqrt();
+            assert_eq!(decoded.len(), frames, "sample {sample}");
+            assert!((rms - expected_rms).abs() < 0.01, "sample {sample}: {rms}, not {expected_rms}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_stream_costs_its_sample_only() {
+        let mut file = std::fs::read(MUSE).expect("the bank is installed");
+        let place = file.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
+        file[place + 5_000] ^= 0xff;
+        let bank = Bank::from_vec(file).unwrap();
+        let preset = (0..bank.presets().len())
+            .find(|&preset| {
+                let preset = &bank.presets()[preset];
+                bank.used(&[(preset.bank, preset.program as u8)]).samples.contains(&0)
+            })
+            .expect("a preset that plays the first sample");
+        let preset = &bank.presets()[preset];
+        bank.prepare(&[(preset.bank, preset.program as u8)]).unwrap();
+        let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
+        assert_eq!(skipped.len(), 1, "{skipped:?}");
+        assert!(skipped[0].contains("cannot be decoded: a page is damaged"), "{skipped:?}");
+        assert!(bank.wave(0).is_none() && bank.wave(1).is_some());
+    }
+}

@@ -1,0 +1,125 @@
+//! The sizes in a setup header, looked at before a decoder makes room for them: a few bytes can
+//! ask for terabytes of codebook (Vorbis I specification, sections 3.2.1 and 4.2.4).
+
+use super::super::skipped::Reason;
+
+/// Most values in all codebooks of a stream together; libvorbis writes a tenth of it.
+const MOST_VALUES: u64 = 1 << 20;
+
+/// Bytes of packet type and "vorbis" in front of the header.
+const PREFIX_BYTES: usize = 7;
+
+pub(super) fn check(header: &[u8]) -> Result<(), Reason> {
+    let damaged = Reason::Vorbis("its headers are damaged");
+    let mut bits = Bits { bytes: header.get(PREFIX_BYTES..).ok_or(damaged)?, position: 0 };
+    let count = bits.read(8).ok_or(damaged)? + 1;
+    let mut values = 0;
+    for _ in 0..count {
+        values += codebook_values(&mut bits).ok_or(damaged)?;
+        if values > MOST_VALUES {
+            return Err(Reason::Vorbis("its codebooks are too large"));
+        }
+    }
+    Ok(())
+}
+
+/// Steps over a codebook; returns how many values it has, or nothing if it is damaged.
+fn codebook_values(bits: &mut Bits<'_>) -> Option<u64> {
+    const SYNC_PATTERN: u32 = 0x56_4342;
+    if bits.read(24)? != SYNC_PATTERN {
+        return None;
+    }
+    let (dimensions, entries) = (bits.read(16)?, bits.read(24)?);
+    let values = u64::from(dimensions) * u64::from(entries);
+    if values == 0 || values > MOST_VALUES {
+        // The caller refuses the latter by name.
+        return if values == 0 { None } else { Some(values) };
+    }
+    skip_lengths(bits, entries)?;
+    let lookup_values = match bits.read(4)? {
+        0 => return Some(values),
+        1 => lookup1_values(entries, dimensions),
+        2 => values,
+        _ => return None,
+    };
+    // Minimum and step.
+    bits.skip(64)?;
+    let value_bits = bits.read(4)? + 1;
+    // Whether values add up.
+    bits.skip(1)?;
+    bits.skip(lookup_values * u64::from(value_bits))?;
+    Some(values)
+}
+
+/// Steps over the lengths of a codebook's words.
+fn skip_lengths(bits: &mut Bits<'_>, entries: u32) -> Option<()> {
+    const LENGTH_BITS: u32 = 5;
+    let is_ordered = bits.read(1)? == 1;
+    if is_ordered {
+        bits.read(LENGTH_BITS)?;
+        let mut done = 0;
+        while done < entries {
+            done += bits.read(u32::BITS - (entries - done).leading_zeros())?;
+        }
+        return (done == entries).then_some(());
+    }
+    let is_sparse = bits.read(1)? == 1;
+    for _ in 0..entries {
+        if !is_sparse || bits.read(1)? == 1 {
+            bits.read(LENGTH_BITS)?;
+        }
+    }
+    Some(())
+}
+
+/// Section 9.2.3: the greatest integer of which the power of `dimensions` is at most `entries`.
+fn lookup1_values(entries: u32, dimensions: u32) -> u64 {
+    let fits = |base: u64| base.checked_pow(dimensions).is_some_and(|power| power <= u64::from(entries));
+    (1..=u64::from(entries)).take_while(|&base| fits(base)).last().unwrap_or(0)
+}
+
+/// Reads numbers from the lowest bit of each byte on (section 2.1.4).
+struct Bits<'a> {
+    bytes: &'a [u8],
+    /// In bits.
+    position: u64,
+}
+
+impl Bits<'_> {
+    fn read(&mut self, count: u32) -> Option<u32> {
+        let mut number = 0;
+        for bit in 0..count {
+            let byte = self.bytes.get(usize::try_from(self.position / 8).ok()?)?;
+            number |= u32::from(byte >> (self.position % 8) & 1) << bit;
+            self.position += 1;
+        }
+        Some(number)
+    }
+
+    fn skip(&mut self, count: u64) -> Option<()> {
+        self.position += count;
+        (self.position <= self.bytes.len() as u64 * 8).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, lookup1_values};
+
+    #[test]
+    fn roots_are_exact() {
+        let cases = [(1_025, 10, 2), (1_023, 10, 1), (3_125, 5, 5), (3_124, 5, 4), (400, 1, 400), (1, 40, 1)];
+        for (entries, dimensions, expected) in cases {
+            assert_eq!(lookup1_values(entries, dimensions), expected, "{entries} {dimensions}");
+        }
+    }
+
+    #[test]
+    fn a_codebook_of_terabytes_is_refused() {
+        // One codebook of 65,535 dimensions and 16,777,215 entries.
+        let mut header = b"\x05vorbis\x00BCV".to_vec();
+        header.extend([0xff; 5]);
+        header.extend([0; 100]);
+        assert!(check(&header).unwrap_err().to_string().contains("codebooks are too large"));
+    }
+}
