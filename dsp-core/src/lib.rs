@@ -19,7 +19,7 @@
 //! - Randomness is seeded by the caller.
 //!
 //! Without the `std` feature the crate is `no_std` with `alloc`, and leaves out what stands on
-//! std libraries: SoundFont synthesis, loudness measurement and the WAV writer.
+//! std libraries: loudness measurement, the WAV writer, and the choice of AVX2 at run time.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

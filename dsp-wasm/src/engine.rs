@@ -18,6 +18,14 @@ pub struct WasmEngine {
     left: [f32; BLOCK_FRAMES],
     right: [f32; BLOCK_FRAMES],
     peaks: Vec<f32>,
+    arriving: Vec<Arriving>,
+}
+
+/// A bank's file of which some is there.
+struct Arriving {
+    slot: usize,
+    size_bytes: usize,
+    file: Vec<u8>,
 }
 
 #[wasm_bindgen]
@@ -47,25 +55,97 @@ impl WasmEngine {
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
             peaks: vec![0.0; 2],
+            arriving: Vec::new(),
         })
     }
 
     /// Loads a bank from the bytes of an SF2 file into a slot below 64, and lets the tracks that
-    /// wait for it sound.
+    /// wait for it sound. The engine keeps the bytes.
     ///
     /// # Errors
     ///
     /// A message that says what is wrong with the bank.
     #[wasm_bindgen(js_name = loadBank)]
-    pub fn load_bank(&mut self, slot: usize, file: &[u8]) -> Result<(), JsError> {
-        if slot >= MAX_BANKS {
-            return Err(JsError::new(&format!("the engine holds at most {MAX_BANKS} sound banks")));
-        }
-        let bank = Bank::from_bytes(file)?;
+    pub fn load_bank(&mut self, slot: usize, file: Vec<u8>) -> Result<(), JsError> {
+        check_slot(slot)?;
+        let bank = Bank::from_vec(file)?;
         if self.banks.len() <= slot {
             self.banks.resize(slot + 1, None);
         }
         self.banks[slot] = Some(bank);
+        Ok(self.mixer.set_session(&self.session, &self.banks)?)
+    }
+
+    /// Makes room for a bank's file of so many bytes that arrives in pieces, which [`Self::add_to_bank`]
+    /// takes and [`Self::end_bank`] loads. What was there of an earlier one for the slot goes.
+    ///
+    /// # Errors
+    ///
+    /// A message if there is no such slot or no memory.
+    #[wasm_bindgen(js_name = beginBank)]
+    pub fn begin_bank(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
+        check_slot(slot)?;
+        self.arriving.retain(|one| one.slot != slot);
+        let mut file = Vec::new();
+        if file.try_reserve_exact(size_bytes).is_err() {
+            return Err(JsError::new(&format!("there is no memory for a sound bank of {size_bytes} bytes")));
+        }
+        self.arriving.push(Arriving { slot, size_bytes, file });
+        Ok(())
+    }
+
+    /// Takes the next piece of a bank's file; small enough ones can be taken between two blocks
+    /// without being heard.
+    ///
+    /// # Errors
+    ///
+    /// A message if no bank was begun for the slot, or it is longer than it was said to be; what
+    /// was there of it then goes.
+    #[wasm_bindgen(js_name = addToBank)]
+    pub fn add_to_bank(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
+        let Some(place) = self.arriving.iter().position(|one| one.slot == slot) else {
+            return Err(JsError::new("no sound bank is on its way there"));
+        };
+        let arriving = &mut self.arriving[place];
+        if arriving.file.len() + piece.len() > arriving.size_bytes {
+            let detail = format!("the sound bank is longer than {} bytes", arriving.size_bytes);
+            self.arriving.swap_remove(place);
+            return Err(JsError::new(&detail));
+        }
+        arriving.file.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// Loads a bank whose file has arrived, as [`Self::load_bank`] does.
+    ///
+    /// # Errors
+    ///
+    /// A message if the file is not whole, or what is wrong with the bank.
+    #[wasm_bindgen(js_name = endBank)]
+    pub fn end_bank(&mut self, slot: usize) -> Result<(), JsError> {
+        let Some(place) = self.arriving.iter().position(|one| one.slot == slot) else {
+            return Err(JsError::new("no sound bank is on its way there"));
+        };
+        let Arriving { size_bytes, file, .. } = self.arriving.swap_remove(place);
+        if file.len() < size_bytes {
+            let detail = format!("the sound bank broke off after {} of {size_bytes} bytes", file.len());
+            return Err(JsError::new(&detail));
+        }
+        self.load_bank(slot, file)
+    }
+
+    /// Lets the bank in a slot go, and what has arrived of one. Tracks that play it fall silent.
+    ///
+    /// # Errors
+    ///
+    /// A message if the session cannot go on without it.
+    #[wasm_bindgen(js_name = dropBank)]
+    pub fn drop_bank(&mut self, slot: usize) -> Result<(), JsError> {
+        self.arriving.retain(|one| one.slot != slot);
+        match self.banks.get_mut(slot) {
+            Some(bank) => *bank = None,
+            None => return Ok(()),
+        }
         Ok(self.mixer.set_session(&self.session, &self.banks)?)
     }
 
@@ -153,17 +233,12 @@ impl WasmEngine {
         self.mixer.set_takes_input(track_place, takes_input);
     }
 
-    /// Address of a track's left input buffer of 256 floats, to be filled before each
-    /// [`Self::process`]; 0 for a track that takes none.
-    #[wasm_bindgen(js_name = inputLeft)]
-    pub fn input_left(&mut self, track_place: usize) -> *const f32 {
-        self.mixer.track_input(track_place).map_or(std::ptr::null(), |(left, _)| left.as_ptr())
-    }
-
-    /// Address of a track's right input buffer; see [`Self::input_left`].
-    #[wasm_bindgen(js_name = inputRight)]
-    pub fn input_right(&mut self, track_place: usize) -> *const f32 {
-        self.mixer.track_input(track_place).map_or(std::ptr::null(), |(_, right)| right.as_ptr())
+    /// Address of a track's input buffers, four of 256 floats one behind the other: left, right, and
+    /// what it sends to the reverb and to the chorus. To be filled before each [`Self::process`];
+    /// 0 for a track that takes none.
+    #[wasm_bindgen(js_name = trackInput)]
+    pub fn track_input(&mut self, track_place: usize) -> *const f32 {
+        self.mixer.track_input(track_place).map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
     /// Address of the left output buffer of 256 floats.
@@ -197,4 +272,11 @@ impl WasmEngine {
     pub fn peak_count(&self) -> usize {
         self.peaks.len()
     }
+}
+
+fn check_slot(slot: usize) -> Result<(), JsError> {
+    if slot < MAX_BANKS {
+        return Ok(());
+    }
+    Err(JsError::new(&format!("the engine holds at most {MAX_BANKS} sound banks")))
 }

@@ -87,9 +87,19 @@ export class EngineHost {
   #carryOut(command: EngineCommand): void {
     const engine = this.#engine;
     switch (command.type) {
-      case 'loadBank':
-        engine.loadBank(command.slot, new Uint8Array(command.bytes));
+      case 'beginBank':
+        engine.beginBank(command.slot, command.sizeBytes);
         this.#reply(command.request);
+        break;
+      case 'addToBank':
+        engine.addToBank(command.slot, command.piece);
+        break;
+      case 'endBank':
+        engine.endBank(command.slot);
+        this.#reply(command.request);
+        break;
+      case 'dropBank':
+        engine.dropBank(command.slot);
         break;
       case 'setSession':
         engine.setSession(command.bytes);
@@ -171,7 +181,8 @@ export class EngineHost {
     this.#trackIds.forEach((id, place) => {
       const audio = this.#audioOf.get(id);
       if (!audio) return;
-      const [left, right] = [this.#engine.inputLeft(place), this.#engine.inputRight(place)];
+      const left = this.#engine.trackInput(place);
+      const right = left + 4 * BLOCK_FRAMES;
       if (left !== 0) this.#inputs.push({ audio, left: block(left), right: block(right) });
     });
     const peakCount = this.#engine.peakCount;

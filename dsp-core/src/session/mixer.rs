@@ -1,14 +1,17 @@
 //! A whole session, played: the sum of its tracks and of the effects that they share, through
 //! master gain and limiter.
 
-use super::strip::{Buses, GlidingGain, Strip};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::desk::Desk;
+use super::strip::{SILENT_BLOCK, Strip, TRACK_OUTPUTS, TrackBlock};
+use super::track_player::Motion;
 use super::{Event, Session, Track, TrackPlayer};
 use crate::block::BLOCK_FRAMES;
-use crate::limiter::{LimiterConfig, LimiterProcessor};
 use crate::soundfont::Bank;
 use crate::synth::SynthError;
-use crate::synth::chorus::{ChorusConfig, ChorusProcessor};
-use crate::synth::reverb::{ReverbConfig, ReverbProcessor};
 
 /// Why a session cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,17 +58,12 @@ impl TrackMix {
 /// number of frames that a call asks for.
 pub struct Mixer {
     sample_rate_hz: u32,
-    strips: Vec<Strip>,
-    master_gain: GlidingGain,
-    reverb: ReverbProcessor,
-    chorus: ChorusProcessor,
-    limiter: LimiterProcessor,
+    /// One for each strip of the desk.
+    pub(super) players: Vec<TrackPlayer>,
+    pub(super) desk: Desk,
     position: u64,
     playing: bool,
-    buses: Buses,
-    master_peaks: [f32; 2],
-    scratch_left: [f32; BLOCK_FRAMES],
-    scratch_right: [f32; BLOCK_FRAMES],
+    scratch: Box<TrackBlock>,
 }
 
 impl Mixer {
@@ -78,20 +76,14 @@ impl Mixer {
     pub fn new(session: &Session, banks: &[Option<Bank>]) -> Result<Self, MixerError> {
         let mut mixer = Self {
             sample_rate_hz: session.sample_rate_hz,
-            strips: Vec::new(),
-            master_gain: GlidingGain::new(session.master_gain, session.sample_rate_hz),
-            reverb: ReverbProcessor::new(ReverbConfig::instruments(session.sample_rate_hz)),
-            chorus: ChorusProcessor::new(ChorusConfig::instruments(session.sample_rate_hz)),
-            limiter: LimiterProcessor::new(LimiterConfig::mix(session.sample_rate_hz)),
-            buses: Buses::SILENT,
+            players: Vec::new(),
+            desk: Desk::new(session),
             position: 0,
             playing: false,
-            master_peaks: [0.0; 2],
-            scratch_left: [0.0; BLOCK_FRAMES],
-            scratch_right: [0.0; BLOCK_FRAMES],
+            scratch: Box::new(SILENT_BLOCK),
         };
         mixer.set_session(session, banks)?;
-        mixer.master_gain.jump();
+        mixer.desk.master_gain.jump();
         Ok(mixer)
     }
 
@@ -111,30 +103,32 @@ impl Mixer {
         let mut fresh_players = Vec::new();
         for track in &session.tracks {
             let bank = bank_of(track, banks);
-            let goes_on =
-                self.strips.iter().any(|strip| strip.id == track.id && strip.player.fits(track, bank));
+            let goes_on = self
+                .track_place(&track.id)
+                .is_some_and(|place| self.players[place].fits(track, bank, session));
             fresh_players.push(if goes_on { None } else { Some(self.new_player(session, track, bank)?) });
         }
-        let mut old_strips = core::mem::take(&mut self.strips);
+        let strips = core::mem::take(&mut self.desk.strips);
+        let mut old: Vec<_> = strips.into_iter().zip(core::mem::take(&mut self.players)).collect();
         for (track, fresh_player) in session.tracks.iter().zip(fresh_players) {
-            let old = old_strips.iter().position(|strip| strip.id == track.id);
-            let strip = match (old.map(|place| old_strips.swap_remove(place)), fresh_player) {
-                (Some(mut strip), None) => {
-                    strip.player.replace_events(&track.events);
+            let place = old.iter().position(|(strip, _)| strip.id == track.id);
+            let (strip, player) = match (place.map(|place| old.swap_remove(place)), fresh_player) {
+                (Some((mut strip, mut player)), None) => {
+                    player.replace_events(&track.events);
                     strip.set_mix(&TrackMix::of(track));
-                    strip
+                    (strip, player)
                 }
-                (Some(mut strip), Some(player)) => {
-                    strip.player = player;
+                (Some((mut strip, _)), Some(player)) => {
                     strip.set_mix(&TrackMix::of(track));
-                    strip
+                    (strip, player)
                 }
-                (None, Some(player)) => Strip::new(track, player, self.sample_rate_hz),
+                (None, Some(player)) => (Strip::new(track, self.sample_rate_hz), player),
                 (None, None) => continue,
             };
-            self.strips.push(strip);
+            self.desk.strips.push(strip);
+            self.players.push(player);
         }
-        self.master_gain.set_target(session.master_gain);
+        self.desk.set_session(session);
         Ok(())
     }
 
@@ -144,7 +138,7 @@ impl Mixer {
         track: &Track,
         bank: Option<&Bank>,
     ) -> Result<TrackPlayer, MixerError> {
-        let mut player = TrackPlayer::new(track, bank, self.sample_rate_hz, session.polyphony)
+        let mut player = TrackPlayer::new(session, track, bank)
             .map_err(|source| MixerError::Synth { track_id: track.id.clone(), source })?;
         if self.playing {
             player.seek(self.position);
@@ -154,7 +148,7 @@ impl Mixer {
 
     /// Frames by which the output lags the session, because of the limiter's look-ahead.
     pub fn latency_frames(&self) -> usize {
-        self.limiter.latency_frames()
+        self.desk.latency_frames()
     }
 
     /// Frames from the start of the session to the next frame that enters the mix.
@@ -179,72 +173,73 @@ impl Mixer {
         self.release_all();
     }
 
-    /// Moves to the grid place at or before `frame`. While playing, what rang on is cut, and the
-    /// session goes on with the state that it would have there; standing still, what rings on may.
+    /// Moves to a frame. While playing, what rang on is cut, and the session goes on with the state
+    /// that it would have there; standing still, what rings on may.
     pub fn seek(&mut self, frame: u64) {
-        self.position = frame - frame % crate::synth::EVENT_GRID_FRAMES;
-        if !self.playing {
-            return;
+        self.position = frame;
+        if self.playing {
+            self.players.iter_mut().for_each(|player| player.seek(frame));
+            self.desk.jump();
         }
-        for strip in &mut self.strips {
-            strip.seek(self.position);
-        }
-        self.master_gain.jump();
-        self.reverb.reset();
-        self.chorus.reset();
-        self.limiter.reset();
     }
 
     /// Ends every note of every track with its release.
     pub fn release_all(&mut self) {
-        for strip in &mut self.strips {
-            strip.player.release_all();
-        }
+        self.players.iter_mut().for_each(TrackPlayer::release_all);
+    }
+
+    /// Voices that are computed now, of all tracks.
+    pub fn active_voices(&self) -> usize {
+        self.players.iter().map(TrackPlayer::active_voices).sum()
     }
 
     /// Place of a track in the session's order.
     pub fn track_place(&self, track_id: &str) -> Option<usize> {
-        self.strips.iter().position(|strip| strip.id == track_id)
+        self.desk.strips.iter().position(|strip| strip.id == track_id)
     }
 
     /// An event from outside the session for one track; nothing if there is no such place.
     pub fn live(&mut self, track_place: usize, event: Event) {
-        if let Some(strip) = self.strips.get_mut(track_place) {
-            strip.live(event);
+        if let Some(player) = self.players.get_mut(track_place) {
+            player.live(event);
         }
     }
 
     /// Moves a track's fader and pan; nothing if there is no such place.
     pub fn set_track_mix(&mut self, track_place: usize, mix: &TrackMix) {
-        if let Some(strip) = self.strips.get_mut(track_place) {
+        if let Some(strip) = self.desk.strips.get_mut(track_place) {
             strip.set_mix(mix);
         }
     }
 
     /// Moves the master fader to a linear gain.
     pub fn set_master_gain(&mut self, gain: f32) {
-        self.master_gain.set_target(gain);
+        self.desk.master_gain.set_target(gain);
     }
 
     /// Whether a track's sound comes from [`Self::track_input`] instead of its notes while the
     /// session plays; live notes sound all the same.
     pub fn set_takes_input(&mut self, track_place: usize, takes_input: bool) {
-        if let Some(strip) = self.strips.get_mut(track_place) {
-            if strip.takes_input != takes_input && self.playing {
-                strip.player.seek(self.position);
-                if takes_input {
-                    strip.player.cut_notes();
-                }
+        let (Some(strip), Some(player)) =
+            (self.desk.strips.get_mut(track_place), self.players.get_mut(track_place))
+        else {
+            return;
+        };
+        if strip.takes_input != takes_input && self.playing {
+            player.seek(self.position);
+            if takes_input {
+                player.cut_notes();
             }
-            strip.takes_input = takes_input;
         }
+        strip.takes_input = takes_input;
     }
 
     /// Where the next frames, at most a block, of a track that takes its sound from outside are
-    /// put before each [`Self::process`] of as many frames. `None` for any other track.
-    pub fn track_input(&mut self, track_place: usize) -> Option<(&mut [f32], &mut [f32])> {
-        let strip = self.strips.get_mut(track_place).filter(|strip| strip.takes_input)?;
-        Some((&mut strip.input_left, &mut strip.input_right))
+    /// put before each [`Self::process`] of as many frames: left, right, and what it sends to the
+    /// reverb and to the chorus. `None` for any other track.
+    pub fn track_input(&mut self, track_place: usize) -> Option<&mut [[f32; BLOCK_FRAMES]; TRACK_OUTPUTS]> {
+        let strip = self.desk.strips.get_mut(track_place).filter(|strip| strip.takes_input)?;
+        Some(&mut strip.input)
     }
 
     /// Renders the next frames; both slices have the same length. Where a track takes its sound
@@ -257,25 +252,18 @@ impl Mixer {
 
     fn process_block(&mut self, left: &mut [f32], right: &mut [f32]) {
         let frames = left.len();
-        self.buses = Buses::SILENT;
-        let (own_left, own_right) = (&mut self.scratch_left[..frames], &mut self.scratch_right[..frames]);
-        for strip in &mut self.strips {
-            strip.add_to(&mut self.buses, self.playing, own_left, own_right);
+        self.desk.begin();
+        for (place, player) in self.players.iter_mut().enumerate() {
+            let motion = match (self.playing, self.desk.strips[place].takes_input) {
+                (false, _) => Motion::StandsStill,
+                (true, false) => Motion::Plays,
+                (true, true) => Motion::PlaysElsewhere,
+            };
+            let sounds = player.render(motion, self.scratch.each_mut().map(|output| &mut output[..frames]));
+            let own = sounds.then(|| self.scratch.each_ref().map(|output| &output[..frames]));
+            self.desk.add(place, self.playing, own, frames);
         }
-        let Buses { left: mix_left, right: mix_right, reverb, chorus_left, chorus_right } = &mut self.buses;
-        let chorus_send = (&chorus_left[..frames], &chorus_right[..frames]);
-        self.chorus.process(chorus_send, &mut mix_left[..frames], &mut mix_right[..frames]);
-        self.reverb.process(&reverb[..frames], &mut mix_left[..frames], &mut mix_right[..frames]);
-        for frame in 0..frames {
-            let gain = self.master_gain.next();
-            left[frame] = mix_left[frame] * gain;
-            right[frame] = mix_right[frame] * gain;
-        }
-        self.limiter.process(left, right);
-        for frame in 0..frames {
-            self.master_peaks[0] = self.master_peaks[0].max(left[frame].abs());
-            self.master_peaks[1] = self.master_peaks[1].max(right[frame].abs());
-        }
+        self.desk.finish(left, right);
         if self.playing {
             self.position += frames as u64;
         }
@@ -284,16 +272,14 @@ impl Mixer {
     /// Writes the highest magnitudes since the last call: left and right of each track after its
     /// fader, in the session's order, then of the master's output. Stops where `peaks` ends.
     pub fn take_peaks(&mut self, peaks: &mut [f32]) {
-        let master = core::mem::take(&mut self.master_peaks);
-        let tracks = self.strips.iter_mut().flat_map(Strip::take_peaks);
-        for (place, peak) in peaks.iter_mut().zip(tracks.chain(master)) {
+        for (place, peak) in peaks.iter_mut().zip(self.desk.take_peaks()) {
             *place = peak;
         }
     }
 
     /// How many tracks there are.
     pub fn track_count(&self) -> usize {
-        self.strips.len()
+        self.players.len()
     }
 }
 

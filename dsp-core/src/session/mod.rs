@@ -4,20 +4,15 @@
 //! a [`TrackPlayer`], the sum through the master gain and the limiter. [`OfflineRender`] runs a
 //! mixer from the first frame to the end of the sound.
 
-#[cfg(feature = "std")]
+mod desk;
 mod mixer;
-#[cfg(feature = "std")]
 mod offline;
-#[cfg(feature = "std")]
 mod strip;
-#[cfg(feature = "std")]
 mod track_player;
 
-#[cfg(feature = "std")]
 pub use mixer::{Mixer, MixerError, TrackMix};
-#[cfg(feature = "std")]
-pub use offline::{MAX_TAIL_SECS, OfflineRender, Render, Sound, TailConfig, TrackRender};
-#[cfg(feature = "std")]
+pub use offline::{Alone, Crew, MAX_TAIL_SECS, OfflineRender, TailConfig, TrackRender};
+pub use strip::TRACK_OUTPUTS;
 pub use track_player::TrackPlayer;
 
 use alloc::string::String;

@@ -1,9 +1,20 @@
-//! A track in the mixer: its player, fader, pan and meter.
+//! A track in the mixer: fader, pan and meter, and the way in for sound from outside.
 
-use super::track_player::Motion;
-use super::{Event, Track, TrackMix, TrackPlayer};
+use alloc::string::String;
+
+use super::{Track, TrackMix};
 use crate::block::BLOCK_FRAMES;
 use crate::gain;
+
+/// What a track sounds like before its fader, for at most a block: left, right, and what it sends to
+/// the reverb and to the chorus.
+pub(super) type TrackBlock = [[f32; BLOCK_FRAMES]; TRACK_OUTPUTS];
+
+/// Outputs of a track.
+pub const TRACK_OUTPUTS: usize = 4;
+
+/// Frames of silence on all outputs.
+pub(super) const SILENT_BLOCK: TrackBlock = [[0.0; BLOCK_FRAMES]; TRACK_OUTPUTS];
 
 /// A gain that glides to where it is set, one step a frame, so that moving a fader does not
 /// click. At rest it is exactly its target.
@@ -32,13 +43,40 @@ impl GlidingGain {
         self.current = self.target;
     }
 
-    pub(super) fn next(&mut self) -> f32 {
+    fn next(&mut self) -> f32 {
         if self.current != self.target {
             let distance = self.target - self.current;
             self.current =
                 if distance.abs() < 1e-6 { self.target } else { self.current + distance * self.per_frame };
         }
         self.current as f32
+    }
+
+    /// Passes values through the gain.
+    pub(super) fn apply(&mut self, values: &mut [f32]) {
+        let (gliding, resting) = values.split_at_mut(self.frames_to_rest(values.len()));
+        for value in gliding {
+            *value *= self.next();
+        }
+        let gain = self.target as f32;
+        if gain != 1.0 {
+            resting.iter_mut().for_each(|value| *value *= gain);
+        }
+    }
+
+    /// Lets frames of silence pass.
+    fn skip(&mut self, frames: usize) {
+        for _ in 0..frames {
+            if self.current == self.target {
+                return;
+            }
+            self.next();
+        }
+    }
+
+    /// All of `frames` while the gain moves, none at rest.
+    fn frames_to_rest(&self, frames: usize) -> usize {
+        if self.current == self.target { 0 } else { frames }
     }
 }
 
@@ -48,8 +86,7 @@ pub(super) struct Buses {
     pub(super) left: [f32; BLOCK_FRAMES],
     pub(super) right: [f32; BLOCK_FRAMES],
     pub(super) reverb: [f32; BLOCK_FRAMES],
-    pub(super) chorus_left: [f32; BLOCK_FRAMES],
-    pub(super) chorus_right: [f32; BLOCK_FRAMES],
+    pub(super) chorus: [f32; BLOCK_FRAMES],
 }
 
 impl Buses {
@@ -57,118 +94,128 @@ impl Buses {
         left: [0.0; BLOCK_FRAMES],
         right: [0.0; BLOCK_FRAMES],
         reverb: [0.0; BLOCK_FRAMES],
-        chorus_left: [0.0; BLOCK_FRAMES],
-        chorus_right: [0.0; BLOCK_FRAMES],
+        chorus: [0.0; BLOCK_FRAMES],
     };
 }
 
 /// One track's way into the mix.
 pub(super) struct Strip {
     pub(super) id: String,
-    pub(super) player: TrackPlayer,
     left_gain: GlidingGain,
     right_gain: GlidingGain,
-    reverb_send: GlidingGain,
-    chorus_send: GlidingGain,
-    /// Whether [`Self::input_left`] and [`Self::input_right`] hold the track's sound.
+    /// Of both sends: the fader without the pan.
+    send_gain: GlidingGain,
+    /// Whether [`Self::input`] holds the track's sound.
     pub(super) takes_input: bool,
-    pub(super) input_left: [f32; BLOCK_FRAMES],
-    pub(super) input_right: [f32; BLOCK_FRAMES],
+    pub(super) input: TrackBlock,
     /// The last frame of the input, which fades when the input breaks off.
-    last_input: [f32; 2],
+    last_input: [f32; TRACK_OUTPUTS],
     peaks: [f32; 2],
 }
 
 impl Strip {
-    pub(super) fn new(track: &Track, player: TrackPlayer, sample_rate_hz: u32) -> Self {
-        let (left, right) = gains(&TrackMix::of(track));
+    pub(super) fn new(track: &Track, sample_rate_hz: u32) -> Self {
+        let gains = Gains::of(&TrackMix::of(track));
         Self {
             id: track.id.clone(),
-            left_gain: GlidingGain::new(left, sample_rate_hz),
-            right_gain: GlidingGain::new(right, sample_rate_hz),
-            reverb_send: GlidingGain::new(send_gain(player.sends().reverb), sample_rate_hz),
-            chorus_send: GlidingGain::new(send_gain(player.sends().chorus), sample_rate_hz),
+            left_gain: GlidingGain::new(gains.left, sample_rate_hz),
+            right_gain: GlidingGain::new(gains.right, sample_rate_hz),
+            send_gain: GlidingGain::new(gains.send, sample_rate_hz),
             takes_input: false,
-            input_left: [0.0; BLOCK_FRAMES],
-            input_right: [0.0; BLOCK_FRAMES],
-            last_input: [0.0; 2],
+            input: SILENT_BLOCK,
+            last_input: [0.0; TRACK_OUTPUTS],
             peaks: [0.0; 2],
-            player,
         }
     }
 
     pub(super) fn set_mix(&mut self, mix: &TrackMix) {
-        let (left, right) = gains(mix);
-        self.left_gain.set_target(left);
-        self.right_gain.set_target(right);
+        let gains = Gains::of(mix);
+        self.left_gain.set_target(gains.left);
+        self.right_gain.set_target(gains.right);
+        self.send_gain.set_target(gains.send);
     }
 
-    pub(super) fn seek(&mut self, frame: u64) {
-        self.player.seek(frame);
-        self.last_input = [0.0; 2];
-        self.aim_sends();
-        for gain in [&mut self.left_gain, &mut self.right_gain, &mut self.reverb_send, &mut self.chorus_send]
-        {
+    /// The session goes on somewhere else: what moved is where it should be.
+    pub(super) fn jump(&mut self) {
+        self.last_input = [0.0; TRACK_OUTPUTS];
+        for gain in [&mut self.left_gain, &mut self.right_gain, &mut self.send_gain] {
             gain.jump();
         }
     }
 
-    pub(super) fn live(&mut self, event: Event) {
-        self.player.live(event);
-    }
-
-    /// Adds the track's next frames, at most a block of them, to the buses. `own_*` are scratch.
+    /// Adds the track's next frames, at most a block of them, to the buses. `own` is what its player
+    /// made, or `None` for silence; `scratch` is used up.
     pub(super) fn add_to(
         &mut self,
         buses: &mut Buses,
+        own: Option<[&[f32]; TRACK_OUTPUTS]>,
         playing: bool,
-        own_left: &mut [f32],
-        own_right: &mut [f32],
+        frames: usize,
+        scratch: &mut TrackBlock,
     ) {
-        let motion = match (playing, self.takes_input) {
-            (false, _) => Motion::StandsStill,
-            (true, false) => Motion::Plays,
-            (true, true) => Motion::PlaysElsewhere,
-        };
-        let mut done = 0;
-        while done < own_left.len() {
-            let frames = self.player.advance(motion, &mut own_left[done..], &mut own_right[done..]);
-            self.aim_sends();
-            for frame in done..done + frames {
-                self.last_input = if motion == Motion::PlaysElsewhere {
-                    [self.input_left[frame], self.input_right[frame]]
-                } else {
-                    self.last_input.map(faded)
-                };
-                own_left[frame] += self.last_input[0];
-                own_right[frame] += self.last_input[1];
-                self.add_frame(buses, frame, own_left[frame], own_right[frame]);
+        let has_input = self.takes_input && playing || self.last_input != [0.0; TRACK_OUTPUTS];
+        if own.is_none() && !has_input {
+            for gain in [&mut self.left_gain, &mut self.right_gain, &mut self.send_gain] {
+                gain.skip(frames);
             }
-            done += frames;
+            return;
         }
+        for (output, place) in scratch.iter_mut().enumerate() {
+            match own {
+                Some(own) => place[..frames].copy_from_slice(&own[output][..frames]),
+                None => place[..frames].fill(0.0),
+            }
+        }
+        if has_input {
+            self.add_input(playing, frames, scratch);
+        }
+        let [left, right, reverb, chorus] = scratch.each_mut().map(|output| &mut output[..frames]);
+        self.left_gain.apply(left);
+        self.right_gain.apply(right);
+        let mut send_gain = self.send_gain;
+        send_gain.apply(reverb);
+        self.send_gain.apply(chorus);
+        self.peaks = [self.peaks[0].max(peak(left)), self.peaks[1].max(peak(right))];
+        add(&mut buses.left, left);
+        add(&mut buses.right, right);
+        add(&mut buses.reverb, reverb);
+        add(&mut buses.chorus, chorus);
     }
 
-    fn add_frame(&mut self, buses: &mut Buses, frame: usize, left: f32, right: f32) {
-        let left = left * self.left_gain.next();
-        let right = right * self.right_gain.next();
-        self.peaks = [self.peaks[0].max(left.abs()), self.peaks[1].max(right.abs())];
-        buses.left[frame] += left;
-        buses.right[frame] += right;
-        buses.reverb[frame] += (left + right) * self.reverb_send.next();
-        let chorus = self.chorus_send.next();
-        buses.chorus_left[frame] += left * chorus;
-        buses.chorus_right[frame] += right * chorus;
-    }
-
-    fn aim_sends(&mut self) {
-        let sends = self.player.sends();
-        self.reverb_send.set_target(send_gain(sends.reverb));
-        self.chorus_send.set_target(send_gain(sends.chorus));
+    fn add_input(&mut self, playing: bool, frames: usize, block: &mut TrackBlock) {
+        let comes_in = self.takes_input && playing;
+        for (output, values) in block.iter_mut().enumerate() {
+            let last = &mut self.last_input[output];
+            for (value, input) in values[..frames].iter_mut().zip(&self.input[output]) {
+                *last = if comes_in { *input } else { faded(*last) };
+                *value += *last;
+            }
+        }
     }
 
     /// Highest magnitudes after the fader since the last call.
     pub(super) fn take_peaks(&mut self) -> [f32; 2] {
         core::mem::take(&mut self.peaks)
+    }
+}
+
+/// Highest magnitude of some values.
+pub(super) fn peak(values: &[f32]) -> f32 {
+    const WIDTH: usize = 8;
+    let larger = |a: f32, b: f32| if b.abs() > a { b.abs() } else { a };
+    let (wide, rest) = values.as_chunks::<WIDTH>();
+    let mut peaks = [0.0; WIDTH];
+    for values in wide {
+        for lane in 0..WIDTH {
+            peaks[lane] = larger(peaks[lane], values[lane]);
+        }
+    }
+    peaks.iter().chain(rest).fold(0.0, |peak, value| larger(peak, *value))
+}
+
+fn add(bus: &mut [f32; BLOCK_FRAMES], values: &[f32]) {
+    for (sum, value) in bus.iter_mut().zip(values) {
+        *sum += value;
     }
 }
 
@@ -178,15 +225,19 @@ fn faded(value: f32) -> f32 {
     if value.abs() < 1e-6 { 0.0 } else { value * 0.985 }
 }
 
-/// The gain of a send for a controller's value, 0 to 127.
-fn send_gain(value: u8) -> f32 {
-    f32::from(value) / 127.0
+/// The gains of a strip.
+struct Gains {
+    left: f32,
+    right: f32,
+    send: f32,
 }
 
-fn gains(mix: &TrackMix) -> (f32, f32) {
-    if !mix.audible {
-        return (0.0, 0.0);
+impl Gains {
+    fn of(mix: &TrackMix) -> Self {
+        if !mix.audible {
+            return Self { left: 0.0, right: 0.0, send: 0.0 };
+        }
+        let (left, right) = gain::balance(f64::from(mix.pan));
+        Self { left: mix.gain * left, right: mix.gain * right, send: mix.gain }
     }
-    let (left, right) = gain::balance(f64::from(mix.pan));
-    (mix.gain * left, mix.gain * right)
 }

@@ -1,8 +1,10 @@
 //! One track's notes, played.
 
-use super::{Event, Instrument, Track, TrackEvent};
+use alloc::vec::Vec;
+
+use super::{Event, Instrument, Session, TRACK_OUTPUTS, Track, TrackEvent};
 use crate::soundfont::Bank;
-use crate::synth::{EVENT_GRID_FRAMES, SynthError, SynthProcessor};
+use crate::synth::{SynthConfig, SynthError, SynthProcessor};
 
 /// How a track moves through the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,45 +17,19 @@ pub(super) enum Motion {
     PlaysElsewhere,
 }
 
-/// How much of a track goes to the shared effects, as its controllers 91 and 93 say, 0 to 127.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EffectSends {
-    pub(super) reverb: u8,
-    pub(super) chorus: u8,
-}
-
-impl EffectSends {
-    /// General MIDI Level 2, section 3.3: reverb 40, chorus 0.
-    const DEFAULT: Self = Self { reverb: 40, chorus: 0 };
-
-    fn note(&mut self, event: Event) {
-        match event {
-            Event::Controller { controller: 91, value } => self.reverb = value,
-            Event::Controller { controller: 93, value } => self.chorus = value,
-            _ => {}
-        }
-    }
-
-    fn after(events: &[TrackEvent]) -> Self {
-        let mut sends = Self::DEFAULT;
-        events.iter().for_each(|event| sends.note(event.event));
-        sends
-    }
-}
-
-/// Renders one track as its instrument sounds it, before fader, pan and mute, and without the
-/// reverb and chorus of the mix.
+/// Renders one track as its instrument sounds it, before fader, pan and mute, and what it sends to the
+/// reverb and the chorus of the mix.
 ///
 /// Its position moves only with [`Self::process`]; live notes sound whether it moves or not.
 pub struct TrackPlayer {
     synth: Option<SynthProcessor>,
     instrument: Option<Instrument>,
     bank: Option<Bank>,
+    config: SynthConfig,
     events: Vec<TrackEvent>,
     /// First event that has not taken effect.
     next_event: usize,
     position: u64,
-    sends: EffectSends,
     /// Velocities of the session's notes that sound now, 0 for none; live notes are not in here.
     sounding: [u8; 128],
 }
@@ -65,26 +41,20 @@ impl TrackPlayer {
     /// # Errors
     ///
     /// [`SynthError`] for a sample rate outside 16 to 192 kHz or a polyphony outside 8 to 256.
-    pub fn new(
-        track: &Track,
-        bank: Option<&Bank>,
-        sample_rate_hz: u32,
-        polyphony: u16,
-    ) -> Result<Self, SynthError> {
+    pub fn new(session: &Session, track: &Track, bank: Option<&Bank>) -> Result<Self, SynthError> {
+        let config = SynthConfig::of(session);
         let synth = match (track.instrument, bank) {
-            (Some(instrument), Some(bank)) => {
-                Some(SynthProcessor::new(bank, instrument, sample_rate_hz, polyphony)?)
-            }
+            (Some(instrument), Some(bank)) => Some(SynthProcessor::new(bank, instrument, config)?),
             _ => None,
         };
         let mut player = Self {
             synth,
             instrument: track.instrument,
             bank: bank.cloned(),
-            events: on_grid(&track.events),
+            config,
+            events: track.events.clone(),
             next_event: 0,
             position: 0,
-            sends: EffectSends::DEFAULT,
             sounding: [0; 128],
         };
         player.seek(0);
@@ -92,26 +62,24 @@ impl TrackPlayer {
     }
 
     /// Whether this player's synthesizer can go on with an edited version of its track.
-    pub(super) fn fits(&self, track: &Track, bank: Option<&Bank>) -> bool {
+    pub(super) fn fits(&self, track: &Track, bank: Option<&Bank>, session: &Session) -> bool {
         let same_bank = match (&self.bank, bank) {
             (Some(own), Some(bank)) => own.is_same(bank),
             (None, None) => true,
             _ => false,
         };
-        same_bank && self.instrument == track.instrument
+        same_bank && self.instrument == track.instrument && self.config == SynthConfig::of(session)
     }
 
     /// Goes on with other events from where it is. Notes that the new events do not hold at this
     /// place end, and the controllers become what they should be here; notes that sound on are
     /// not struck again.
     pub(super) fn replace_events(&mut self, events: &[TrackEvent]) {
-        let events = on_grid(events);
         if events == self.events {
             return;
         }
-        self.events = events;
+        self.events = events.to_vec();
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
-        self.sends = EffectSends::after(&self.events[..self.next_event]);
         let wanted = sounding_after(&self.events[..self.next_event]);
         let Some(synth) = &mut self.synth else { return };
         for key in 0..128_u8 {
@@ -128,17 +96,14 @@ impl TrackPlayer {
         }
     }
 
-    /// Moves to the grid place at or before `frame`, with the state that playing from the start
+    /// Moves to a frame, with the state that playing from the start
     /// would have there: program and controllers, and the notes that are held struck again.
     pub fn seek(&mut self, frame: u64) {
-        self.position = frame - frame % EVENT_GRID_FRAMES;
+        self.position = frame;
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
-        // With those of this very place, so that a song's first controllers do not glide in.
-        let up_to_here = self.events.partition_point(|event| event.frame <= self.position);
-        self.sends = EffectSends::after(&self.events[..up_to_here]);
         self.sounding = sounding_after(&self.events[..self.next_event]);
         let Some(synth) = &mut self.synth else { return };
-        synth.reset();
+        synth.reset(frame);
         for event in &self.events[..self.next_event] {
             if !is_note(event.event) {
                 synth.apply(event.event);
@@ -167,9 +132,9 @@ impl TrackPlayer {
         }
     }
 
-    /// How much of the track goes to the shared effects now.
-    pub(super) fn sends(&self) -> EffectSends {
-        self.sends
+    /// Voices that are computed now.
+    pub fn active_voices(&self) -> usize {
+        self.synth.as_ref().map_or(0, SynthProcessor::active_voices)
     }
 
     /// An event from outside the session, such as a key pressed now. It takes effect with the
@@ -180,28 +145,35 @@ impl TrackPlayer {
         }
     }
 
-    /// Renders the next frames of the session; both slices have the same length.
-    pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        let mut done = 0;
-        while done < left.len() {
-            done += self.advance(Motion::Plays, &mut left[done..], &mut right[done..]);
-        }
+    /// Renders the next frames of the session: left, right, and what goes to the reverb and to
+    /// the chorus, all of the same length.
+    pub fn process(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS]) {
+        self.render(Motion::Plays, outputs);
     }
 
-    /// Renders the first of the next frames, those before the next event takes effect, and
-    /// returns how many they are; at least one if any are asked for.
-    pub(super) fn advance(&mut self, motion: Motion, left: &mut [f32], right: &mut [f32]) -> usize {
-        if motion == Motion::StandsStill {
-            self.render(left, right);
-            return left.len();
+    /// Renders the next frames and says whether there may be anything but silence in them.
+    pub(super) fn render(&mut self, motion: Motion, outputs: [&mut [f32]; TRACK_OUTPUTS]) -> bool {
+        let [left, right, reverb, chorus] = outputs;
+        let frames = left.len();
+        let (mut done, mut sounds) = (0, false);
+        while done < frames {
+            let mut part = frames - done;
+            if motion != Motion::StandsStill {
+                self.apply_due_events(motion);
+                if let Some(next) = self.events.get(self.next_event) {
+                    part = part.min(usize::try_from(next.frame - self.position).unwrap_or(part));
+                }
+                self.position += part as u64;
+            }
+            let outputs = [&mut *left, &mut *right, &mut *reverb, &mut *chorus];
+            let outputs = outputs.map(|output| &mut output[done..done + part]);
+            match &mut self.synth {
+                Some(synth) => sounds |= synth.render(outputs),
+                None => outputs.into_iter().for_each(|output| output.fill(0.0)),
+            }
+            done += part;
         }
-        self.apply_due_events(motion);
-        let next_event = self.events.get(self.next_event);
-        let until_event = next_event.map_or(usize::MAX, |event| (event.frame - self.position) as usize);
-        let frames = until_event.min(left.len());
-        self.render(&mut left[..frames], &mut right[..frames]);
-        self.position += frames as u64;
-        frames
+        sounds
     }
 
     fn apply_due_events(&mut self, motion: Motion) {
@@ -210,7 +182,6 @@ impl TrackPlayer {
                 break;
             }
             self.next_event += 1;
-            self.sends.note(event);
             if motion == Motion::PlaysElsewhere && is_note(event) {
                 continue;
             }
@@ -220,28 +191,10 @@ impl TrackPlayer {
             }
         }
     }
-
-    fn render(&mut self, left: &mut [f32], right: &mut [f32]) {
-        match &mut self.synth {
-            Some(synth) => synth.render(left, right),
-            None => {
-                left.fill(0.0);
-                right.fill(0.0);
-            }
-        }
-    }
 }
 
 fn is_note(event: Event) -> bool {
     matches!(event, Event::NoteOn { .. } | Event::NoteOff { .. })
-}
-
-/// The events at the grid places at or before their frames, still in order.
-fn on_grid(events: &[TrackEvent]) -> Vec<TrackEvent> {
-    events
-        .iter()
-        .map(|event| TrackEvent { frame: event.frame - event.frame % EVENT_GRID_FRAMES, ..*event })
-        .collect()
 }
 
 fn note_sounding(sounding: &mut [u8; 128], event: Event) {

@@ -7,7 +7,7 @@ use core::fmt;
 
 use super::content::{self, Content, Instrument, Preset, Stream, WavePlace};
 use super::samples::{Sample, Wave};
-use super::skipped::{Place, Skipped};
+use super::skipped::Skipped;
 #[cfg(feature = "vorbis")]
 use super::vorbis::Decoded;
 use super::{BankError, BankSummary};
@@ -26,8 +26,6 @@ struct Loaded {
     wave: WavePlace,
     #[cfg(feature = "vorbis")]
     decoded: Decoded,
-    #[cfg(feature = "std")]
-    font: Option<Arc<rustysynth::SoundFont>>,
 }
 
 impl Bank {
@@ -38,8 +36,6 @@ impl Bank {
     /// [`BankError`], naming what is wrong. Bad regions are no error: see [`Self::skipped`].
     pub fn from_bytes(file: &[u8]) -> Result<Self, BankError> {
         let (content, wave) = content::read(file)?;
-        #[cfg(feature = "std")]
-        let font = super::legacy::font(file)?;
         let mut copy = file[wave.high.clone()].to_vec();
         let low = wave.low.map(|low| {
             copy.extend_from_slice(&file[low]);
@@ -51,8 +47,6 @@ impl Bank {
             content,
             file: Arc::new(copy),
             wave: WavePlace { high: 0..wave.high.len(), low },
-            #[cfg(feature = "std")]
-            font,
         })))
     }
 
@@ -73,16 +67,12 @@ impl Bank {
     /// As for [`Self::from_bytes`].
     pub fn from_shared(file: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Result<Self, BankError> {
         let (content, wave) = content::read((*file).as_ref())?;
-        #[cfg(feature = "std")]
-        let font = super::legacy::font((*file).as_ref())?;
         Ok(Self(Arc::new(Loaded {
             #[cfg(feature = "vorbis")]
             decoded: Decoded::none(content.samples.len()),
             content,
             file,
             wave,
-            #[cfg(feature = "std")]
-            font,
         })))
     }
 
@@ -209,11 +199,6 @@ impl Bank {
         let (high, _) = self.wave_bytes().as_chunks();
         let low = self.0.wave.low.clone().and_then(|low| (*self.0.file).as_ref().get(low));
         Some(Wave { high, low: low.and_then(|low| low.get(..high.len())) })
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn font(&self) -> &Arc<rustysynth::SoundFont> {
-        self.0.font.as_ref().expect("compressed banks have no font")
     }
 }
 

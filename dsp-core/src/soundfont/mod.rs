@@ -2,17 +2,11 @@
 //!
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 
-#![expect(dead_code, unused_imports, reason = "the synthesizer that reads the tables comes next")]
-
 mod bank;
-#[cfg(feature = "std")]
-mod check;
 mod content;
 mod default_modulators_table;
 mod generator_table;
 mod generators;
-#[cfg(feature = "std")]
-mod legacy;
 mod modulator_lists;
 mod modulators;
 mod records;
@@ -26,13 +20,11 @@ mod vorbis;
 mod zones;
 
 pub use bank::Bank;
-pub(crate) use content::{Instrument, InstrumentZone, Preset, PresetZone};
 pub(crate) use generators::{Generator, Generators};
 pub(crate) use modulators::{Controller, Curve, Destination, Modulator, Source, Transform};
 pub use records::{PresetSummary, SampleEncoding};
 pub(crate) use samples::{Sample, Wave};
 pub use skipped::{Place, Reason, Skipped};
-pub(crate) use zones::Range;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -87,53 +87,20 @@ impl Draft {
 
     /// The list. Links that lead nowhere are left out; of these, those of `level` are reported.
     pub(super) fn finish(&self, level: Level, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
-        let targets: Vec<_> =
-            self.entries.iter().map(|entry| entry.link.map(|link| self.find(link))).collect();
-        let mut alive: Vec<bool> = (0..targets.len()).map(|place| ends(place, &targets)).collect();
-        loop {
-            let before = alive.clone();
-            for (place, entry) in self.entries.iter().enumerate() {
-                let leads_on = match targets[place] {
-                    None => true,
-                    Some(target) => target.is_some_and(|target| {
-                        alive[target] && self.entries[target].modulator.source.controller == Controller::Link
-                    }),
-                };
-                let is_fed = entry.modulator.source.controller != Controller::Link
-                    || (0..targets.len()).any(|other| alive[other] && targets[other] == Some(Some(place)));
-                alive[place] &= leads_on && is_fed;
-            }
-            if alive == before {
-                break;
-            }
-        }
-        let mut new_places = Vec::with_capacity(alive.len());
-        let mut next = 0;
-        for &is_alive in &alive {
-            new_places.push(next);
-            next += u16::from(is_alive);
-        }
+        let find = |link| Some(self.places.iter().find(|(place, _)| *place == link)?.1);
+        let mut links = Links {
+            entries: self.entries.clone(),
+            targets: self.entries.iter().map(|entry| entry.link.map(find)).collect(),
+            alive: Vec::new(),
+        };
+        links.leave_out_dead_ends();
         for (number, entry) in self.entries.iter().enumerate() {
-            if !alive[number] && entry.level == Some(level) {
+            if !links.alive[number] && entry.level == Some(level) {
                 skip(Reason::ModulatorLink(self.number_in_file(number)));
             }
         }
-        (0..alive.len())
-            .filter(|&place| alive[place])
-            .map(|place| {
-                let modulator = self.entries[place].modulator;
-                match targets[place] {
-                    Some(Some(target)) => {
-                        Modulator { destination: Destination::Modulator(new_places[target]), ..modulator }
-                    }
-                    _ => modulator,
-                }
-            })
-            .collect()
-    }
-
-    fn find(&self, link: Place) -> Option<usize> {
-        self.places.iter().find(|(place, _)| *place == link).map(|&(_, place)| place)
+        links.unite_twins();
+        links.list()
     }
 
     /// The number in its zone of the modulator that went to a place last.
@@ -143,27 +110,105 @@ impl Draft {
     }
 }
 
-/// Whether the links from one place end, rather than going round in a circle.
-fn ends(place: usize, targets: &[Option<Option<usize>>]) -> bool {
-    let mut here = place;
-    for _ in 0..targets.len() {
-        match targets[here] {
-            Some(Some(next)) => here = next,
-            _ => return true,
-        }
-    }
-    false
-}
-
 impl Entry {
     /// Section 7.4: the same but for the amount.
     fn is_identical(&self, other: &Self) -> bool {
-        let (own, theirs) = (&self.modulator, &other.modulator);
         self.link == other.link
-            && own.source == theirs.source
-            && own.amount_source == theirs.amount_source
-            && own.transform == theirs.transform
             // Of a link, the destination is only an index in its own zone.
-            && (self.link.is_some() || own.destination == theirs.destination)
+            && (self.link.is_some() || self.modulator.destination == other.modulator.destination)
+            && self.modulator.acts_like(&other.modulator)
+    }
+}
+
+/// A list of which the links are followed.
+struct Links {
+    entries: Vec<Entry>,
+    /// Of a link, the place in the list it leads to, if there is one.
+    targets: Vec<Option<Option<usize>>>,
+    alive: Vec<bool>,
+}
+
+impl Links {
+    /// Links end in a modulator that waits for one, and every such modulator has a link.
+    fn leave_out_dead_ends(&mut self) {
+        let waits = |entry: &Entry| entry.modulator.source.controller == Controller::Link;
+        let count = self.entries.len();
+        self.alive = (0..count).map(|place| self.ends(place)).collect();
+        loop {
+            let before = self.alive.clone();
+            for (place, entry) in self.entries.iter().enumerate() {
+                let leads_on = match self.targets[place] {
+                    None => true,
+                    Some(target) => {
+                        target.is_some_and(|target| self.alive[target] && waits(&self.entries[target]))
+                    }
+                };
+                let is_fed = !waits(entry)
+                    || (0..count).any(|other| self.alive[other] && self.targets[other] == Some(Some(place)));
+                self.alive[place] &= leads_on && is_fed;
+            }
+            if self.alive == before {
+                break;
+            }
+        }
+    }
+
+    /// Whether the links from one place end, rather than going round in a circle.
+    fn ends(&self, place: usize) -> bool {
+        let mut here = place;
+        for _ in 0..self.targets.len() {
+            match self.targets[here] {
+                Some(Some(next)) => here = next,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// Links of the global zone and of the zone itself can turn out to be identical; then, too,
+    /// the later one takes the earlier one's place.
+    fn unite_twins(&mut self) {
+        while let Some((first, second)) = self.twins() {
+            self.entries[first].modulator.amount = self.entries[second].modulator.amount;
+            self.alive[second] = false;
+            for target in &mut self.targets {
+                if *target == Some(Some(second)) {
+                    *target = Some(Some(first));
+                }
+            }
+        }
+    }
+
+    fn twins(&self) -> Option<(usize, usize)> {
+        let count = self.entries.len();
+        let pairs = (0..count).flat_map(|second| (0..second).map(move |first| (first, second)));
+        pairs.into_iter().find(|&(first, second)| {
+            self.alive[first]
+                && self.alive[second]
+                && self.targets[first].is_some()
+                && self.targets[first] == self.targets[second]
+                && self.entries[first].modulator.acts_like(&self.entries[second].modulator)
+        })
+    }
+
+    fn list(&self) -> Arc<[Modulator]> {
+        let mut new_places = Vec::with_capacity(self.alive.len());
+        let mut next = 0;
+        for &is_alive in &self.alive {
+            new_places.push(next);
+            next += u16::from(is_alive);
+        }
+        (0..self.alive.len())
+            .filter(|&place| self.alive[place])
+            .map(|place| {
+                let modulator = self.entries[place].modulator;
+                match self.targets[place] {
+                    Some(Some(target)) => {
+                        Modulator { destination: Destination::Modulator(new_places[target]), ..modulator }
+                    }
+                    _ => modulator,
+                }
+            })
+            .collect()
     }
 }

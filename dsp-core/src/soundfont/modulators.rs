@@ -16,6 +16,15 @@ pub(crate) struct Modulator {
     pub(crate) transform: Transform,
 }
 
+impl Modulator {
+    /// Whether another one has the same sources and transform.
+    pub(super) fn acts_like(&self, other: &Self) -> bool {
+        self.source == other.source
+            && self.amount_source == other.amount_source
+            && self.transform == other.transform
+    }
+}
+
 /// A controller and the curve along which it acts (section 8.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -113,7 +122,55 @@ pub(super) fn read(record: &[u8; 10]) -> Result<(Modulator, Target), Reason> {
     Ok((Modulator { source, amount_source, destination, amount: amount.cast_signed(), transform }, target))
 }
 
+impl Modulator {
+    /// The record of a file; a link's destination is an index in its zone there.
+    pub(super) fn record(&self) -> [u8; 10] {
+        let destination = match self.destination {
+            Destination::Generator(generator) => generator as u16,
+            Destination::Modulator(index) => index | LINK_BIT,
+        };
+        let transform = match self.transform {
+            Transform::Linear => 0,
+            Transform::Absolute => 2,
+        };
+        let words = [
+            self.source.bits(),
+            destination,
+            self.amount.cast_unsigned(),
+            self.amount_source.bits(),
+            transform,
+        ];
+        let mut record = [0; 10];
+        for (place, word) in record.as_chunks_mut::<2>().0.iter_mut().zip(words) {
+            *place = word.to_le_bytes();
+        }
+        record
+    }
+}
+
 impl Source {
+    /// sfModSrcOper or sfModAmtSrcOper of a file.
+    fn bits(self) -> u16 {
+        let controller = match self.controller {
+            Controller::None => 0,
+            Controller::NoteOnVelocity => 2,
+            Controller::NoteOnKey => 3,
+            Controller::PolyPressure => 10,
+            Controller::ChannelPressure => 13,
+            Controller::PitchWheel => 14,
+            Controller::PitchWheelSensitivity => 16,
+            Controller::Link => 127,
+            Controller::Midi(number) => 0x80 | u16::from(number),
+        };
+        let curve = match self.curve {
+            Curve::Linear => 0,
+            Curve::Concave => 1,
+            Curve::Convex => 2,
+            Curve::Switch => 3,
+        };
+        controller | u16::from(self.negative) << 8 | u16::from(self.bipolar) << 9 | curve << 10
+    }
+
     /// The value 1.
     pub(super) const NONE: Self =
         Self { controller: Controller::None, negative: false, bipolar: false, curve: Curve::Linear };

@@ -4,98 +4,110 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a chorus is made for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ChorusConfig {
-    /// Sample rate in hertz.
-    pub sample_rate_hz: u32,
-    /// Middle of the delay, in seconds.
-    pub delay_secs: f64,
-    /// How far the delay drifts to either side of the middle, in seconds.
-    pub depth_secs: f64,
-    /// Drifts there and back a second.
-    pub rate_hz: f64,
-}
-
-impl ChorusConfig {
-    /// The chorus of the instruments: 8 ms, drifting by 2.5 ms at 0.4 Hz.
-    pub fn instruments(sample_rate_hz: u32) -> Self {
-        Self { sample_rate_hz, delay_secs: 0.008, depth_secs: 0.0025, rate_hz: 0.4 }
-    }
-}
+use crate::session::ChorusSettings;
 
 /// Entries of the table of one turn of the drift.
 const TURN_STEPS: usize = 4_096;
 /// Bits of the phase below the table's index.
 const STEP_BITS: u32 = 32 - TURN_STEPS.trailing_zeros();
 
-/// Turns a stereo send into its drifting copy.
+/// Longest delay and widest drift that the lines hold, in seconds.
+const DELAY_MAX_SECS: f64 = 0.05;
+const DEPTH_MAX_SECS: f64 = 0.02;
+
+/// Turns a mono send into its drifting stereo copy.
 #[derive(Debug, Clone)]
 pub struct ChorusProcessor {
-    lines: [Vec<f32>; 2],
+    settings: ChorusSettings,
+    rate_hz: f64,
+    line: Vec<f32>,
     place: usize,
     /// Delay in frames at each step of a turn.
     delays: Vec<f32>,
     /// A whole turn is 2^32.
     phase: u32,
     phase_per_frame: u32,
+    /// Frames for which nothing has come in, up to what the line holds.
+    quiet_frames: usize,
 }
 
 impl ChorusProcessor {
-    /// A chorus at rest.
-    pub fn new(config: ChorusConfig) -> Self {
-        let rate_hz = f64::from(config.sample_rate_hz);
-        let delays: Vec<f32> = (0..TURN_STEPS)
-            .map(|step| {
-                let drift = libm::sin(core::f64::consts::TAU * step as f64 / TURN_STEPS as f64);
-                ((config.delay_secs + config.depth_secs * drift) * rate_hz).max(1.0) as f32
-            })
-            .collect();
-        let longest = ((config.delay_secs + config.depth_secs) * rate_hz) as usize + 3;
-        Self {
-            lines: [vec![0.0; longest], vec![0.0; longest]],
+    /// A chorus at rest. Settings outside their ranges count as the nearest end.
+    pub fn new(settings: ChorusSettings, sample_rate_hz: u32) -> Self {
+        let rate_hz = f64::from(sample_rate_hz);
+        let longest = ((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3;
+        let mut chorus = Self {
+            settings,
+            rate_hz,
+            line: vec![0.0; longest],
             place: 0,
-            delays,
+            delays: vec![0.0; TURN_STEPS],
             phase: 0,
-            phase_per_frame: (config.rate_hz / rate_hz * 4_294_967_296.0) as u32,
+            phase_per_frame: 0,
+            quiet_frames: longest,
+        };
+        chorus.shape();
+        chorus
+    }
+
+    /// Goes on with other settings. Allocates nothing.
+    pub fn set(&mut self, settings: ChorusSettings) {
+        if settings != self.settings {
+            self.settings = settings;
+            self.shape();
         }
+    }
+
+    fn shape(&mut self) {
+        let ChorusSettings { delay_secs, depth_secs, rate_hz, .. } = self.settings;
+        let delay_secs = delay_secs.clamp(0.001, DELAY_MAX_SECS);
+        let depth_secs = depth_secs.clamp(0.0, DEPTH_MAX_SECS.min(delay_secs));
+        for (step, delay) in self.delays.iter_mut().enumerate() {
+            let drift = libm::sin(core::f64::consts::TAU * step as f64 / TURN_STEPS as f64);
+            *delay = ((delay_secs + depth_secs * drift) * self.rate_hz).max(1.0) as f32;
+        }
+        self.phase_per_frame = (rate_hz.clamp(0.05, 10.0) / self.rate_hz * 4_294_967_296.0) as u32;
     }
 
     /// Back to the state of a new chorus.
     pub fn reset(&mut self) {
-        self.lines.iter_mut().for_each(|line| line.fill(0.0));
+        self.line.fill(0.0);
         self.place = 0;
         self.phase = 0;
+        self.quiet_frames = self.line.len();
     }
 
-    /// Adds the drifting copy of the send to `left` and `right`; all have the same length.
-    pub fn process(
-        &mut self,
-        (send_left, send_right): (&[f32], &[f32]),
-        left: &mut [f32],
-        right: &mut [f32],
-    ) {
+    /// Adds the drifting copies of the send to `left` and `right`; all have the same length.
+    pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         const QUARTER_TURN: u32 = 1 << 30;
-        for frame in 0..send_left.len() {
-            self.lines[0][self.place] = send_left[frame];
-            self.lines[1][self.place] = send_right[frame];
-            left[frame] += self.delayed(0, self.phase);
-            right[frame] += self.delayed(1, self.phase.wrapping_add(QUARTER_TURN));
+        let level = self.settings.level;
+        for frame in 0..send.len() {
+            if send[frame] != 0.0 {
+                self.quiet_frames = 0;
+            }
+            if self.quiet_frames < self.line.len() {
+                self.quiet_frames += 1;
+                self.line[self.place] = send[frame];
+                left[frame] += level * self.delayed(self.phase);
+                right[frame] += level * self.delayed(self.phase.wrapping_add(QUARTER_TURN));
+            }
             self.phase = self.phase.wrapping_add(self.phase_per_frame);
             self.place += 1;
-            if self.place == self.lines[0].len() {
+            if self.place == self.line.len() {
                 self.place = 0;
             }
         }
     }
 
-    /// A side's signal as it was the phase's delay ago, read between two frames.
-    fn delayed(&self, side: usize, phase: u32) -> f32 {
-        let line = &self.lines[side];
+    /// The signal as it was the phase's delay ago, read between two frames.
+    fn delayed(&self, phase: u32) -> f32 {
         let delay = self.delays[(phase >> STEP_BITS) as usize];
         let whole = delay as usize;
         let fraction = delay - whole as f32;
-        let back = |frames: usize| line[(self.place + line.len() - frames) % line.len()];
+        let back = |frames: usize| {
+            let place = if self.place >= frames { self.place } else { self.place + self.line.len() };
+            self.line[place - frames]
+        };
         let (newer, older) = (back(whole), back(whole + 1));
         newer + (older - newer) * fraction
     }
@@ -110,13 +122,13 @@ mod tests {
         for ((send, left), right) in
             send.chunks(call_frames).zip(left.chunks_mut(call_frames)).zip(right.chunks_mut(call_frames))
         {
-            assert_no_alloc::assert_no_alloc(|| chorus.process((send, send), left, right));
+            assert_no_alloc::assert_no_alloc(|| chorus.process(send, left, right));
         }
         (left, right)
     }
 
     fn chorus() -> ChorusProcessor {
-        ChorusProcessor::new(ChorusConfig::instruments(48_000))
+        ChorusProcessor::new(ChorusSettings::default(), 48_000)
     }
 
     #[test]

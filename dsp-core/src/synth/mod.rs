@@ -1,19 +1,39 @@
 //! SoundFont instruments: the synthesizer of a track, and the reverb and chorus that all share.
 //!
-//! The voices are those of the `rustysynth` crate. Its limits are this module's: linear
-//! interpolation, no modulators of the file's own, and control in steps of
-//! [`EVENT_GRID_FRAMES`]. Its built-in effects are off: a room for each track would cost more
-//! than the voices, so tracks send to one in the mix instead.
+//! Section numbers refer to the "SoundFont Technical Specification" 2.04.
+//!
+//! A [`SynthProcessor`] plays one channel. Its voices stand in groups of eight, whose filters and gains
+//! are computed in lockstep. What moves slowly (envelopes, oscillators, controllers) is computed
+//! at places at most 64 frames apart, and at every event; between two places gains and filters
+//! go straight. Where these places are depends on the events and on the frame at which the
+//! synthesizer was reset, never on how many frames a call asks for.
 
+mod channel;
 pub mod chorus;
+mod curves;
+mod envelope;
+mod filter;
+mod group;
+mod interpolation;
+mod lanes;
+mod modulation;
+mod oscillator;
+mod playback;
+mod portamento;
+mod processor;
 pub mod reverb;
-#[cfg(feature = "std")]
+mod settings;
+pub mod simd;
+mod start;
+mod units;
+mod voice;
 mod voices;
 
-#[cfg(feature = "std")]
-pub use voices::SynthError;
-#[cfg(feature = "std")]
-pub(crate) use voices::SynthProcessor;
+pub use processor::SynthError;
+pub(crate) use processor::{SynthConfig, SynthProcessor};
 
-/// Frames between the places at which events take effect.
-pub const EVENT_GRID_FRAMES: u64 = 8;
+/// Bank number from which on a SoundFont holds drum kits (section 7.2).
+const DRUM_BANK: u16 = 128;
+
+/// Most frames between two places at which what moves slowly is computed.
+const GRID_FRAMES: u32 = 64;

@@ -7,6 +7,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::lanes::{LANES, Lanes};
+use crate::session::ReverbSettings;
+
 /// Delays of the combs and allpasses in frames at [`TUNED_RATE_HZ`], from Freeverb's `tuning.h`.
 const COMB_FRAMES: [usize; 8] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
 const ALLPASS_FRAMES: [usize; 4] = [556, 441, 341, 225];
@@ -18,129 +21,125 @@ const TUNED_RATE_HZ: f64 = 44_100.0;
 const INPUT_GAIN: f32 = 0.015;
 const ALLPASS_FEEDBACK: f32 = 0.5;
 
-/// What a reverb is made for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ReverbConfig {
-    /// Sample rate in hertz.
-    pub sample_rate_hz: u32,
-    /// Size of the room, 0 to 1: feedback from 0.7 to 0.98.
-    pub room: f32,
-    /// Damping of the treble, 0 to 1.
-    pub damping: f32,
-}
-
-impl ReverbConfig {
-    /// The room of the instruments: medium, half damped.
-    pub fn instruments(sample_rate_hz: u32) -> Self {
-        Self { sample_rate_hz, room: 0.5, damping: 0.5 }
-    }
-}
-
 /// Turns a mono send into the stereo sound of a room.
 #[derive(Debug, Clone)]
 pub struct ReverbProcessor {
+    settings: ReverbSettings,
     sides: [Side; 2],
+    /// Frames for which nothing has come in, up to a number after which nothing is left.
+    quiet_frames: u32,
+    silent_after_frames: u32,
 }
 
+/// Time after which nothing is left of the largest room, in seconds: its slowest comb (37 ms, feedback
+/// 0.98) falls by 300 dB in 63.
+const SILENT_AFTER_SECS: u32 = 64;
+
 impl ReverbProcessor {
-    /// A silent room.
-    pub fn new(config: ReverbConfig) -> Self {
-        Self { sides: [Side::new(config, 0), Side::new(config, SPREAD_FRAMES)] }
+    /// A silent room. Settings outside 0 to 1 count as the nearest end.
+    pub fn new(settings: ReverbSettings, sample_rate_hz: u32) -> Self {
+        let silent_after_frames = SILENT_AFTER_SECS * sample_rate_hz;
+        let mut reverb = Self {
+            settings,
+            sides: [Side::new(sample_rate_hz, 0), Side::new(sample_rate_hz, SPREAD_FRAMES)],
+            quiet_frames: silent_after_frames,
+            silent_after_frames,
+        };
+        reverb.shape();
+        reverb
+    }
+
+    /// Goes on with other settings. Allocates nothing.
+    pub fn set(&mut self, settings: ReverbSettings) {
+        if settings != self.settings {
+            self.settings = settings;
+            self.shape();
+        }
+    }
+
+    fn shape(&mut self) {
+        let ReverbSettings { room, damping, .. } = self.settings;
+        for side in &mut self.sides {
+            side.feedback = 0.7 + 0.28 * room.clamp(0.0, 1.0);
+            side.damping = 0.4 * damping.clamp(0.0, 1.0);
+        }
     }
 
     /// Back to silence.
     pub fn reset(&mut self) {
         self.sides.iter_mut().for_each(Side::reset);
+        self.quiet_frames = self.silent_after_frames;
     }
 
     /// Adds the room's answer to `send` to `left` and `right`; all have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
-        let [left_side, right_side] = &mut self.sides;
-        for (&input, output) in send.iter().zip(left) {
-            *output += left_side.process_frame(input * INPUT_GAIN);
-        }
-        for (&input, output) in send.iter().zip(right) {
-            *output += right_side.process_frame(input * INPUT_GAIN);
+        let width = self.settings.width.clamp(0.0, 1.0);
+        let own = self.settings.level * (0.5 + 0.5 * width);
+        let other = self.settings.level * (0.5 - 0.5 * width);
+        for ((&input, left), right) in send.iter().zip(left).zip(right) {
+            if input != 0.0 {
+                self.quiet_frames = 0;
+            }
+            if self.quiet_frames == self.silent_after_frames {
+                continue;
+            }
+            self.quiet_frames += 1;
+            let [left_side, right_side] = &mut self.sides;
+            let near = left_side.process_frame(input * INPUT_GAIN);
+            let far = right_side.process_frame(input * INPUT_GAIN);
+            *left += own * near + other * far;
+            *right += own * far + other * near;
         }
     }
 }
 
+/// One side: eight combs in lockstep, then the allpasses.
 #[derive(Debug, Clone)]
 struct Side {
-    combs: [Comb; 8],
-    allpasses: [Allpass; 4],
+    combs: [DelayLine; LANES],
+    feedback: f32,
+    damping: f32,
+    damped: Lanes,
+    allpasses: [DelayLine; 4],
 }
 
 impl Side {
-    fn new(config: ReverbConfig, spread_frames: usize) -> Self {
-        let scaled = |frames: usize| {
+    fn new(sample_rate_hz: u32, spread_frames: usize) -> Self {
+        let line = |frames: usize| {
             let secs = (frames + spread_frames) as f64 / TUNED_RATE_HZ;
-            libm::round(secs * f64::from(config.sample_rate_hz)) as usize
+            DelayLine::new(libm::round(secs * f64::from(sample_rate_hz)) as usize)
         };
         Self {
-            combs: COMB_FRAMES.map(|frames| Comb::new(scaled(frames), config)),
-            allpasses: ALLPASS_FRAMES.map(|frames| Allpass { line: DelayLine::new(scaled(frames)) }),
+            combs: COMB_FRAMES.map(line),
+            feedback: 0.0,
+            damping: 0.0,
+            damped: Lanes::ZERO,
+            allpasses: ALLPASS_FRAMES.map(line),
         }
     }
 
     fn reset(&mut self) {
-        for comb in &mut self.combs {
-            comb.line.reset();
-            comb.damped = 0.0;
-        }
-        for allpass in &mut self.allpasses {
-            allpass.line.reset();
-        }
+        self.combs.iter_mut().chain(&mut self.allpasses).for_each(DelayLine::reset);
+        self.damped = Lanes::ZERO;
     }
 
+    #[inline(always)]
     fn process_frame(&mut self, input: f32) -> f32 {
-        let mut sum = 0.0;
-        for comb in &mut self.combs {
-            sum += comb.process_frame(input);
+        let oldest = Lanes(self.combs.each_ref().map(DelayLine::oldest));
+        let floor = Lanes::all(FLOOR);
+        let damped = oldest * Lanes::all(1.0 - self.damping) + self.damped * Lanes::all(self.damping);
+        self.damped = (damped + floor) - floor;
+        let fed_back = Lanes::all(input) + self.damped * Lanes::all(self.feedback);
+        for (comb, value) in self.combs.iter_mut().zip(fed_back.0) {
+            comb.push(value);
         }
+        let mut sum = oldest.sum();
         for allpass in &mut self.allpasses {
-            sum = allpass.process_frame(sum);
+            let delayed = allpass.oldest();
+            allpass.push(flush(sum + delayed * ALLPASS_FEEDBACK));
+            sum = delayed - sum;
         }
         sum
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Comb {
-    line: DelayLine,
-    feedback: f32,
-    damping: f32,
-    damped: f32,
-}
-
-impl Comb {
-    fn new(frames: usize, config: ReverbConfig) -> Self {
-        Self {
-            line: DelayLine::new(frames),
-            feedback: 0.7 + 0.28 * config.room.clamp(0.0, 1.0),
-            damping: 0.4 * config.damping.clamp(0.0, 1.0),
-            damped: 0.0,
-        }
-    }
-
-    fn process_frame(&mut self, input: f32) -> f32 {
-        let output = self.line.oldest();
-        self.damped = flush(output * (1.0 - self.damping) + self.damped * self.damping);
-        self.line.push(input + self.damped * self.feedback);
-        output
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Allpass {
-    line: DelayLine,
-}
-
-impl Allpass {
-    fn process_frame(&mut self, input: f32) -> f32 {
-        let delayed = self.line.oldest();
-        self.line.push(flush(input + delayed * ALLPASS_FEEDBACK));
-        delayed - input
     }
 }
 
@@ -173,10 +172,11 @@ impl DelayLine {
     }
 }
 
-/// Rounds what is far below hearing to zero, so that tails never reach denormal numbers, which
-/// are slow.
+/// Added and taken away again, it rounds what is far below hearing to zero, so that tails never reach
+/// denormal numbers, which are slow.
+const FLOOR: f32 = 1e-18;
+
 fn flush(value: f32) -> f32 {
-    const FLOOR: f32 = 1e-18;
     (value + FLOOR) - FLOOR
 }
 
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     fn answer(sample_rate_hz: u32, secs: f64, call_frames: usize) -> (Vec<f32>, Vec<f32>) {
-        let mut reverb = ReverbProcessor::new(ReverbConfig::instruments(sample_rate_hz));
+        let mut reverb = ReverbProcessor::new(ReverbSettings::default(), sample_rate_hz);
         let frames = (secs * f64::from(sample_rate_hz)) as usize;
         let mut impulse = vec![0.0; frames];
         impulse[0] = 1.0;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn reset_equals_new() {
-        let mut reverb = ReverbProcessor::new(ReverbConfig::instruments(48_000));
+        let mut reverb = ReverbProcessor::new(ReverbSettings::default(), 48_000);
         let run = |reverb: &mut ReverbProcessor| {
             let (mut left, mut right) = (vec![0.0; 9_000], vec![0.0; 9_000]);
             reverb.process(&[0.5; 9_000], &mut left, &mut right);

@@ -1,103 +1,192 @@
-//! The voices of one track.
+//! The places of a synthesizer's voices, eight to a group.
 
-use super::EVENT_GRID_FRAMES;
-use crate::session::{Event, Instrument};
-use crate::soundfont::Bank;
+use alloc::vec::Vec;
 
-/// Bank number from which on a SoundFont holds drum kits (SF2.04, section 7.2).
-const DRUM_BANK: u16 = 128;
+use super::group::{self, Group, Sums};
+use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel, SILENT_WINDOW, Window};
+use super::lanes::LANES;
+use super::playback;
+use super::voice::{Surroundings, Voice};
 
-const MELODIC_CHANNEL: i32 = 0;
-const DRUM_CHANNEL: i32 = rustysynth::Synthesizer::PERCUSSION_CHANNEL as i32;
+/// Places beyond the polyphony, for voices that are on their way out.
+const SPARE_PLACES: usize = LANES;
 
-/// Why a synthesizer could not be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no synthesizer at {sample_rate_hz} Hz with {polyphony} voices: {reason}")]
-pub struct SynthError {
-    sample_rate_hz: u32,
-    polyphony: u16,
-    reason: String,
+const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
+
+/// Bit of a sample's type: the left side of a stereo pair (section 7.10).
+const LEFT_SAMPLE: u16 = 4;
+
+/// Eight places and the part of their voices that runs in lockstep.
+struct Octet {
+    group: Group,
+    voices: [Option<Voice>; LANES],
+    count: usize,
 }
 
-/// Plays the notes and controls of one track on one bank.
-pub(crate) struct SynthProcessor {
-    synthesizer: rustysynth::Synthesizer,
-    instrument: Instrument,
-    channel: i32,
+impl Octet {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
 }
 
-impl SynthProcessor {
-    pub(crate) fn new(
-        bank: &Bank,
-        instrument: Instrument,
-        sample_rate_hz: u32,
-        polyphony: u16,
-    ) -> Result<Self, SynthError> {
-        let mut settings = rustysynth::SynthesizerSettings::new(sample_rate_hz as i32);
-        settings.block_size = EVENT_GRID_FRAMES as usize;
-        settings.maximum_polyphony = usize::from(polyphony);
-        settings.enable_reverb_and_chorus = false;
-        let synthesizer = rustysynth::Synthesizer::new(bank.font(), &settings)
-            .map_err(|error| SynthError { sample_rate_hz, polyphony, reason: error.to_string() })?;
-        let channel = if instrument.bank >= DRUM_BANK { DRUM_CHANNEL } else { MELODIC_CHANNEL };
-        let mut synth = Self { synthesizer, instrument, channel };
-        synth.select_instrument();
-        Ok(synth)
-    }
+/// All voices of a synthesizer. The places are made once; voices come and go.
+pub(super) struct Voices {
+    octets: Vec<Octet>,
+    polyphony: usize,
+    chunks: [Chunk; LANES],
+    window: Window,
+}
 
-    /// Silence, every controller at its default, the track's own instrument.
-    pub(crate) fn reset(&mut self) {
-        self.synthesizer.reset();
-        self.select_instrument();
-    }
-
-    fn select_instrument(&mut self) {
-        let Instrument { bank, program, .. } = self.instrument;
-        self.select(bank, program);
-    }
-
-    fn select(&mut self, bank: u16, program: u8) {
-        // The drum channel counts its banks from 128 by itself.
-        let offset = if self.channel == DRUM_CHANNEL { DRUM_BANK } else { 0 };
-        self.send(0xb0, 0, i32::from(bank) - i32::from(offset));
-        self.send(0xc0, i32::from(program), 0);
-    }
-
-    pub(crate) fn apply(&mut self, event: Event) {
-        match event {
-            Event::NoteOn { key, velocity } => self.send(0x90, i32::from(key), i32::from(velocity)),
-            Event::NoteOff { key } => self.send(0x80, i32::from(key), 0),
-            Event::Controller { controller, value } => {
-                self.send(0xb0, i32::from(controller), i32::from(value));
-            }
-            Event::PitchBend { value } => {
-                let bits = i32::from(value) + 8_192;
-                self.send(0xe0, bits & 0x7f, bits >> 7);
-            }
-            Event::ChannelPressure { value } => self.send(0xd0, i32::from(value), 0),
-            Event::KeyPressure { key, value } => self.send(0xa0, i32::from(key), i32::from(value)),
-            Event::Preset { bank, program } => self.select(bank, program),
-            Event::Program { program } => self.send(0xc0, i32::from(program), 0),
+impl Voices {
+    pub(super) fn new(polyphony: usize) -> Self {
+        let octets = (polyphony + SPARE_PLACES).div_ceil(LANES);
+        let empty = || Octet { group: Group::new(), voices: [const { None }; LANES], count: 0 };
+        Self {
+            octets: (0..octets).map(|_| empty()).collect(),
+            polyphony,
+            chunks: [SILENT_CHUNK; LANES],
+            window: SILENT_WINDOW,
         }
     }
 
-    fn send(&mut self, command: i32, data1: i32, data2: i32) {
-        self.synthesizer.process_midi_message(self.channel, command, data1, data2);
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Voice> {
+        self.octets.iter().filter(|octet| !octet.is_empty()).flat_map(|octet| &octet.voices).flatten()
     }
 
-    /// Ends every note with its release.
-    pub(crate) fn release_all(&mut self) {
-        const SUSTAIN_PEDAL: i32 = 64;
-        self.send(0xb0, SUSTAIN_PEDAL, 0);
-        self.synthesizer.note_off_all(false);
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Voice> {
+        let octets = self.octets.iter_mut().filter(|octet| !octet.is_empty());
+        octets.flat_map(|octet| &mut octet.voices).flatten()
     }
 
-    /// Ends every note at once, without its release.
-    pub(crate) fn cut_all(&mut self) {
-        self.synthesizer.note_off_all(true);
+    pub(super) fn is_empty(&self) -> bool {
+        self.octets.iter().all(Octet::is_empty)
     }
 
-    pub(crate) fn render(&mut self, left: &mut [f32], right: &mut [f32]) {
-        self.synthesizer.render(left, right);
+    /// Ends all voices without a fade.
+    pub(super) fn clear(&mut self) {
+        for octet in &mut self.octets {
+            if !octet.is_empty() {
+                octet.group = Group::new();
+                octet.voices = [const { None }; LANES];
+                octet.count = 0;
+            }
+        }
     }
+
+    /// Calls `visit` with every voice and its place.
+    pub(super) fn for_each(&mut self, mut visit: impl FnMut(&mut Voice, &mut Group, usize)) {
+        for Octet { group, voices, .. } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
+            for (lane, voice) in voices.iter_mut().enumerate() {
+                if let Some(voice) = voice {
+                    visit(voice, group, lane);
+                }
+            }
+        }
+    }
+
+    /// Lets go of the voices that `is_over` says are.
+    pub(super) fn retain_not(&mut self, mut is_over: impl FnMut(&Voice) -> bool) {
+        for Octet { group, voices, count } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
+            for (lane, place) in voices.iter_mut().enumerate() {
+                if place.as_ref().is_some_and(&mut is_over) {
+                    *place = None;
+                    *count -= 1;
+                    group.silence_lane(lane);
+                }
+            }
+        }
+    }
+
+    /// To be called when voices have been aimed.
+    pub(super) fn settle(&mut self) {
+        for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
+            octet.group.settle();
+        }
+    }
+
+    /// Makes room for `count` voices: those that are heard least fade, released ones before
+    /// held ones. All voices must have caught up.
+    pub(super) fn make_room(&mut self, count: usize, sample_rate_hz: f32) {
+        let sounding = self.iter().filter(|voice| !voice.fading).count();
+        for _ in 0..(sounding + count).saturating_sub(self.polyphony) {
+            let Some(voice) = self.iter_mut().filter(|voice| !voice.fading).min_by_key(|voice| heard(voice))
+            else {
+                return;
+            };
+            voice.fade(sample_rate_hz);
+        }
+    }
+
+    /// Gives a voice a place: a free one, or that of the voice that is heard least.
+    pub(super) fn place(&mut self, voice: Voice) {
+        let free = self.octets.iter().position(|octet| octet.count < LANES);
+        let quietest = |octets: &[Octet]| {
+            let places = octets.iter().enumerate().filter_map(|(number, octet)| {
+                octet.voices.iter().flatten().map(heard).min().map(|heard| (heard, number))
+            });
+            places.min().map_or(0, |(_, number)| number)
+        };
+        let number = free.unwrap_or_else(|| quietest(&self.octets));
+        let Octet { group, voices, count } = &mut self.octets[number];
+        let lane = voices.iter().position(Option::is_none).unwrap_or_else(|| {
+            let lanes = voices.iter().enumerate();
+            lanes.min_by_key(|(_, voice)| voice.as_ref().map(heard)).map_or(0, |(lane, _)| lane)
+        });
+        if voices[lane].is_none() {
+            *count += 1;
+        }
+        group.start_lane(lane, voice.coefficients());
+        voices[lane] = Some(voice);
+    }
+
+    /// Ties the stereo samples of one note: the left side sounds at the pitch of the right one
+    /// (section 7.10).
+    pub(super) fn tie_stereo(&mut self, serial: u64, around: Surroundings<'_>) {
+        let samples = around.bank.samples();
+        let is_left = |voice: &Voice| samples.get(voice.sample).is_some_and(|s| s.kind & LEFT_SAMPLE != 0);
+        let rights: &dyn Fn(&Self, usize) -> Option<super::voice::Pitch> = &|voices, link| {
+            voices.iter().find(|voice| voice.serial == serial && voice.sample == link).map(Voice::pitch)
+        };
+        for number in 0..self.octets.len() {
+            for lane in 0..LANES {
+                let Some(voice) = &self.octets[number].voices[lane] else { continue };
+                if voice.serial != serial || !is_left(voice) {
+                    continue;
+                }
+                let pitch = rights(self, usize::from(samples[voice.sample].link));
+                if let (Some(pitch), Some(voice)) = (pitch, &mut self.octets[number].voices[lane]) {
+                    voice.set_pitch(pitch);
+                    voice.follow(around);
+                }
+            }
+        }
+    }
+
+    /// Adds the next frames of all voices, at most a chunk of them, to the sums.
+    pub(super) fn add(&mut self, around: Surroundings<'_>, kernel: &Kernel, frames: usize, sums: &mut Sums) {
+        for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
+            for (voice, chunk) in octet.voices.iter_mut().zip(&mut self.chunks) {
+                let wave = voice.as_ref().and_then(|voice| around.bank.wave(voice.sample));
+                match (voice, wave) {
+                    (Some(voice), Some(wave)) => {
+                        playback::read(
+                            &mut voice.playback,
+                            wave,
+                            kernel,
+                            &mut self.window,
+                            &mut chunk[..frames],
+                        );
+                    }
+                    _ => chunk[..frames].fill(0.0),
+                }
+            }
+            group::add(&mut octet.group, &self.chunks, frames, sums);
+        }
+    }
+}
+
+/// Order in which voices are missed least: fading ones, released ones, then quiet ones, then
+/// old ones.
+fn heard(voice: &Voice) -> (bool, bool, i32, u64) {
+    (!voice.fading, !voice.released, -(voice.attenuation_cb() as i32), voice.serial)
 }

@@ -3,7 +3,9 @@
 use crate::sessions::{peak, session, track};
 use crate::small_bank::small_bank;
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{Event, Instrument, Mixer, OfflineRender, Session, TailConfig, TrackEvent, TrackMix};
+use dsp_core::session::{
+    Event, Instrument, Mixer, OfflineRender, Session, TRACK_OUTPUTS, TailConfig, TrackEvent, TrackMix,
+};
 
 fn two_tracks() -> Session {
     let mut low = track("low", &[(1_000, 30_000, 40), (20_000, 44_000, 47)]);
@@ -144,7 +146,7 @@ fn seeking_into_a_note_strikes_it_with_the_controllers_of_that_place() {
     let session = session(vec![held]);
     let mut mixer = mixer(&session);
     mixer.seek(40_003);
-    assert_eq!(mixer.position(), 40_000);
+    assert_eq!(mixer.position(), 40_003);
     mixer.play();
     let after_seek = peak(&play(&mut mixer, 20_000, 128)[10_000..]);
     let from_start = peak(&render(&session).0[50_000..60_000]);
@@ -225,12 +227,13 @@ fn sound_from_outside_replaces_the_notes_of_a_track() {
                 TailConfig { max_secs: 10.0 },
             )
             .unwrap();
-            let (mut left, mut right) = (Vec::new(), Vec::new());
-            while let Some((l, r)) = alone.next_block() {
-                left.extend_from_slice(l);
-                right.extend_from_slice(r);
+            let mut outputs: [Vec<f32>; TRACK_OUTPUTS] = Default::default();
+            while let Some(block) = alone.next_block() {
+                for (output, more) in outputs.iter_mut().zip(block) {
+                    output.extend_from_slice(more);
+                }
             }
-            (left, right)
+            outputs
         })
         .collect();
     let mut mixer = mixer(&session);
@@ -241,10 +244,10 @@ fn sound_from_outside_replaces_the_notes_of_a_track() {
     let mut heard = Vec::new();
     let (mut left, mut right) = ([0.0; 128], [0.0; 128]);
     for start in (0..44_032).step_by(128) {
-        for (place, (part_left, part_right)) in parts.iter().enumerate() {
-            let (input_left, input_right) = mixer.track_input(place).unwrap();
-            input_left[..128].copy_from_slice(&part_left[start..start + 128]);
-            input_right[..128].copy_from_slice(&part_right[start..start + 128]);
+        for (place, part) in parts.iter().enumerate() {
+            for (input, output) in mixer.track_input(place).unwrap().iter_mut().zip(part) {
+                input[..128].copy_from_slice(&output[start..start + 128]);
+            }
         }
         mixer.process(&mut left, &mut right);
         heard.extend_from_slice(&left);
@@ -258,9 +261,9 @@ fn sound_from_outside_stops_without_a_click() {
     let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
     mixer.set_takes_input(0, true);
     mixer.play();
-    let (input_left, input_right) = mixer.track_input(0).unwrap();
-    input_left.fill(0.5);
-    input_right.fill(0.5);
+    for input in &mut mixer.track_input(0).unwrap()[..2] {
+        input.fill(0.5);
+    }
     play(&mut mixer, 9_600, 128);
     mixer.stop();
     let heard = play(&mut mixer, 9_600, 128);
@@ -280,7 +283,7 @@ fn a_track_by_itself_is_rendered_until_its_last_bit() {
     )
     .unwrap();
     let mut left = Vec::new();
-    while let Some((more, _)) = alone.next_block() {
+    while let Some([more, ..]) = alone.next_block() {
         left.extend_from_slice(more);
     }
     let last_sound = left.iter().rposition(|value| *value != 0.0).expect("sound");

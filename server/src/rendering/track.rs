@@ -7,6 +7,7 @@ use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavWriter};
 use schemas::Project;
 
+use super::mix::prepare;
 use super::{Observer, RenderError, check_length, guarded};
 
 /// Blocks between two reports to the observer.
@@ -28,12 +29,13 @@ pub fn render_first(
     let session = schemas::session::build(project, sample_rate_hz, |_| Some(0))?;
     check_length(session.length_frames, sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(0) };
+    prepare(bank, &session, 0, None)?;
     guarded(|| {
         let tail = TailConfig { max_secs: tail_secs };
         let mut render = TrackRender::new(&session, track, Some(bank), tail)?;
         let mut wav = WavWriter::new(destination, sample_rate_hz, SampleFormat::Float32, session.seed)?;
         let mut blocks = 0;
-        while let Some((left, right)) = render.next_block() {
+        while let Some([left, right, ..]) = render.next_block() {
             wav.write(left, right)?;
             blocks += 1;
             if blocks % REPORT_BLOCKS == 0 {

@@ -1,0 +1,345 @@
+//! The synthesizer of one channel.
+
+use alloc::boxed::Box;
+
+use super::channel::{Channel, controller};
+use super::group::{OUTPUTS, Sums};
+use super::interpolation::{CHUNK_FRAMES, Kernel};
+use super::lanes::Lanes;
+use super::voice::{Glide, Surroundings, Voice};
+use super::voices::Voices;
+use super::{DRUM_BANK, GRID_FRAMES, portamento, start};
+use crate::session::{Event, Instrument, Interpolation, Session};
+use crate::soundfont::Bank;
+
+/// Sample rates that can be played, in hertz.
+const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 16_000..=192_000;
+
+/// How many voices a synthesizer may be asked for.
+const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
+
+/// Most zones that one note plays.
+const NOTE_ZONES_MAX: usize = 32;
+
+/// Why a synthesizer could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SynthError {
+    /// A sample rate that cannot be played.
+    #[error("instruments cannot be played at {sample_rate_hz} Hz; 16000 to 192000 can")]
+    SampleRate {
+        /// The rate that was asked for, in hertz.
+        sample_rate_hz: u32,
+    },
+    /// A number of voices that cannot be had.
+    #[error("instruments cannot be played with {polyphony} voices; 8 to 256 can be had")]
+    Polyphony {
+        /// The number that was asked for.
+        polyphony: u16,
+    },
+}
+
+/// What a synthesizer is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SynthConfig {
+    sample_rate_hz: u32,
+    polyphony: u16,
+    interpolation: Interpolation,
+}
+
+impl SynthConfig {
+    pub(crate) fn of(session: &Session) -> Self {
+        let Session { sample_rate_hz, polyphony, interpolation, .. } = *session;
+        Self { sample_rate_hz, polyphony, interpolation }
+    }
+}
+
+/// Plays the notes and controls of one track on one bank.
+pub(crate) struct SynthProcessor {
+    bank: Bank,
+    instrument: Instrument,
+    sample_rate_hz: f32,
+    kernel: Kernel,
+    channel: Channel,
+    /// Bank number in force, and the preset that its last program change chose.
+    bank_number: u16,
+    preset: Option<usize>,
+    voices: Voices,
+    sums: Box<Sums>,
+    /// Frames since the last reset, plus what it began with.
+    clock: u64,
+    /// Frames of the stretch to which the voices have been aimed that are still to come.
+    stretch_frames: u32,
+    /// Whether controllers have changed since the voices last followed them.
+    stale: bool,
+    serial: u64,
+    last_key: Option<u8>,
+}
+
+impl SynthProcessor {
+    pub(crate) fn new(bank: &Bank, instrument: Instrument, config: SynthConfig) -> Result<Self, SynthError> {
+        let SynthConfig { sample_rate_hz, polyphony, interpolation } = config;
+        if !SAMPLE_RATES_HZ.contains(&sample_rate_hz) {
+            return Err(SynthError::SampleRate { sample_rate_hz });
+        }
+        if !POLYPHONIES.contains(&polyphony) {
+            return Err(SynthError::Polyphony { polyphony });
+        }
+        let mut synth = Self {
+            bank: bank.clone(),
+            instrument,
+            sample_rate_hz: sample_rate_hz as f32,
+            kernel: Kernel::new(interpolation),
+            channel: Channel::new(),
+            bank_number: 0,
+            preset: None,
+            voices: Voices::new(usize::from(polyphony)),
+            sums: Box::new([[Lanes::ZERO; CHUNK_FRAMES]; OUTPUTS]),
+            clock: 0,
+            stretch_frames: 0,
+            stale: false,
+            serial: 0,
+            last_key: None,
+        };
+        synth.reset(0);
+        Ok(synth)
+    }
+
+    /// Silence, every controller at its default, the track's own instrument. The grid on which
+    /// slow things are computed is that of a synthesizer that has run for `clock` frames.
+    pub(crate) fn reset(&mut self, clock: u64) {
+        self.voices.clear();
+        self.channel = Channel::new();
+        self.clock = clock;
+        self.stretch_frames = 0;
+        self.stale = false;
+        self.serial = 0;
+        self.last_key = None;
+        let Instrument { bank, program, .. } = self.instrument;
+        self.select(bank, program);
+    }
+
+    /// Voices that are computed now.
+    pub(crate) fn active_voices(&self) -> usize {
+        self.voices.iter().count()
+    }
+
+    fn select(&mut self, bank_number: u16, program: u8) {
+        self.bank_number = bank_number;
+        self.preset = self.bank.resolve(bank_number, program);
+    }
+
+    /// Takes an event, with the next frame that is rendered.
+    pub(crate) fn apply(&mut self, event: Event) {
+        match event {
+            Event::NoteOn { key, velocity: 0 } => self.note_off(key & 127),
+            Event::NoteOn { key, velocity } => self.note_on(key & 127, velocity.min(127)),
+            Event::NoteOff { key } => self.note_off(key & 127),
+            Event::Controller { controller, value } => self.control(controller & 127, value & 127),
+            Event::PitchBend { value } => {
+                self.channel.bend = value.clamp(-8_192, 8_191);
+                self.stale = true;
+            }
+            Event::ChannelPressure { value } => {
+                self.channel.pressure = value & 127;
+                self.stale = true;
+            }
+            Event::KeyPressure { key, value } => {
+                self.channel.set_key_pressure(key, value);
+                self.stale = true;
+            }
+            Event::Preset { bank, program } => self.select(bank, program & 127),
+            Event::Program { program } => {
+                let selected = self.channel.take_selected_bank(self.bank_number >= DRUM_BANK);
+                self.select(selected.unwrap_or(self.bank_number), program & 127);
+            }
+        }
+        // Everything is aimed anew from here.
+        self.stretch_frames = 0;
+    }
+
+    fn control(&mut self, number: u8, value: u8) {
+        use controller::*;
+        let sostenuto_was_on = self.channel.is_on(SOSTENUTO);
+        self.channel.set_controller(number, value);
+        self.stale = true;
+        match number {
+            SUSTAIN => self.let_go(),
+            SOSTENUTO => {
+                let is_on = self.channel.is_on(SOSTENUTO);
+                if is_on != sostenuto_was_on {
+                    self.voices.iter_mut().for_each(|voice| voice.sostenuto = is_on && voice.key_down);
+                    self.let_go();
+                }
+            }
+            ALL_SOUND_OFF => self.fade_where(|_| true),
+            RESET_ALL => {
+                self.voices.iter_mut().for_each(|voice| voice.sostenuto = false);
+                self.let_go();
+            }
+            ALL_NOTES_OFF | OMNI_OFF | OMNI_ON | MONO | POLY => {
+                self.voices.iter_mut().for_each(|voice| voice.key_down = false);
+                self.let_go();
+            }
+            _ => {}
+        }
+    }
+
+    fn surroundings(&self) -> Surroundings<'_> {
+        let Self { bank, channel, sample_rate_hz, clock, .. } = self;
+        Surroundings { bank, channel, sample_rate_hz: *sample_rate_hz, clock: *clock }
+    }
+
+    fn catch_up(&mut self) {
+        let clock = self.clock;
+        self.voices.iter_mut().for_each(|voice| voice.catch_up(clock));
+    }
+
+    fn note_on(&mut self, key: u8, velocity: u8) {
+        self.catch_up();
+        self.serial += 1;
+        let mono = self.channel.mono;
+        // A key that is struck again lets its earlier note go.
+        for voice in self.voices.iter_mut().filter(|voice| mono || voice.key == key) {
+            voice.key_down = false;
+            voice.sostenuto = false;
+            voice.release();
+        }
+        let glide = match self.channel.take_glide_key(self.last_key) {
+            Some(from) => portamento::glide(&self.channel, from, key, self.sample_rate_hz),
+            None => Glide::NONE,
+        };
+        self.last_key = Some(key);
+        let Some(preset) = self.preset else { return };
+        let bank = self.bank.clone();
+        let zones = || start::zones(&bank, preset, key, velocity).take(NOTE_ZONES_MAX);
+        self.voices.make_room(zones().count(), self.sample_rate_hz);
+        for zone in zones() {
+            let Some(voice) = start::voice(self.surroundings(), zone, self.serial, key, velocity, glide)
+            else {
+                continue;
+            };
+            self.end_class(voice.exclusive_class);
+            self.voices.place(voice);
+        }
+        let around = Surroundings {
+            bank: &bank,
+            channel: &self.channel,
+            sample_rate_hz: self.sample_rate_hz,
+            clock: self.clock,
+        };
+        self.voices.tie_stereo(self.serial, around);
+    }
+
+    /// Ends the earlier notes of an exclusive class (section 8.1.2, generator 57).
+    fn end_class(&mut self, class: i16) {
+        let serial = self.serial;
+        if class != 0 {
+            self.fade_where(|voice| voice.exclusive_class == class && voice.serial != serial);
+        }
+    }
+
+    fn fade_where(&mut self, mut ends: impl FnMut(&Voice) -> bool) {
+        self.catch_up();
+        let sample_rate_hz = self.sample_rate_hz;
+        self.voices.iter_mut().filter(|voice| ends(voice)).for_each(|voice| voice.fade(sample_rate_hz));
+    }
+
+    fn note_off(&mut self, key: u8) {
+        self.voices.iter_mut().filter(|voice| voice.key == key).for_each(|voice| voice.key_down = false);
+        self.let_go();
+    }
+
+    /// Releases the voices that neither a key nor a pedal holds.
+    fn let_go(&mut self) {
+        self.catch_up();
+        if self.channel.is_on(controller::SUSTAIN) {
+            return;
+        }
+        let free = self.voices.iter_mut().filter(|voice| !voice.key_down && !voice.sostenuto);
+        free.for_each(Voice::release);
+    }
+
+    /// Ends every note with its release, pedals or not.
+    pub(crate) fn release_all(&mut self) {
+        for pedal in [controller::SUSTAIN, controller::SOSTENUTO] {
+            self.apply(Event::Controller { controller: pedal, value: 0 });
+        }
+        self.apply(Event::Controller { controller: controller::ALL_NOTES_OFF, value: 0 });
+    }
+
+    /// Ends every note at once, without its release.
+    pub(crate) fn cut_all(&mut self) {
+        self.voices.clear();
+    }
+
+    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, and says
+    /// whether there may be anything but silence in them.
+    pub(crate) fn render(&mut self, outputs: [&mut [f32]; OUTPUTS]) -> bool {
+        let [left, right, reverb, chorus] = outputs;
+        let frames = left.len();
+        let mut done = 0;
+        while done < frames {
+            if self.stretch_frames == 0 {
+                self.aim();
+            }
+            if self.voices.is_empty() {
+                for output in [left, right, reverb, chorus] {
+                    output[done..].fill(0.0);
+                }
+                self.clock += (frames - done) as u64;
+                self.stretch_frames = 0;
+                return done > 0;
+            }
+            let part = (self.stretch_frames as usize).min(frames - done);
+            let outputs = [&mut *left, &mut *right, &mut *reverb, &mut *chorus];
+            self.render_part(outputs.map(|output| &mut output[done..done + part]));
+            done += part;
+            self.stretch_frames -= part as u32;
+            self.clock += part as u64;
+        }
+        true
+    }
+
+    fn render_part(&mut self, outputs: [&mut [f32]; OUTPUTS]) {
+        let frames = outputs[0].len();
+        for sums in self.sums.iter_mut() {
+            sums[..frames].fill(Lanes::ZERO);
+        }
+        let around = Surroundings {
+            bank: &self.bank,
+            channel: &self.channel,
+            sample_rate_hz: self.sample_rate_hz,
+            clock: self.clock,
+        };
+        self.voices.add(around, &self.kernel, frames, &mut self.sums);
+        for (output, sums) in outputs.into_iter().zip(self.sums.iter()) {
+            for (value, sum) in output.iter_mut().zip(sums) {
+                *value = sum.sum();
+            }
+        }
+    }
+
+    /// Says where all voices go until the next place of the grid, or the next corner of an envelope.
+    fn aim(&mut self) {
+        self.catch_up();
+        let kernel = &self.kernel;
+        self.voices.retain_not(|voice| voice.playback.is_over(kernel) || voice.is_inaudible());
+        let around = Surroundings {
+            bank: &self.bank,
+            channel: &self.channel,
+            sample_rate_hz: self.sample_rate_hz,
+            clock: self.clock,
+        };
+        if core::mem::take(&mut self.stale) {
+            self.voices.iter_mut().for_each(|voice| voice.follow(around));
+        }
+        let mut frames = GRID_FRAMES - (self.clock % u64::from(GRID_FRAMES)) as u32;
+        for corner in self.voices.iter().filter_map(Voice::frames_to_corner) {
+            frames = frames.min(corner);
+        }
+        let sample_rate_hz = self.sample_rate_hz;
+        self.voices.for_each(|voice, group, lane| voice.aim(frames, group, lane, sample_rate_hz));
+        self.voices.settle();
+        self.stretch_frames = frames;
+    }
+}

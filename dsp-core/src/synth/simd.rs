@@ -1,0 +1,62 @@
+//! Which instructions the hot loops use. The results are the same bits with any of them.
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+use core::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+static BASELINE_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// Makes the engine do without instructions beyond the target's baseline (SSE2 on x86-64), in
+/// the whole process, or lets it choose again. What it computes does not change; this is
+/// how tests show that.
+pub fn force_baseline(baseline: bool) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    BASELINE_ONLY.store(baseline, Ordering::Relaxed);
+    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+    let _ = baseline;
+}
+
+/// Name of the instructions that the hot loops use here and now.
+pub fn instructions() -> &'static str {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if avx2() {
+        return "AVX2";
+    }
+    if cfg!(target_arch = "x86_64") {
+        "SSE2"
+    } else if cfg!(target_feature = "simd128") {
+        "wasm simd128"
+    } else {
+        "the compiler's choice"
+    }
+}
+
+/// Whether AVX2 is there and not switched off.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+pub(super) fn avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
+}
+
+/// Defines a function that runs `$body`, an `#[inline(always)]` function of the same arguments,
+/// compiled for AVX2 where the machine has it and for the target's baseline elsewhere.
+macro_rules! on_best_instructions {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:path;) => {
+        $(#[$meta])*
+        $visibility fn $name($($argument: $type),*) {
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            {
+                #[target_feature(enable = "avx2")]
+                fn with_avx2($($argument: $type),*) {
+                    $body($($argument),*);
+                }
+                if $crate::synth::simd::avx2() {
+                    #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
+                    // SAFETY: `avx2` has just found the one feature that the function needs.
+                    return unsafe { with_avx2($($argument),*) };
+                }
+            }
+            $body($($argument),*);
+        }
+    };
+}
+pub(super) use on_best_instructions;

@@ -1,0 +1,91 @@
+//! From a note to the voices that it starts.
+
+use super::channel::controller;
+use super::modulation::Note;
+use super::playback::{LoopMode, Playback, Region};
+use super::voice::{Glide, Start, Surroundings, Tuning, Voice, ZonePlace};
+use crate::soundfont::{Bank, Generator, Generators, Sample};
+
+/// Attenuation of notes that are struck with the soft pedal down. MIDI leaves the amount open.
+const SOFT_PEDAL_CB: f32 = 30.0;
+
+/// A zone of a preset and one of its instrument that play a note, and the sample they play.
+pub(super) fn zones(bank: &Bank, preset: usize, key: u8, velocity: u8) -> impl Iterator<Item = ZonePlace> {
+    let preset_zones = bank.presets().get(preset).map_or(&[][..], |preset| &preset.zones).iter().enumerate();
+    preset_zones
+        .filter(move |(_, zone)| zone.keys.contains(key) && zone.velocities.contains(velocity))
+        .flat_map(move |(preset_zone, zone)| {
+            let instrument = zone.instrument;
+            let zones = bank.instruments().get(instrument).map_or(&[][..], |instrument| &instrument.zones);
+            zones
+                .iter()
+                .enumerate()
+                .filter(move |(_, zone)| zone.keys.contains(key) && zone.velocities.contains(velocity))
+                .map(move |(instrument_zone, _)| ZonePlace {
+                    preset,
+                    preset_zone,
+                    instrument,
+                    instrument_zone,
+                })
+        })
+}
+
+/// The voice of a zone, or `None` if its sample cannot be played.
+pub(super) fn voice(
+    around: Surroundings<'_>,
+    zones: ZonePlace,
+    serial: u64,
+    key: u8,
+    velocity: u8,
+    glide: Glide,
+) -> Option<Voice> {
+    let bank = around.bank;
+    let zone = &bank.instruments()[zones.instrument].zones[zones.instrument_zone];
+    let generators = &zone.generators;
+    let sample = bank.samples().get(zone.sample)?;
+    let wave = bank.wave(zone.sample)?;
+    let region = region(sample, generators, wave.high.len() as i64)?;
+    let fixed =
+        |generator: Generator, own: u8| u8::try_from(generators.get(generator)).unwrap_or(own).min(127);
+    let root_key = fixed(Generator::OverridingRootKey, sample.root_key);
+    let soft = around.channel.is_on(controller::SOFT);
+    let start = Start {
+        serial,
+        key,
+        note: Note { key: fixed(Generator::Keynum, key), velocity: fixed(Generator::Velocity, velocity) },
+        zones,
+        sample: zone.sample,
+        playback: Playback::new(region),
+        tuning: Tuning {
+            root_key: f32::from(root_key),
+            correction_cents: f32::from(sample.correction_cents),
+            rate_ratio: f64::from(sample.rate_hz) / f64::from(around.sample_rate_hz),
+        },
+        glide,
+        softer_cb: if soft { SOFT_PEDAL_CB } else { 0.0 },
+    };
+    Some(Voice::new(start, around))
+}
+
+/// Where a zone plays its sample: the header's places, moved by the zone's offsets (section
+/// 8.1.2, generators 0 to 4, 12, 45 and 50).
+fn region(sample: &Sample, generators: &Generators, wave_frames: i64) -> Option<Region> {
+    /// Frames of a coarse offset's unit.
+    const COARSE_FRAMES: i64 = 32_768;
+    let moved = |place: u32, fine: Generator, coarse: Generator| {
+        let offset = i64::from(generators.get(fine)) + COARSE_FRAMES * i64::from(generators.get(coarse));
+        (i64::from(place) + offset).clamp(0, wave_frames)
+    };
+    let start = moved(sample.start, Generator::StartAddrsOffset, Generator::StartAddrsCoarseOffset);
+    let end = moved(sample.end, Generator::EndAddrsOffset, Generator::EndAddrsCoarseOffset);
+    let loop_start =
+        moved(sample.loop_start, Generator::StartloopAddrsOffset, Generator::StartloopAddrsCoarseOffset);
+    let loop_end = moved(sample.loop_end, Generator::EndloopAddrsOffset, Generator::EndloopAddrsCoarseOffset);
+    let can_loop = sample.loop_ok && loop_start < loop_end && loop_end > start;
+    let mode = match generators.get(Generator::SampleModes) {
+        1 if can_loop => LoopMode::Always,
+        3 if can_loop => LoopMode::UntilRelease,
+        _ => LoopMode::Once,
+    };
+    (start < end).then_some(Region { start, end, loop_start, loop_end, mode })
+}

@@ -1,0 +1,32 @@
+//! SoundFont's units (section 9.1.1) as numbers to calculate with.
+
+/// The frequency ratio of an interval: `2^(cents / 1200)`.
+pub(super) fn cents_to_ratio(cents: f32) -> f32 {
+    libm::exp2f(cents * (1.0 / 1_200.0))
+}
+
+/// The frequency ratio of an interval, to a millionth of a cent.
+pub(super) fn cents_to_exact_ratio(cents: f64) -> f64 {
+    libm::exp2(cents / 1_200.0)
+}
+
+/// The linear gain of an attenuation: `10^(-centibels / 200)`.
+pub(super) fn centibels_to_gain(attenuation_cb: f32) -> f32 {
+    /// `log2(10) / 200`
+    const OCTAVES: f32 = 0.016_609_64;
+    libm::exp2f(-attenuation_cb * OCTAVES)
+}
+
+/// The attenuation of a linear gain above 0: `-200 log10(gain)`.
+pub(super) fn gain_to_centibels(gain: f32) -> f32 {
+    -200.0 * libm::log10f(gain)
+}
+
+/// The time of a number of timecents in frames: `2^(timecents / 1200)` seconds. The lowest
+/// value that a file can hold means no time at all.
+pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
+    if timecents <= f32::from(i16::MIN) {
+        return 0.0;
+    }
+    cents_to_ratio(timecents.clamp(-12_000.0, 8_000.0)) * sample_rate_hz
+}

@@ -1,0 +1,336 @@
+//! One voice: a zone of a preset that sounds for a note. What it does between two places is computed
+//! by its [`Group`]; here is what decides where it goes.
+
+use super::GRID_FRAMES;
+use super::channel::{Channel, summed};
+use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
+use super::filter::{Coefficients, FilterSetting};
+use super::group::{Group, OUTPUTS};
+use super::modulation::{self, Note, Values};
+use super::oscillator::Oscillator;
+use super::playback::Playback;
+use super::settings::Settings;
+use super::units::{centibels_to_gain, cents_to_exact_ratio};
+use crate::soundfont::{Bank, Generator};
+
+/// How a sample is tuned by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Tuning {
+    /// Key at which it sounds as recorded.
+    pub(super) root_key: f32,
+    pub(super) correction_cents: f32,
+    /// Its sample rate as a share of the engine's.
+    pub(super) rate_ratio: f64,
+}
+
+const PITCH_GENERATORS: [Generator; 3] = [Generator::CoarseTune, Generator::FineTune, Generator::ScaleTuning];
+
+/// A voice's tuning: that of its sample, and the generators that tune.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pitch {
+    tuning: Tuning,
+    tunes: [f32; 3],
+}
+
+/// Where a voice's zones stand in its bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ZonePlace {
+    pub(super) preset: usize,
+    pub(super) preset_zone: usize,
+    pub(super) instrument: usize,
+    pub(super) instrument_zone: usize,
+}
+
+/// A pitch that glides to the note's own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Glide {
+    /// How far the pitch is off, in cents.
+    pub(super) cents: f32,
+    /// Towards 0.
+    pub(super) cents_per_frame: f32,
+}
+
+impl Glide {
+    pub(super) const NONE: Self = Self { cents: 0.0, cents_per_frame: 0.0 };
+
+    fn advance(&mut self, frames: f32) {
+        let way = self.cents_per_frame * frames;
+        self.cents = if self.cents > 0.0 { (self.cents - way).max(0.0) } else { (self.cents + way).min(0.0) };
+    }
+}
+
+/// Everything about a voice that moves by itself.
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    volume: VolumeEnvelope,
+    modulation: ModulationEnvelope,
+    vibrato: Oscillator,
+    tremolo: Oscillator,
+    glide: Glide,
+}
+
+impl Motion {
+    fn advance(&mut self, settings: &Settings, frames: f32) {
+        self.volume.advance(&settings.volume_times, settings.sustain_cb, frames);
+        self.modulation.advance(&settings.modulation_times, settings.modulation_sustain, frames);
+        self.vibrato.advance(settings.vibrato_delay, settings.vibrato_turns, frames);
+        self.tremolo.advance(settings.tremolo_delay, settings.tremolo_turns, frames);
+        if self.glide.cents != 0.0 {
+            self.glide.advance(frames);
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Voice {
+    /// Counts the notes of the synthesizer; the voices of one note share it.
+    pub(super) serial: u64,
+    pub(super) key: u8,
+    pub(super) key_down: bool,
+    /// Whether the sostenuto pedal holds it.
+    pub(super) sostenuto: bool,
+    pub(super) released: bool,
+    /// Whether it is on its way out because its place is needed or another note ended it.
+    pub(super) fading: bool,
+    pub(super) exclusive_class: i16,
+    pub(super) sample: usize,
+    pub(super) playback: Playback,
+    note: Note,
+    zones: ZonePlace,
+    /// The zones' own values, before anything modulates them.
+    base: Values,
+    settings: Settings,
+    tuning: Tuning,
+    fixed_attenuation_cb: f32,
+    now: Motion,
+    /// Where the voice will be at the end of the stretch that has been aimed at.
+    then: Motion,
+    aimed_at: u64,
+    aimed_frames: u32,
+    pitch_cents: f32,
+    filter: (FilterSetting, Coefficients),
+}
+
+/// What a voice is started with.
+pub(super) struct Start {
+    pub(super) serial: u64,
+    /// The key that was struck.
+    pub(super) key: u8,
+    /// Key and velocity as the zone wants them understood.
+    pub(super) note: Note,
+    pub(super) zones: ZonePlace,
+    pub(super) sample: usize,
+    pub(super) playback: Playback,
+    pub(super) tuning: Tuning,
+    pub(super) glide: Glide,
+    /// Attenuation besides that of the zones, such as the soft pedal's.
+    pub(super) softer_cb: f32,
+}
+
+/// What voices are computed with.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) bank: &'a Bank,
+    pub(super) channel: &'a Channel,
+    pub(super) sample_rate_hz: f32,
+    /// Frames since the synthesizer was reset.
+    pub(super) clock: u64,
+}
+
+impl Voice {
+    pub(super) fn new(start: Start, around: Surroundings<'_>) -> Self {
+        let instrument =
+            &around.bank.instruments()[start.zones.instrument].zones[start.zones.instrument_zone];
+        let preset = &around.bank.presets()[start.zones.preset].zones[start.zones.preset_zone];
+        let mut base = summed(&instrument.generators, &preset.generators);
+        base[Generator::InitialAttenuation as usize] *= ATTENUATION_SHARE;
+        base[Generator::InitialAttenuation as usize] += start.softer_cb;
+        let mut fixed_attenuation_cb = base[Generator::InitialAttenuation as usize];
+        for list in [&instrument.modulators, &preset.modulators] {
+            fixed_attenuation_cb += modulation::fixed_attenuation_cb(list, start.note, around.channel);
+        }
+        let motion = Motion {
+            volume: VolumeEnvelope::new(),
+            modulation: ModulationEnvelope::new(),
+            vibrato: Oscillator::new(),
+            tremolo: Oscillator::new(),
+            glide: start.glide,
+        };
+        let mut voice = Self {
+            serial: start.serial,
+            key: start.key,
+            key_down: true,
+            sostenuto: false,
+            released: false,
+            fading: false,
+            exclusive_class: base[Generator::ExclusiveClass as usize] as i16,
+            sample: start.sample,
+            playback: start.playback,
+            note: start.note,
+            zones: start.zones,
+            base,
+            settings: Settings::SILENT,
+            tuning: start.tuning,
+            fixed_attenuation_cb,
+            now: motion,
+            then: motion,
+            aimed_at: around.clock,
+            aimed_frames: 0,
+            pitch_cents: f32::NAN,
+            filter: (FilterSetting::OPEN, Coefficients::OPEN),
+        };
+        voice.follow(around);
+        voice.set_filter(around.sample_rate_hz);
+        voice
+    }
+
+    /// Takes over what the channel's controllers say now.
+    pub(super) fn follow(&mut self, around: Surroundings<'_>) {
+        let ZonePlace { preset, preset_zone, instrument, instrument_zone } = self.zones;
+        let mut values = self.base;
+        for (value, offset) in values.iter_mut().zip(around.channel.generator_offsets()) {
+            *value += offset;
+        }
+        let instrument_zone = &around.bank.instruments()[instrument].zones[instrument_zone];
+        let preset_zone = &around.bank.presets()[preset].zones[preset_zone];
+        for list in [&instrument_zone.modulators, &preset_zone.modulators] {
+            modulation::add(list, self.note, around.channel, &mut values);
+        }
+        let tuning_cents = around.channel.tuning_cents();
+        self.settings.set(&values, self.note.key, tuning_cents, around.sample_rate_hz);
+        if self.fading {
+            self.settings.volume_times.release = FADE_SECS * around.sample_rate_hz;
+        }
+    }
+
+    /// What decides the voice's pitch but controllers and what moves by itself.
+    pub(super) fn pitch(&self) -> Pitch {
+        Pitch { tuning: self.tuning, tunes: PITCH_GENERATORS.map(|generator| self.base[generator as usize]) }
+    }
+
+    /// To be followed by [`Self::follow`].
+    pub(super) fn set_pitch(&mut self, pitch: Pitch) {
+        self.tuning = pitch.tuning;
+        for (generator, value) in PITCH_GENERATORS.into_iter().zip(pitch.tunes) {
+            self.base[generator as usize] = value;
+        }
+    }
+
+    /// The filter that the voice begins with.
+    pub(super) fn coefficients(&self) -> Coefficients {
+        self.filter.1
+    }
+
+    /// Brings what moves by itself to the present.
+    pub(super) fn catch_up(&mut self, clock: u64) {
+        let passed = (clock - self.aimed_at) as u32;
+        if passed == 0 {
+            return;
+        }
+        if passed == self.aimed_frames {
+            self.now = self.then;
+        } else {
+            self.now.advance(&self.settings, passed as f32);
+        }
+        self.aimed_at = clock;
+        self.aimed_frames = 0;
+    }
+
+    /// Frames until the volume turns a corner that no straight line should cut off.
+    pub(super) fn frames_to_corner(&self) -> Option<u32> {
+        let frames = self.now.volume.frames_to_corner(&self.settings.volume_times)?;
+        Some((libm::ceilf(frames) as u32).max(1))
+    }
+
+    /// Whether the voice has fallen below hearing and cannot come back: 96 dB below full scale.
+    pub(super) fn is_inaudible(&self) -> bool {
+        let fallen_cb = self.now.volume.fallen_cb();
+        fallen_cb.is_some_and(|fallen_cb| fallen_cb + self.fixed_attenuation_cb >= FULL_FALL_CB)
+    }
+
+    /// How quiet the voice is, in centibels below full scale.
+    pub(super) fn attenuation_cb(&self) -> f32 {
+        self.settings.attenuation_cb + self.now.volume.fallen_cb().unwrap_or(0.0)
+    }
+
+    /// The key, and whatever held the voice, is let go. The voice must have caught up.
+    pub(super) fn release(&mut self) {
+        if !self.released {
+            self.released = true;
+            self.now.volume.release();
+            self.now.modulation.release();
+            self.playback.release();
+        }
+    }
+
+    /// Ends the voice at once, without a click. The voice must have caught up.
+    pub(super) fn fade(&mut self, sample_rate_hz: f32) {
+        self.release();
+        self.fading = true;
+        self.key_down = false;
+        self.sostenuto = false;
+        self.settings.volume_times.release = FADE_SECS * sample_rate_hz;
+    }
+
+    /// Says where the voice goes in the next frames, of which it has caught up with the first.
+    pub(super) fn aim(&mut self, frames: u32, group: &mut Group, lane: usize, sample_rate_hz: f32) {
+        self.aim_pitch();
+        self.then = self.now;
+        self.then.advance(&self.settings, frames as f32);
+        self.aimed_frames = frames;
+        let per_frame = if frames == GRID_FRAMES { 1.0 / GRID_FRAMES as f32 } else { 1.0 / frames as f32 };
+        group.aim_gains(lane, self.gains(), per_frame);
+        let before = self.filter.1;
+        if self.set_filter(sample_rate_hz) {
+            group.hold_filter(lane, before);
+            group.aim_filter(lane, self.filter.1, per_frame);
+        } else {
+            group.hold_filter(lane, self.filter.1);
+        }
+    }
+
+    fn aim_pitch(&mut self) {
+        let Settings { vibrato_to_pitch, tremolo_to_pitch, envelope_to_pitch, .. } = self.settings;
+        let moving = self.now.vibrato.value() * vibrato_to_pitch
+            + self.now.tremolo.value() * tremolo_to_pitch
+            + self.now.modulation.level() * envelope_to_pitch
+            + self.now.glide.cents;
+        let Tuning { root_key, correction_cents, rate_ratio } = self.tuning;
+        let keys = f32::from(self.note.key) - root_key;
+        let cents = keys * self.settings.scale_tuning + correction_cents + self.settings.pitch_cents + moving;
+        if cents != self.pitch_cents {
+            self.pitch_cents = cents;
+            self.playback.set_speed(rate_ratio * cents_to_exact_ratio(f64::from(cents)));
+        }
+    }
+
+    /// Gains of the outputs at the end of the stretch.
+    fn gains(&self) -> [f32; OUTPUTS] {
+        let settings = &self.settings;
+        let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
+        let attenuation_cb = (settings.attenuation_cb - tremolo_cb).max(0.0);
+        let gain = self.then.volume.gain() * centibels_to_gain(attenuation_cb);
+        settings.output_gains.map(|output| output * gain)
+    }
+
+    /// Sets the filter for the end of the stretch; says whether it changed.
+    fn set_filter(&mut self, sample_rate_hz: f32) -> bool {
+        let settings = &self.settings;
+        let cents = settings.cutoff_cents
+            + self.then.tremolo.value() * settings.tremolo_to_cutoff
+            + self.then.modulation.level() * settings.envelope_to_cutoff;
+        let setting = FilterSetting::new(cents, settings.resonance_cb);
+        if setting == self.filter.0 {
+            return false;
+        }
+        self.filter = (setting, setting.coefficients(sample_rate_hz));
+        true
+    }
+}
+
+/// Share of a zone's initial attenuation that is applied: a decibel of the file is 0.4 dB, as on the
+/// sound cards for which banks were made, and in every player since.
+const ATTENUATION_SHARE: f32 = 0.4;
+
+/// Time in which a voice that must end falls by 96 dB.
+const FADE_SECS: f32 = 0.05;
