@@ -33,8 +33,7 @@ pub fn compile_session(
     default_slot: Option<u32>,
     sample_rate_hz: u32,
 ) -> Result<CompiledSession, JsError> {
-    let project: Project = serde_wasm_bindgen::from_value(project)
-        .map_err(|error| JsError::new(&format!("this is not a project that can be played: {error}")))?;
+    let project = read(project)?;
     let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots)
         .map_err(|error| JsError::new(&format!("bank slots must be an object of numbers: {error}")))?;
     let slot_of = |id: Option<&str>| match id {
@@ -49,6 +48,31 @@ pub fn compile_session(
         sample_rate_hz,
         tempo: schemas::session::tempo_map(&project)?,
     })
+}
+
+/// The presets that each track of a project can ask its SoundFont for, by the tracks' order: bank and
+/// program numbers as in `0:0,128:0`, or an empty text for a track without a SoundFont. Notes do
+/// not matter and may be left out of the project.
+///
+/// # Errors
+///
+/// A message that says what about the project cannot be used.
+#[wasm_bindgen(js_name = presetsUsed)]
+pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
+    /// Any rate will do: presets do not depend on it.
+    const SAMPLE_RATE_HZ: u32 = 48_000;
+    let session = schemas::session::build(&read(project)?, SAMPLE_RATE_HZ, |_| Some(0))?;
+    let text = |track: &dsp_core::session::Track| {
+        let presets = schemas::session::track_presets(track);
+        let pairs: Vec<String> = presets.iter().map(|(bank, program)| format!("{bank}:{program}")).collect();
+        pairs.join(",")
+    };
+    Ok(session.tracks.iter().map(text).collect())
+}
+
+fn read(project: JsValue) -> Result<Project, JsError> {
+    serde_wasm_bindgen::from_value(project)
+        .map_err(|error| JsError::new(&format!("this is not a project that can be played: {error}")))
 }
 
 #[wasm_bindgen]

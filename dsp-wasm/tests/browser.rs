@@ -6,7 +6,7 @@
 mod small_bank;
 
 use dsp_core::session::{OfflineRender, TailConfig};
-use dsp_wasm::compile::{compile_session, gain_from_db};
+use dsp_wasm::compile::{compile_session, gain_from_db, presets_used};
 use dsp_wasm::engine::WasmEngine;
 use schemas::Project;
 use wasm_bindgen::JsValue;
@@ -65,7 +65,7 @@ fn a_compiled_project_plays_as_the_engine_renders_it() {
 
     let bytes = small_bank::small_bank_bytes(|_| {});
     let mut engine = WasmEngine::new(48_000).expect("an engine");
-    assert!(engine.load_bank(0, &bytes).is_ok());
+    assert!(engine.load_bank(0, bytes).is_ok());
     assert!(engine.set_session(&compiled.bytes()).is_ok());
     engine.play();
 
@@ -87,8 +87,8 @@ fn a_compiled_project_plays_as_the_engine_renders_it() {
 fn what_cannot_be_used_is_an_error() {
     assert!(compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000).is_err());
     let mut engine = WasmEngine::new(48_000).expect("an engine");
-    assert!(engine.load_bank(0, b"no bank").is_err());
-    assert!(engine.load_bank(64, &small_bank::small_bank_bytes(|_| {})).is_err());
+    assert!(engine.load_bank(0, b"no bank".to_vec()).is_err());
+    assert!(engine.load_bank(64, small_bank::small_bank_bytes(|_| {})).is_err());
     assert!(engine.set_session(&[1, 2, 3]).is_err());
 }
 
@@ -96,4 +96,48 @@ fn what_cannot_be_used_is_an_error() {
 fn decibels_are_the_engines() {
     assert_eq!(gain_from_db(0.0), 1.0);
     assert_eq!(gain_from_db(-6.0).to_bits(), dsp_core::gain::from_db(-6.0).to_bits());
+}
+
+#[wasm_bindgen_test]
+fn a_bank_may_arrive_in_pieces_and_go_again() {
+    let bytes = small_bank::small_bank_bytes(|_| {});
+    let slots = to_js(&std::collections::HashMap::from([("small", 5)]));
+    let compiled = compile_session(to_js(&project()), slots, None, 48_000).expect("compiles");
+    let mut engine = WasmEngine::new(48_000).expect("an engine");
+    assert!(engine.set_session(&compiled.bytes()).is_ok());
+    assert!(engine.add_to_bank(5, &bytes).is_err(), "was not begun");
+    assert!(engine.begin_bank(64, 1).is_err());
+    assert!(engine.begin_bank(5, bytes.len()).is_ok());
+    let (start, rest) = bytes.split_at(100);
+    assert!(engine.add_to_bank(5, start).is_ok());
+    assert!(engine.end_bank(5).is_err(), "is not whole");
+    assert!(engine.begin_bank(5, bytes.len()).is_ok());
+    assert!(engine.add_to_bank(5, start).is_ok());
+    assert!(engine.add_to_bank(5, rest).is_ok());
+    assert!(engine.end_bank(5).is_ok());
+    let loudest = |engine: &mut WasmEngine| {
+        engine.note_on(0, 60, 127);
+        (0..100).fold(0.0_f32, |loudest, _| {
+            engine.process(256);
+            heard(engine, 256).iter().fold(loudest, |loudest, value| loudest.max(value.abs()))
+        })
+    };
+    assert!(loudest(&mut engine) > 0.01);
+    assert!(engine.drop_bank(5).is_ok());
+    assert!(engine.drop_bank(60).is_ok(), "nothing is there");
+    loudest(&mut engine);
+    assert_eq!(loudest(&mut engine), 0.0);
+
+    assert!(engine.begin_bank(5, 10).is_ok());
+    assert!(engine.add_to_bank(5, &[0; 11]).is_err(), "longer than it was said to be");
+    assert!(engine.end_bank(5).is_err());
+}
+
+#[wasm_bindgen_test]
+fn presets_are_listed_for_each_track() {
+    let mut project = project();
+    assert_eq!(presets_used(to_js(&project)).expect("a list"), ["0:0"]);
+    project.tracks[0].synth_engine = None;
+    assert_eq!(presets_used(to_js(&project)).expect("a list"), [""]);
+    assert!(presets_used(JsValue::from_str("no project")).is_err());
 }

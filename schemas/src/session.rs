@@ -5,6 +5,10 @@
 //! automation are not part of a session, and their tracks are in it as silent ones, so that a
 //! session has the project's tracks in the project's order.
 
+mod presets;
+
+pub use presets::{presets_used, track_presets};
+
 use dsp_core::gain;
 use dsp_core::session::{self, Event, Instrument, Session, Track as SessionTrack, TrackEvent};
 use dsp_core::tempo::{TempoError, TempoMap};

@@ -1,6 +1,7 @@
 /** The Songfoundry engine for a page. */
 export {
   EngineUnavailableError,
+  MAX_BANKS,
   SongEngine,
   type EngineOptions,
   type EngineStatus,

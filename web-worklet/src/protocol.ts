@@ -8,8 +8,14 @@ export type TrackAudio = { left: Float32Array; right: Float32Array };
 
 /** What the page tells the engine, by the name of the message. */
 export type EngineCommands = {
-  /** Load an SF2 file into a slot. Answered. */
-  loadBank: { request: number; slot: number; bytes: ArrayBuffer };
+  /** Make room for an SF2 file in a slot. Answered. */
+  beginBank: { request: number; slot: number; sizeBytes: number };
+  /** The next piece of the file. */
+  addToBank: { slot: number; piece: Uint8Array };
+  /** The file is whole: load it. Answered; what was wrong with a piece is said here. */
+  endBank: { request: number; slot: number };
+  /** Let the bank in a slot go. */
+  dropBank: { slot: number };
   /** Go on with a compiled session; `trackIds` in the engine's order. Answered. */
   setSession: { request: number; bytes: Uint8Array; trackIds: string[] };
   play: object;

@@ -1,6 +1,6 @@
 /** The page's handle on the engine. */
 import type { Project } from '@songfoundry/schemas';
-import { compileSession, gainFromDb, initSync, type CompiledSession } from '../pkg/dsp_wasm.js';
+import { compileSession, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
   STATUS_FRAME,
@@ -55,6 +55,11 @@ export class EngineUnavailableError extends Error {
     this.reason = reason;
   }
 }
+
+/** Banks that the engine holds at most. */
+export const MAX_BANKS = 64;
+/** Bytes of a bank that are handed over at a time: copying them takes a small part of a render quantum. */
+const PIECE_BYTES = 64 * 1024;
 
 type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
@@ -121,21 +126,56 @@ export class SongEngine {
     }
   }
 
-  /** Loads a SoundFont under its id. `bytes` is taken over. Rejects with what is wrong with the file. */
-  async loadBank(soundfontId: string, bytes: ArrayBuffer): Promise<void> {
-    const slot = this.#slots.get(soundfontId) ?? this.#slots.size;
-    await this.#ask((request) => this.#send({ type: 'loadBank', request, slot, bytes }, [bytes]));
-    this.#slots.set(soundfontId, slot);
-  }
-
-  /** Whether a SoundFont is loaded. */
-  hasBank(soundfontId: string): boolean {
-    return this.#slots.has(soundfontId);
+  /**
+   * The presets that each track can ask its SoundFont for, by the tracks' order: bank and program
+   * numbers such as `128:0`, none for a track without a SoundFont. Notes do not matter.
+   */
+  presetsUsed(project: Project): string[][] {
+    return presetsUsed(project).map((text) => (text === '' ? [] : text.split(',')));
   }
 
   /**
-   * Goes on with a project from where it is. Tracks whose SoundFont is not loaded, or that name
-   * none, are silent. Rejects when the project cannot be played; the old one then plays on.
+   * Keeps a place for a bank under an id: projects set from now on may name it, and their tracks
+   * sound when it is loaded.
+   * @throws {Error} when the engine has no place left.
+   */
+  addBank(bankId: string): void {
+    if (this.#slots.has(bankId)) return;
+    const taken = new Set(this.#slots.values());
+    const slot = Array.from({ length: MAX_BANKS }, (_, place) => place).find((place) => !taken.has(place));
+    if (slot === undefined) throw new Error(`the engine holds at most ${MAX_BANKS} sound banks`);
+    this.#slots.set(bankId, slot);
+  }
+
+  /**
+   * Loads the SF2 file of a bank that has a place, piece by piece as they come, while everything
+   * else sounds on. Rejects with what is wrong with the file.
+   */
+  async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const slot = this.#slots.get(bankId);
+    if (slot === undefined) throw new Error(`the sound bank ${bankId} has no place in the engine`);
+    await this.#ask((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
+    for await (const chunk of pieces) {
+      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+        const piece = chunk.slice(start, start + PIECE_BYTES);
+        this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
+      }
+    }
+    await this.#ask((request) => this.#send({ type: 'endBank', request, slot }));
+  }
+
+  /** Lets a bank and its place go; nothing if there is none. Tracks that play it fall silent. */
+  dropBank(bankId: string): void {
+    const slot = this.#slots.get(bankId);
+    if (slot === undefined) return;
+    this.#slots.delete(bankId);
+    this.#send({ type: 'dropBank', slot });
+  }
+
+  /**
+   * Goes on with a project from where it is. A track's `soundfont_id` names a bank; tracks whose bank
+   * is not loaded, or that name none, are silent. Rejects when the project cannot be played; the
+   * old one then plays on.
    */
   async setProject(project: Project): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);

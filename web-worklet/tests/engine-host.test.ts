@@ -45,10 +45,15 @@ class Bench {
   }
 
   /** Sends a command that is answered and returns the error in the answer. */
-  ask(command: { type: 'loadBank'; bytes: ArrayBuffer } | { type: 'setSession'; project: Project }): string | undefined {
+  ask(command: { type: 'loadBank'; bytes: Uint8Array } | { type: 'setSession'; project: Project }): string | undefined {
     const request = ++this.#request;
-    if (command.type === 'loadBank') this.take({ type: 'loadBank', request, slot: 0, bytes: command.bytes });
-    else {
+    if (command.type === 'loadBank') {
+      this.take({ type: 'beginBank', request: -request, slot: 0, sizeBytes: command.bytes.length });
+      for (let start = 0; start < command.bytes.length; start += 50_000) {
+        this.take({ type: 'addToBank', slot: 0, piece: command.bytes.subarray(start, start + 50_000) });
+      }
+      this.take({ type: 'endBank', request, slot: 0 });
+    } else {
       const { bytes, trackIds } = compileSession(command.project, { bank: 0 }, undefined, 48_000);
       this.take({ type: 'setSession', request, bytes, trackIds });
     }
@@ -74,9 +79,7 @@ function peak(values: Float32Array): number {
 
 function withPiano(): Bench {
   const bench = new Bench();
-  const file = readFileSync(BANK);
-  const bytes = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength);
-  expect(bench.ask({ type: 'loadBank', bytes })).toBeUndefined();
+  expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined();
   expect(bench.ask({ type: 'setSession', project })).toBeUndefined();
   return bench;
 }
@@ -133,9 +136,29 @@ describe('EngineHost', () => {
   it('answers a damaged bank and a damaged session with what is wrong, and plays on', () => {
     const bench = withPiano();
     bench.take({ type: 'play' });
-    expect(bench.ask({ type: 'loadBank', bytes: new ArrayBuffer(16) })).toContain('not a SoundFont');
+    expect(bench.ask({ type: 'loadBank', bytes: new Uint8Array(16) })).toContain('not a SoundFont');
     bench.take({ type: 'setSession', request: 99, bytes: new Uint8Array([255, 255]), trackIds: [] });
     expect(bench.reports.find((report) => report.type === 'reply' && report.request === 99)).toHaveProperty('error');
     expect(peak(bench.render(24_000))).toBeGreaterThan(0.01);
+  });
+
+  it('says which bank did not arrive whole, and lets one go', () => {
+    const bench = withPiano();
+    const error = (request: number): string | undefined => {
+      const reply = bench.reports.find((report) => report.type === 'reply' && report.request === request);
+      return reply?.type === 'reply' ? reply.error : 'no answer';
+    };
+    bench.take({ type: 'beginBank', request: 101, slot: 1, sizeBytes: 10 });
+    bench.take({ type: 'addToBank', slot: 1, piece: new Uint8Array(4) });
+    bench.take({ type: 'endBank', request: 102, slot: 1 });
+    expect([error(101), error(102)]).toEqual([undefined, expect.stringContaining('broke off after 4 of 10 bytes')]);
+    bench.take({ type: 'beginBank', request: 103, slot: 64, sizeBytes: 10 });
+    expect(error(103)).toContain('at most 64');
+    bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
+    expect(peak(bench.render(9_600))).toBeGreaterThan(0.01);
+    bench.take({ type: 'dropBank', slot: 0 });
+    bench.render(480_000);
+    bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
+    expect(peak(bench.render(9_600))).toBeLessThan(1e-6);
   });
 });

@@ -71,8 +71,9 @@ export const writeTemp = (api: Api, body: string, keepalive = false) =>
   });
 
 export const soundFontCatalog = (api: Api) => api.json<SoundFontCatalog>('GET', '/plugins/soundfonts/catalog');
-export const downloadSoundFont = (api: Api, id: string, signal: AbortSignal) =>
-  api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { signal });
+/** A SoundFont reduced to some presets, `bank:program` each, as an SF2 file. */
+export const downloadSoundFont = (api: Api, id: string, presets: readonly string[]) =>
+  api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { query: { presets: presets.join(',') } });
 
 export type SoundFontRenderRequest = {
   notes: Note[];

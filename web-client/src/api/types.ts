@@ -61,6 +61,8 @@ export type SoundFontEntry = {
   default: boolean;
   usable: boolean;
   problem: string | null;
+  /** Bad regions of the file, without which it is played. */
+  skipped: { count: number; reasons: string[] };
   presets: Preset[];
 };
 export type SoundFontCatalog = { soundfonts: SoundFontEntry[]; scanned_at: string | null };

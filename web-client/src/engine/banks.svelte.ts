@@ -1,69 +1,152 @@
-/** SoundFonts on their way from the service into the engine. */
-import type { SongEngine } from '@songfoundry/web-worklet';
+/** SoundFonts on their way from the service into the engine, reduced to what the song plays. */
+import { MAX_BANKS, type SongEngine } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { downloadSoundFont } from '../api/endpoints';
+import { AUDITION_TRACK_ID } from '../project/engine-project';
+import { planBanks, type PlannedBank, type TrackNeeds } from './bank-plan';
 
-export type BankLoading = { id: string; fraction: number | null };
+export type BankLoading = { soundfontId: string; fraction: number | null };
+
+/** What the engine may hold of banks that no track plays now, but an undo may ask for: 256 MiB together with those played. */
+const KEPT_BYTES = 256 * 1024 * 1024;
+/** Places in the engine that are left free of such banks. */
+const FREE_PLACES = 16;
+
+type Bank = PlannedBank & { sizeBytes: number; failed: boolean };
 
 export class Banks {
   /** The bank being fetched, for the progress display. */
   loading = $state.raw<BankLoading | null>(null);
   readonly #api: Api;
-  readonly #failed = new Set<string>();
+  readonly #onFailure: (soundfontId: string, error: unknown) => void;
+  #engine: SongEngine | null = null;
+  /** By id, the longest known first. */
+  #banks = new Map<string, Bank>();
+  #assigned: ReadonlyMap<string, string> = new Map();
+  #queue: { bank: Bank; done: () => void }[] = [];
+  #ends = new Map<string, Promise<void>>();
+  #working = false;
+  #count = 0;
 
-  constructor(api: Api) {
+  constructor(api: Api, onFailure: (soundfontId: string, error: unknown) => void) {
     this.#api = api;
+    this.#onFailure = onFailure;
   }
 
   /**
-   * Brings the banks that the engine lacks, one after the other. Answers with
-   * those that could not be had; a bank that failed is not tried again by itself.
+   * Finds a bank for each track and starts to load those that are missing; the ids that it answers
+   * with, by track, have places in the engine from now on.
    */
-  async bring(engine: SongEngine, ids: readonly string[]): Promise<Map<string, unknown>> {
-    const failures = new Map<string, unknown>();
-    for (const id of ids) {
-      if (engine.hasBank(id) || this.#failed.has(id)) continue;
-      this.loading = { id, fraction: null };
+  assign(engine: SongEngine, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
+    if (engine !== this.#engine) this.#startOver(engine);
+    const newId = (soundfontId: string): string => `${soundfontId} ${++this.#count}`;
+    const plan = planBanks(tracks, [...this.#banks.values()], this.#assigned, newId);
+    this.#assigned = plan.assigned;
+    this.#makeRoom(engine, plan.fresh.length);
+    for (const fresh of plan.fresh) {
+      engine.addBank(fresh.id);
+      const bank: Bank = { ...fresh, sizeBytes: 0, failed: false };
+      this.#banks.set(bank.id, bank);
+      const tried = plan.assigned.get(AUDITION_TRACK_ID) === bank.id;
+      this.#ends.set(
+        bank.id,
+        new Promise((done) => {
+          // A sound that is being tried does not wait for the rest of the song.
+          if (tried) this.#queue.unshift({ bank, done });
+          else this.#queue.push({ bank, done });
+        }),
+      );
+    }
+    void this.#work(engine);
+    return plan.assigned;
+  }
+
+  /** Resolves when every bank that is played now is there, or has failed. */
+  async settled(): Promise<void> {
+    await Promise.all([...new Set(this.#assigned.values())].map((id) => this.#ends.get(id)));
+  }
+
+  /** Resolves when the bank of a track is there, or has failed. */
+  async ready(trackId: string): Promise<void> {
+    await this.#ends.get(this.#assigned.get(trackId) ?? '');
+  }
+
+  /** Lets banks go that no track plays, beyond what is kept; those that failed are then tried again. */
+  #makeRoom(engine: SongEngine, wanted: number): void {
+    const used = new Set(this.#assigned.values());
+    let bytes = [...this.#banks.values()].reduce((sum, bank) => sum + bank.sizeBytes, 0);
+    for (const bank of [...this.#banks.values()]) {
+      if (used.has(bank.id)) continue;
+      const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_PLACES;
+      if (!bank.failed && !crowded && bytes <= KEPT_BYTES) continue;
+      engine.dropBank(bank.id);
+      this.#banks.delete(bank.id);
+      this.#queue = this.#queue.filter((entry) => {
+        if (entry.bank === bank) entry.done();
+        return entry.bank !== bank;
+      });
+      bytes -= bank.sizeBytes;
+    }
+  }
+
+  #startOver(engine: SongEngine): void {
+    this.#engine = engine;
+    for (const { done } of this.#queue) done();
+    this.#queue = [];
+    this.#banks.clear();
+    this.#ends.clear();
+    this.#assigned = new Map();
+  }
+
+  /** Loads what waits, one after the other. */
+  async #work(engine: SongEngine): Promise<void> {
+    if (this.#working) return;
+    this.#working = true;
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      const { bank, done } = next;
+      const target = this.#engine ?? engine;
       try {
-        await engine.loadBank(id, await this.#download(id));
+        await this.#load(target, bank);
       } catch (error) {
-        this.#failed.add(id);
-        failures.set(id, error);
-      } finally {
-        this.loading = null;
+        bank.failed = true;
+        if (target === this.#engine && this.#banks.has(bank.id)) this.#onFailure(bank.soundfontId, error);
       }
+      done();
     }
-    return failures;
+    this.loading = null;
+    this.#working = false;
   }
 
-  /** Lets banks that failed be tried again. */
-  forgetFailures(): void {
-    this.#failed.clear();
+  async #load(engine: SongEngine, bank: Bank): Promise<void> {
+    const { soundfontId } = bank;
+    this.loading = { soundfontId, fraction: null };
+    const response = await downloadSoundFont(this.#api, soundfontId, [...bank.presets]);
+    const encoded = response.headers.get('content-encoding') !== null;
+    const announced = encoded ? 0 : Number(response.headers.get('content-length') ?? 0);
+    if (response.body && announced > 0) {
+      bank.sizeBytes = announced;
+      await engine.loadBank(bank.id, announced, this.#watched(response.body, soundfontId, announced));
+    } else {
+      const whole = new Uint8Array(await response.arrayBuffer());
+      bank.sizeBytes = whole.length;
+      await engine.loadBank(bank.id, whole.length, once(whole));
+    }
   }
 
-  async #download(id: string): Promise<ArrayBuffer> {
-    const response = await downloadSoundFont(this.#api, id, new AbortController().signal);
-    const length = Number(response.headers.get('content-length') ?? 0);
-    const encoded = response.headers.get('content-encoding');
-    if (!response.body || length === 0 || encoded !== null) return response.arrayBuffer();
-    const bytes = new Uint8Array(length);
+  /** A download's pieces, with the progress shown. */
+  async *#watched(body: ReadableStream<Uint8Array>, soundfontId: string, size: number): AsyncGenerator<Uint8Array> {
+    const reader = body.getReader();
     let filled = 0;
-    for await (const chunk of chunksOf(response.body)) {
-      if (filled + chunk.length > length) throw new Error(`SoundFont ${id} is longer than the ${length} bytes announced`);
-      bytes.set(chunk, filled);
-      filled += chunk.length;
-      this.loading = { id, fraction: filled / length };
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      filled += value.length;
+      this.loading = { soundfontId, fraction: filled / size };
+      yield value;
     }
-    if (filled < length) throw new Error(`SoundFont ${id} broke off after ${filled} of ${length} bytes`);
-    return bytes.buffer;
   }
 }
 
-async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    yield value;
-  }
+async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield whole;
 }

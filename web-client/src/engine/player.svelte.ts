@@ -2,9 +2,17 @@
 import { EngineUnavailableError, SongEngine, type EngineStatus, type UnavailableReason } from '@songfoundry/web-worklet';
 import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
-import { AUDITION_TRACK_ID, audibleTracks, projectForEngine, sameMusic, soundFontsOf } from '../project/engine-project';
-import type { Project, SoundFontEngine } from '../project/model';
+import {
+  AUDITION_TRACK_ID,
+  audibleTracks,
+  projectForEngine,
+  sameMusic,
+  soundsOnly,
+  withBanks,
+} from '../project/engine-project';
+import type { Project, SoundFontEngine, Track } from '../project/model';
 import { tickAtSecs } from '../project/tempo';
+import type { TrackNeeds } from './bank-plan';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { MeterBank } from './meters';
@@ -57,10 +65,12 @@ export class Player {
   #running: Promise<void> | null = null;
   #figuresAtMs = 0;
   #stoppedTick = 0;
+  /** Presets that tracks play, by what they depend on. */
+  readonly #presets = new WeakMap<Track['items'], { engine: string; presets: string[] }>();
 
   constructor(api: Api, host: PlayerHost) {
     this.#host = host;
-    this.banks = new Banks(api);
+    this.banks = new Banks(api, (id, error) => host.failed(`SoundFont ${id} cannot be used`, error));
     this.serverSound = new ServerSound(api, (error) =>
       host.failed('The service could not render a track, so this page plays it itself', error),
     );
@@ -96,12 +106,11 @@ export class Player {
   async play(): Promise<void> {
     if (this.waiting) return;
     this.resume();
-    if (this.#running || !this.#engine) {
-      this.waiting = true;
-      if (this.#project) await this.sync(this.#project);
-      if (!this.waiting) return;
-      this.waiting = false;
-    }
+    this.waiting = true;
+    if ((this.#running || !this.#engine) && this.#project) await this.sync(this.#project);
+    await this.banks.settled();
+    if (!this.waiting) return;
+    this.waiting = false;
     if (!this.#engine) return;
     this.seekTick(this.#stoppedTick);
     await this.#engine.play();
@@ -147,10 +156,11 @@ export class Player {
     this.#engine?.allNotesOff();
   }
 
-  /** Puts a sound on the audition track, or takes it away with null. */
+  /** Puts a sound on the audition track, where it can then be played, or takes it away with null. */
   async audition(sound: SoundFontEngine | null): Promise<void> {
     this.#audition = sound;
     if (this.#project) await this.sync(this.#project);
+    if (sound) await this.banks.ready(AUDITION_TRACK_ID);
   }
 
   #latencySecs(engine: SongEngine): number {
@@ -179,9 +189,8 @@ export class Player {
     const before = this.#sounding;
     if (before && audition === this.#soundingAudition && sameMusic(before, project)) return;
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
-    const failures = await this.banks.bring(engine, soundFontsOf(forEngine));
-    for (const [id, error] of failures) this.#host.failed(`SoundFont ${id} cannot be used`, error);
-    const info = await engine.setProject(forEngine);
+    const banks = this.banks.assign(engine, this.#needs(engine, forEngine));
+    const info = await engine.setProject(withBanks(forEngine, banks));
     this.#trackIds = info.trackIds;
     this.#lengthFrames = info.lengthFrames;
     this.#applyMix(project);
@@ -191,6 +200,26 @@ export class Player {
       engine.seek(frame);
       this.#playhead.report(frame, false, engine.context.sampleRate, performance.now());
     }
+  }
+
+  /** What each track plays of which SoundFont. */
+  #needs(engine: SongEngine, project: Project): TrackNeeds[] {
+    const known = (track: Track): string[] | undefined => {
+      const kept = this.#presets.get(track.items);
+      return kept?.engine === JSON.stringify(track.synth_engine) ? kept.presets : undefined;
+    };
+    const changed = project.tracks.filter((track) => known(track) === undefined);
+    if (changed.length > 0) {
+      const presets = engine.presetsUsed({ ...project, tracks: changed.map(soundsOnly) });
+      changed.forEach((track, index) => {
+        this.#presets.set(track.items, { engine: JSON.stringify(track.synth_engine), presets: presets[index] ?? [] });
+      });
+    }
+    return project.tracks.flatMap((track) => {
+      const soundfontId = track.synth_engine?.type === 'soundfont' ? track.synth_engine.soundfont_id : undefined;
+      const presets = known(track) ?? [];
+      return soundfontId === undefined || presets.length === 0 ? [] : [{ trackId: track.id, soundfontId, presets }];
+    });
   }
 
   #useServerSound(engine: SongEngine, project: Project): void {

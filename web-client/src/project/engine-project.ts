@@ -1,5 +1,5 @@
 /** The project as the engine is given it. */
-import type { Project, SoundFontEngine, Track } from './model';
+import type { Item, Project, SoundFontEngine, Track } from './model';
 
 /** Id of the silent extra track on which sounds are tried out. */
 export const AUDITION_TRACK_ID = 'songfoundry-audition';
@@ -34,15 +34,29 @@ function withNamedSoundFont(track: Track, defaultId: string | null): Track {
   return { ...track, synth_engine: { ...engine, soundfont_id: defaultId } };
 }
 
-/** The banks that the project's tracks play, each once. */
-export function soundFontsOf(project: Project): string[] {
-  const ids = new Set<string>();
-  for (const track of project.tracks) {
-    if (track.synth_engine?.type === 'soundfont' && track.synth_engine.soundfont_id !== undefined) {
-      ids.add(track.synth_engine.soundfont_id);
-    }
-  }
-  return [...ids];
+/** The project with each track's SoundFont named by the engine's bank that it plays. */
+export function withBanks(project: Project, banks: ReadonlyMap<string, string>): Project {
+  const tracks = project.tracks.map((track) => {
+    const bankId = banks.get(track.id);
+    if (track.synth_engine?.type !== 'soundfont' || bankId === undefined) return track;
+    return { ...track, synth_engine: { ...track.synth_engine, soundfont_id: bankId } };
+  });
+  return { ...project, tracks };
+}
+
+/** MIDI controllers that select a bank. */
+const BANK_SELECT = [0, 32];
+
+/** The track with no more than what says which presets it plays. */
+export function soundsOnly(track: Track): Track {
+  const items = track.items.flatMap((item): Item[] => {
+    if (item.type !== 'midi') return [];
+    const controls = item.controls.filter(
+      (control) => control.type === 'program' || (control.type === 'cc' && BANK_SELECT.includes(control.controller)),
+    );
+    return [{ ...item, notes: [], controls }];
+  });
+  return { ...track, items };
 }
 
 /** Whether each track is heard: not muted, and soloed if any track is. */

@@ -26,7 +26,10 @@ export function addImported(project: Project, imported: Project): Project {
   const tracks = [...kept, ...added];
   if (!empty) return { ...project, tracks };
   const { name, tempo_map, time_signatures, markers } = imported;
-  return { ...project, name, tempo_map, time_signatures, markers, tracks };
+  // What else the file says of itself, and an export says again.
+  const known = new Set(Object.keys(project));
+  const unknown = Object.fromEntries(Object.entries(imported).filter(([field]) => !known.has(field)));
+  return { ...project, ...unknown, name, tempo_map, time_signatures, markers, tracks };
 }
 
 /** Whether both songs run at one and the same tempo throughout. */

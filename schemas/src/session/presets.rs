@@ -1,0 +1,96 @@
+//! Which presets of a bank a session can sound.
+
+use std::collections::BTreeSet;
+
+use dsp_core::session::{Event, Session, Track};
+
+/// Bank select, most and least significant byte.
+const BANK_SELECT: [u8; 2] = [0, 32];
+/// Number of the bank that holds drum kits (SF2.04, section 7.2).
+const DRUM_BANK: u16 = 128;
+
+/// Bank and program numbers that the tracks on a slot can ask their bank for, ascending.
+pub fn presets_used(session: &Session, bank_slot: u32) -> Vec<(u16, u8)> {
+    let on_slot = |track: &&Track| track.instrument.is_some_and(|own| own.bank_slot == bank_slot);
+    let used: BTreeSet<(u16, u8)> = session.tracks.iter().filter(on_slot).flat_map(track_presets).collect();
+    used.into_iter().collect()
+}
+
+/// Bank and program numbers that a track can ask its bank for: its own, its items', and those of
+/// program changes. Never too few: for a program change after bank select controllers, every
+/// bank is named that they could mean.
+pub fn track_presets(track: &Track) -> BTreeSet<(u16, u8)> {
+    let Some(instrument) = track.instrument else { return BTreeSet::new() };
+    let mut used = BTreeSet::from([(instrument.bank, instrument.program)]);
+    let mut banks = BTreeSet::from([instrument.bank]);
+    let mut programs = BTreeSet::new();
+    for event in &track.events {
+        match event.event {
+            Event::Preset { bank, program } => {
+                banks.insert(bank);
+                used.insert((bank, program));
+            }
+            Event::Controller { controller, value } if BANK_SELECT.contains(&controller) => {
+                banks.extend([u16::from(value), DRUM_BANK]);
+            }
+            Event::Program { program } => {
+                programs.insert(program);
+            }
+            _ => {}
+        }
+    }
+    for program in programs {
+        used.extend(banks.iter().map(|bank| (*bank, program)));
+    }
+    used
+}
+
+#[cfg(test)]
+mod tests {
+    use dsp_core::session::{Instrument, TrackEvent};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(slot: u32, events: &[Event], expected: &[(u16, u8)]) {
+        let event = |&event| TrackEvent { frame: 0, event };
+        let track = Track {
+            id: "t".into(),
+            gain: 1.0,
+            pan: 0.0,
+            audible: true,
+            instrument: Some(Instrument { bank_slot: slot, bank: 8, program: 4 }),
+            events: events.iter().map(event).collect(),
+        };
+        let silent = Track { instrument: None, ..track.clone() };
+        let session = Session {
+            sample_rate_hz: 48_000,
+            polyphony: 8,
+            seed: 0,
+            interpolation: Default::default(),
+            reverb: Default::default(),
+            chorus: Default::default(),
+            master_gain: 1.0,
+            length_frames: 0,
+            tracks: vec![silent, track],
+        };
+        assert_eq!(presets_used(&session, 3), expected);
+    }
+
+    #[test]
+    fn a_slot_is_asked_for_what_its_tracks_play() {
+        check(3, &[], &[(8, 4)]);
+        check(2, &[Event::Preset { bank: 1, program: 1 }], &[]);
+        check(3, &[Event::Preset { bank: 128, program: 0 }], &[(8, 4), (128, 0)]);
+        check(3, &[Event::Program { program: 9 }], &[(8, 4), (8, 9)]);
+        let back = [Event::Preset { bank: 1, program: 2 }, Event::Program { program: 9 }];
+        check(3, &back, &[(1, 2), (1, 9), (8, 4), (8, 9)]);
+    }
+
+    #[test]
+    fn bank_select_may_mean_any_of_its_banks() {
+        let controller = |controller, value| Event::Controller { controller, value };
+        let events = [controller(0, 127), controller(32, 2), controller(7, 5), Event::Program { program: 1 }];
+        check(3, &events, &[(2, 1), (8, 1), (8, 4), (127, 1), (128, 1)]);
+    }
+}
