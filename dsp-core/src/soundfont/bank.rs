@@ -4,9 +4,12 @@ use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
-use super::content::{self, Content, Instrument, Preset, Stream, WavePlace};
+use super::content::{self, Content, Instrument, Preset, WavePlace};
 use super::samples::{Sample, Wave};
+#[cfg(feature = "vorbis")]
+use super::skipped::Place;
 use super::skipped::Skipped;
 #[cfg(feature = "vorbis")]
 use super::vorbis::Decoded;
@@ -100,7 +103,7 @@ impl Bank {
     #[cfg(feature = "vorbis")]
     fn undecodable(&self) -> impl Iterator<Item = Skipped> {
         self.0.decoded.failures().map(|(number, reason)| {
-            let name = self.stream(number).map(|stream| stream.name.clone()).unwrap_or_default();
+            let name = self.0.content.stream_names[number].clone();
             Skipped { place: Place::Sample { number, name }, reason }
         })
     }
@@ -123,9 +126,9 @@ impl Bank {
         #[cfg(feature = "vorbis")]
         {
             let wave = self.wave_bytes();
-            let used = self.used(presets);
-            let streams = used.samples.iter().filter_map(|&sample| {
-                let stream = wave.get(self.stream(sample)?.bytes.clone())?;
+            let samples = self.used(presets).samples(self);
+            let streams = samples.iter().filter_map(|&sample| {
+                let stream = wave.get(self.stream(sample)?)?;
                 Some((sample, stream, self.samples()[sample].end))
             });
             self.0.decoded.prepare(streams)?;
@@ -140,14 +143,13 @@ impl Bank {
         let presets: BTreeSet<usize> =
             presets.iter().filter_map(|&(bank, program)| self.resolve(bank, program)).collect();
         let preset_zones = presets.iter().flat_map(|&preset| &self.presets()[preset].zones);
-        let instruments: BTreeSet<usize> = preset_zones.map(|zone| zone.instrument).collect();
-        let zones = instruments.iter().flat_map(|&instrument| &self.instruments()[instrument].zones);
-        let samples = zones.map(|zone| zone.sample).collect();
-        Used { presets, instruments, samples }
+        let instruments = preset_zones.map(|zone| zone.instrument).collect();
+        Used { presets, instruments }
     }
 
-    pub(super) fn stream(&self, sample: usize) -> Option<&Stream> {
-        self.0.content.streams.get(sample)?.as_ref()
+    /// Where the Ogg Vorbis stream of a compressed sample stands in [`Self::wave_bytes`].
+    pub(super) fn stream(&self, sample: usize) -> Option<Range<usize>> {
+        self.0.content.streams.get(sample)?.clone()
     }
 
     /// The sample data as it stands in the file.
@@ -202,11 +204,18 @@ impl Bank {
     }
 }
 
-/// Numbers of the presets, instruments and samples that sound.
+/// Numbers of the presets and instruments that sound.
 pub(super) struct Used {
     pub(super) presets: BTreeSet<usize>,
     pub(super) instruments: BTreeSet<usize>,
-    pub(super) samples: BTreeSet<usize>,
+}
+
+#[cfg(feature = "vorbis")]
+impl Used {
+    pub(super) fn samples(&self, bank: &Bank) -> BTreeSet<usize> {
+        let zones = self.instruments.iter().flat_map(|&instrument| &bank.instruments()[instrument].zones);
+        zones.map(|zone| zone.sample).collect()
+    }
 }
 
 impl fmt::Debug for Bank {

@@ -1,5 +1,6 @@
 //! A bank's tables, read from its file.
 
+#[cfg(feature = "vorbis")]
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -62,17 +63,12 @@ pub(super) struct Content {
     pub(super) presets: Vec<Preset>,
     pub(super) instruments: Vec<Instrument>,
     pub(super) samples: Vec<Sample>,
-    /// By sample; of compressed ones that may be played.
-    pub(super) streams: Vec<Option<Stream>>,
+    /// Where the Ogg Vorbis stream of a compressed sample stands in the sample data, in bytes.
+    pub(super) streams: Vec<Option<Span<usize>>>,
+    /// Names of the compressed samples; empty for others.
+    #[cfg(feature = "vorbis")]
+    pub(super) stream_names: Vec<String>,
     pub(super) report: Report,
-}
-
-/// A compressed sample.
-#[derive(Debug)]
-pub(super) struct Stream {
-    /// Where its Ogg Vorbis stream stands in the sample data, in bytes.
-    pub(super) bytes: Span<usize>,
-    pub(super) name: String,
 }
 
 /// Where the sample data stands in the file, in bytes.
@@ -109,8 +105,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     let mut report = Report::default();
     let wave = wave_place(file, &chunks, &mut report);
     let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
-    let Samples { samples, streams, playable } =
-        read_samples(sample_headers, &file[wave.high.clone()], &mut report);
+    let samples = read_samples(sample_headers, &file[wave.high.clone()], &mut report);
     let instrument_zones = ZoneTables {
         target: Generator::SampleId,
         target_name: "sample",
@@ -119,7 +114,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
         modulators: optional_table("imod", chunks.instrument_modulators, &mut report),
     };
     let headers = table::<22>("inst", chunks.instrument_headers)?;
-    let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &playable, &mut report);
+    let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.playable, &mut report);
     let preset_zones = ZoneTables {
         target: Generator::Instrument,
         target_name: "instrument",
@@ -129,7 +124,17 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     };
     let headers = table::<38>("phdr", chunks.preset_headers)?;
     let presets = read_presets(headers, &preset_zones, instruments.len(), &mut report);
-    Ok((Content { summary, presets, instruments, samples, streams, report }, wave))
+    let content = Content {
+        summary,
+        presets,
+        instruments,
+        samples: samples.samples,
+        streams: samples.streams,
+        #[cfg(feature = "vorbis")]
+        stream_names: samples.stream_names,
+        report,
+    };
+    Ok((content, wave))
 }
 
 fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlace {
@@ -155,7 +160,9 @@ fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlac
 
 struct Samples {
     samples: Vec<Sample>,
-    streams: Vec<Option<Stream>>,
+    streams: Vec<Option<Span<usize>>>,
+    #[cfg(feature = "vorbis")]
+    stream_names: Vec<String>,
     playable: Vec<bool>,
 }
 
@@ -164,6 +171,8 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], report: &mut Report) -> Sampl
     let mut all = Samples {
         samples: Vec::with_capacity(count),
         streams: Vec::with_capacity(count),
+        #[cfg(feature = "vorbis")]
+        stream_names: Vec::with_capacity(count),
         playable: Vec::with_capacity(count),
     };
     for (number, header) in headers.iter().enumerate() {
@@ -173,7 +182,9 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], report: &mut Report) -> Sampl
             report.add(reason, || Place::Sample { number, name: name() });
         }
         all.samples.push(sample);
-        all.streams.push(stream.map(|bytes| Stream { bytes, name: name() }));
+        #[cfg(feature = "vorbis")]
+        all.stream_names.push(stream.as_ref().map(|_| name()).unwrap_or_default());
+        all.streams.push(stream);
         all.playable.push(problem.is_none());
     }
     all

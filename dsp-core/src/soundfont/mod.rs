@@ -10,6 +10,7 @@ mod generators;
 mod modulator_lists;
 mod modulators;
 mod records;
+mod reduce;
 mod riff;
 mod samples;
 mod skipped;
@@ -80,6 +81,16 @@ pub enum BankError {
         frames: u64,
         /// Most frames.
         limit_frames: u64,
+    },
+    /// A bank that an SF2 file has no room for.
+    #[error("the bank has {count} {what}; an SF2 file has room for {limit}")]
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// How many fit.
+        limit: u64,
     },
     /// A chunk that a bank cannot do without.
     #[error("the {chunk} chunk is missing")]

@@ -35,6 +35,9 @@ pub(crate) struct Wave<'a> {
     pub(crate) low: Option<&'a [u8]>,
 }
 
+/// Type of a sample without another side.
+pub(super) const MONO: u16 = 1;
+
 /// Type flag of samples in the ROM of a sound card.
 const ROM_SAMPLE: u16 = 0x8000;
 

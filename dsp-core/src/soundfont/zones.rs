@@ -11,7 +11,7 @@ use super::records::u16_at;
 use super::skipped::Reason;
 
 /// Keys or velocities, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Range {
     pub(crate) low: u8,
     pub(crate) high: u8,

@@ -1,0 +1,108 @@
+//! Writes a bank that holds no more than a choice of presets and sounds the same: to the bit, as
+//! every value that a voice reads is the same.
+
+mod modulators;
+#[cfg(test)]
+pub(super) mod tests;
+mod wave;
+mod writer;
+mod zones;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::bank::Used;
+use super::{Bank, BankError, SampleEncoding};
+use wave::WaveWriter;
+use zones::{Level, ZoneOut, ZonesWriter};
+
+/// Writes an SF2 file of these presets, which keep their numbers. Compressed samples have to be
+/// prepared; those that cannot be decoded are left out.
+pub(super) fn reduced(bank: &Bank, used: &Used) -> Result<Vec<u8>, BankError> {
+    let wave = WaveWriter::new(bank, used);
+    let mut instruments = ZonesWriter::new(Level::Instrument);
+    let mut instrument_numbers = BTreeMap::new();
+    for &instrument in &used.instruments {
+        instrument_numbers.insert(instrument, instruments.len());
+        let zones = bank.instruments()[instrument].zones.iter().filter_map(|zone| {
+            Some(ZoneOut {
+                keys: zone.keys,
+                velocities: zone.velocities,
+                generators: wave.pinned(zone)?,
+                modulators: &zone.modulators,
+                target: wave.number(zone.sample)?,
+            })
+        });
+        instruments.add(&zones.collect::<Vec<_>>());
+    }
+    let mut presets = ZonesWriter::new(Level::Preset);
+    let mut preset_ids = Vec::with_capacity(used.presets.len());
+    for &preset in &used.presets {
+        let preset = &bank.presets()[preset];
+        preset_ids.push((preset.bank, preset.program));
+        let zones = preset.zones.iter().filter_map(|zone| {
+            Some(ZoneOut {
+                keys: zone.keys,
+                velocities: zone.velocities,
+                generators: zone.generators,
+                modulators: &zone.modulators,
+                target: *instrument_numbers.get(&zone.instrument)?,
+            })
+        });
+        presets.add(&zones.collect::<Vec<_>>());
+    }
+    let summary = bank.summary();
+    let preset_headers = preset_ids.iter().zip(presets.first_zones()).map(|(&(bank, program), first)| {
+        let is_it = |preset: &&super::PresetSummary| (preset.bank, preset.program) == (bank, program);
+        let name = summary.presets.iter().find(is_it).map_or("", |preset| &preset.name);
+        let mut header = writer::name_field(name, 0).to_vec();
+        header.extend([program, bank, first].map(u16::to_le_bytes).as_flattened());
+        header.extend([0; 12]);
+        header
+    });
+    let mut phdr: Vec<u8> = preset_headers.flatten().collect();
+    let instrument_headers = (0..).zip(instruments.first_zones()).map(|(number, first)| {
+        let mut header = writer::name_field("Instrument", number).to_vec();
+        header.extend(first.to_le_bytes());
+        header
+    });
+    let mut inst: Vec<u8> = instrument_headers.flatten().collect();
+    let preset_tables = presets.finish()?;
+    let instrument_tables = instruments.finish()?;
+    phdr.extend(writer::name_field("EOP", 0));
+    phdr.extend([0, 0, preset_tables.zone_count].map(u16::to_le_bytes).as_flattened());
+    phdr.extend([0; 12]);
+    inst.extend(writer::name_field("EOI", 0));
+    inst.extend(instrument_tables.zone_count.to_le_bytes());
+    let info = writer::info(&summary.name);
+    let samples = wave.finish()?;
+    let data = [
+        (b"phdr", phdr),
+        (b"pbag", preset_tables.bags),
+        (b"pmod", preset_tables.modulators),
+        (b"pgen", preset_tables.generators),
+        (b"inst", inst),
+        (b"ibag", instrument_tables.bags),
+        (b"imod", instrument_tables.modulators),
+        (b"igen", instrument_tables.generators),
+        (b"shdr", samples.headers),
+    ];
+    writer::file(&info, &samples.wave, &data)
+}
+
+impl Bank {
+    /// An SF2 file of the presets that sound for these bank and program numbers, and of nothing
+    /// else. Loaded, it plays the same for these numbers, to the bit. The presets keep their
+    /// numbers and names; samples are PCM. Equal banks and numbers give equal files.
+    ///
+    /// # Errors
+    ///
+    /// [`BankError::TooLong`] as for [`Self::prepare`], and [`BankError::TooLarge`] if the result
+    /// would not fit the 16-bit indices or the 32-bit sizes of an SF2 file.
+    pub fn reduced(&self, presets: &[(u16, u8)]) -> Result<Vec<u8>, BankError> {
+        if self.summary().encoding == SampleEncoding::Vorbis {
+            self.prepare(presets)?;
+        }
+        reduced(self, &self.used(presets))
+    }
+}

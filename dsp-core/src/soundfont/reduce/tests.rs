@@ -1,0 +1,168 @@
+//! Every voice of a smaller bank reads the same numbers as that of the whole one.
+
+use super::super::Bank;
+use super::super::content::{InstrumentZone, PresetZone};
+use super::super::generators::{Generator, Generators};
+use super::wave::{OFFSETS, offsets, places};
+
+const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+
+fn bank(path: &str) -> Bank {
+    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is sound")
+}
+
+fn all_presets(bank: &Bank) -> Vec<(u16, u8)> {
+    bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect()
+}
+
+/// Without the generators that only move places in the sample.
+fn without_offsets(generators: &Generators) -> Generators {
+    let mut rest = *generators;
+    for (fine, coarse) in OFFSETS {
+        rest.set(fine, 0);
+        rest.set(coarse, 0);
+    }
+    rest
+}
+
+/// The frames that a zone plays, and its loop as seen from its first frame.
+type Sound<'a> = (&'a [[u8; 2]], Option<&'a [u8]>, Option<(usize, usize)>);
+
+fn sound<'a>(bank: &'a Bank, zone: &InstrumentZone) -> Option<Sound<'a>> {
+    let sample = &bank.samples()[zone.sample];
+    let wave = bank.wave(zone.sample)?;
+    let frames = wave.high.len() as i64;
+    let [start, end, loop_start, loop_end] = core::array::from_fn(|end| {
+        (i64::from(places(sample)[end]) + offsets(&zone.generators)[end]).clamp(0, frames) as usize
+    });
+    let loops = sample.loop_ok.then(|| (loop_start.wrapping_sub(start), loop_end.wrapping_sub(start)));
+    Some((wave.high.get(start..end)?, wave.low.and_then(|low| low.get(start..end)), loops))
+}
+
+fn check_zone(whole: (&Bank, &InstrumentZone), small: (&Bank, &InstrumentZone)) {
+    let ((whole_bank, whole), (small_bank, small)) = (whole, small);
+    assert_eq!((whole.keys, whole.velocities), (small.keys, small.velocities));
+    assert_eq!(without_offsets(&whole.generators), without_offsets(&small.generators));
+    assert_eq!(whole.modulators, small.modulators);
+    let header = |bank: &Bank, zone: &InstrumentZone| {
+        let sample = bank.samples()[zone.sample];
+        (sample.rate_hz, sample.root_key, sample.correction_cents, sample.loop_ok)
+    };
+    assert_eq!(header(whole_bank, whole), header(small_bank, small));
+    let (high, low, loops) = sound(whole_bank, whole).expect("frames");
+    let (small_high, small_low, small_loops) = sound(small_bank, small).expect("frames");
+    assert!(high == small_high && loops == small_loops);
+    let silent = vec![0; high.len()];
+    assert!(low.unwrap_or(&silent) == small_low.unwrap_or(&silent));
+}
+
+fn check_preset_zone(whole: (&Bank, &PresetZone), small: (&Bank, &PresetZone)) {
+    let ((whole_bank, whole), (small_bank, small)) = (whole, small);
+    assert_eq!((whole.keys, whole.velocities), (small.keys, small.velocities));
+    assert_eq!(whole.generators, small.generators);
+    assert_eq!(whole.modulators, small.modulators);
+    let zones = &whole_bank.instruments()[whole.instrument].zones;
+    let zones: Vec<_> = zones.iter().filter(|zone| whole_bank.wave(zone.sample).is_some()).collect();
+    let small_zones = &small_bank.instruments()[small.instrument].zones;
+    assert_eq!(zones.len(), small_zones.len());
+    for (whole, small) in zones.into_iter().zip(small_zones) {
+        check_zone((whole_bank, whole), (small_bank, small));
+    }
+}
+
+/// Reduces a bank and compares what these numbers play; returns the size of the file in bytes.
+pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
+    let file = whole.reduced(presets).expect("a smaller bank");
+    assert!(file == whole.reduced(presets).expect("the same bank"));
+    let small = Bank::from_bytes(&file).expect("a sound bank");
+    assert_eq!(small.skipped(), []);
+    for &(bank, program) in presets {
+        let index = (whole.resolve(bank, program), small.resolve(bank, program));
+        let (Some(whole_index), Some(small_index)) = index else {
+            assert_eq!(index, (None, None), "{bank}:{program}");
+            continue;
+        };
+        let (whole_preset, small_preset) = (&whole.presets()[whole_index], &small.presets()[small_index]);
+        assert_eq!(
+            (whole_preset.bank, whole_preset.program),
+            (small_preset.bank, small_preset.program),
+            "{bank}:{program}"
+        );
+        assert_eq!(whole_preset.zones.len(), small_preset.zones.len());
+        for (whole_zone, small_zone) in whole_preset.zones.iter().zip(&small_preset.zones) {
+            check_preset_zone((whole, whole_zone), (&small, small_zone));
+        }
+    }
+    file.len()
+}
+
+#[test]
+fn a_reduced_bank_holds_what_its_presets_need() {
+    let tim = bank(TIM);
+    for preset in all_presets(&tim) {
+        check(&tim, &[preset]);
+    }
+    let whole_bytes = std::fs::metadata(TIM).expect("the bank is installed").len() as usize;
+    let all_bytes = check(&tim, &all_presets(&tim));
+    assert!(all_bytes.abs_diff(whole_bytes) < whole_bytes / 20, "{all_bytes} of {whole_bytes} bytes");
+}
+
+#[test]
+fn a_session_of_piano_and_drums_takes_little_of_a_large_bank() {
+    let fluid = bank(FLUID);
+    let bytes = check(&fluid, &[(0, 0), (128, 0)]);
+    assert!((10_000_000..20_000_000).contains(&bytes), "{bytes} bytes");
+    assert_eq!(fluid.reduced(&[(0, 0), (128, 0)]), fluid.reduced(&[(128, 0), (0, 0), (0, 0)]));
+    check(&fluid, &all_presets(&fluid));
+}
+
+#[test]
+fn numbers_that_fall_back_to_another_preset_still_do() {
+    let tim = bank(TIM);
+    check(&tim, &[(77, 5), (0, 127), (130, 99)]);
+    let nothing = Bank::from_bytes(&tim.reduced(&[]).unwrap()).unwrap();
+    assert_eq!((nothing.presets().len(), nothing.samples().len()), (0, 0));
+}
+
+#[test]
+fn a_reduced_bank_keeps_names_and_numbers() {
+    let small = Bank::from_bytes(&bank(TIM).reduced(&[(0, 40)]).unwrap()).unwrap();
+    let presets: Vec<_> =
+        small.summary().presets.iter().map(|it| (it.bank, it.program, it.name.as_str())).collect();
+    assert_eq!(presets, [(0, 40, "Violin")]);
+    assert_eq!(small.summary().name, bank(TIM).summary().name);
+}
+
+#[test]
+fn offsets_that_end_at_the_edge_of_the_sample_data_still_do() {
+    let tim = bank(TIM);
+    let zone = &tim.instruments()[0].zones[0];
+    let mut used = tim.used(&[]);
+    used.instruments.insert(0);
+    let writer = super::WaveWriter::new(&tim, &used);
+    let mut moved = InstrumentZone {
+        keys: zone.keys,
+        velocities: zone.velocities,
+        generators: zone.generators,
+        modulators: zone.modulators.clone(),
+        sample: zone.sample,
+    };
+    moved.generators.set(Generator::EndAddrsCoarseOffset, i16::MAX);
+    moved.generators.set(Generator::StartAddrsCoarseOffset, i16::MIN);
+    let (high, ..) = sound(&tim, &moved).expect("frames");
+    assert_eq!(high.len(), tim.wave(0).expect("frames").high.len(), "the test reaches both edges");
+    let pinned = InstrumentZone { generators: writer.pinned(&moved).expect("kept"), ..moved };
+    assert!(sound(&tim, &pinned).expect("frames").0 == high);
+    let [start, end, ..] = offsets(&pinned.generators);
+    let sample = tim.samples()[zone.sample];
+    assert_eq!(i64::from(sample.start) + start, 0);
+    assert_eq!(i64::from(sample.end) + end, high.len() as i64);
+}
+
+#[cfg(feature = "vorbis")]
+#[test]
+fn compressed_samples_become_pcm() {
+    let muse = bank("/usr/share/sounds/sf3/MuseScore_General_Lite.sf3");
+    check(&muse, &[(0, 40), (128, 0)]);
+}

@@ -1,0 +1,216 @@
+//! Lists of zones (sections 7.3 to 7.5 and 7.7 to 7.9). What most zones of a list have in common
+//! goes to a global zone, as otherwise the 16-bit indices could not count all of it.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::super::generators::{Generator, Generators, Use};
+use super::super::modulators::Modulator;
+use super::super::zones::Range;
+use super::super::{BankError, default_modulators_table::DEFAULT_MODULATORS};
+use super::modulators::{self, Modulators};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Preset,
+    Instrument,
+}
+
+impl Level {
+    fn target(self) -> Generator {
+        match self {
+            Self::Preset => Generator::Instrument,
+            Self::Instrument => Generator::SampleId,
+        }
+    }
+
+    fn defaults(self) -> Generators {
+        match self {
+            Self::Preset => Generators::NO_OFFSETS,
+            Self::Instrument => Generators::DEFAULTS,
+        }
+    }
+
+    fn default_modulators(self) -> &'static [Modulator] {
+        match self {
+            Self::Preset => &[],
+            Self::Instrument => &DEFAULT_MODULATORS,
+        }
+    }
+}
+
+/// A zone to be written.
+pub(super) struct ZoneOut<'a> {
+    pub(super) keys: Range,
+    pub(super) velocities: Range,
+    pub(super) generators: Generators,
+    pub(super) modulators: &'a [Modulator],
+    pub(super) target: usize,
+}
+
+/// The tables of all presets or of all instruments.
+pub(super) struct ZonesWriter {
+    level: Level,
+    /// Where the zones of each list begin.
+    first_zones: Vec<usize>,
+    bags: Vec<[usize; 2]>,
+    generators: Vec<[u8; 4]>,
+    modulators: Vec<[u8; 10]>,
+    /// The greatest number of what a zone plays.
+    last_target: usize,
+}
+
+/// Tables with their terminal records.
+pub(super) struct Tables {
+    pub(super) zone_count: u16,
+    pub(super) bags: Vec<u8>,
+    pub(super) generators: Vec<u8>,
+    pub(super) modulators: Vec<u8>,
+}
+
+/// What zones begin with.
+struct Base {
+    keys: Range,
+    velocities: Range,
+    generators: Generators,
+}
+
+impl ZonesWriter {
+    pub(super) fn new(level: Level) -> Self {
+        Self {
+            level,
+            first_zones: Vec::new(),
+            bags: Vec::new(),
+            generators: Vec::new(),
+            modulators: Vec::new(),
+            last_target: 0,
+        }
+    }
+
+    /// How many lists were added.
+    pub(super) fn len(&self) -> usize {
+        self.first_zones.len()
+    }
+
+    /// Where the zones of each list begin; only means something if [`Self::finish`] succeeds.
+    pub(super) fn first_zones(&self) -> impl Iterator<Item = u16> {
+        self.first_zones.iter().map(|&first| first as u16)
+    }
+
+    /// Adds the zones of one preset or instrument.
+    pub(super) fn add(&mut self, zones: &[ZoneOut<'_>]) {
+        self.first_zones.push(self.bags.len());
+        let defaults = Base { keys: Range::ALL, velocities: Range::ALL, generators: self.level.defaults() };
+        let base = common(zones, &defaults);
+        let lists: Vec<_> = zones.iter().map(|zone| zone.modulators).collect();
+        let Modulators { global, own } = modulators::split(&lists, self.level.default_modulators());
+        let before = self.generators.len();
+        let bag = [before, self.modulators.len()];
+        self.write_generators(&base, &defaults);
+        self.modulators.extend(global.iter().map(Modulator::record));
+        if bag != [self.generators.len(), self.modulators.len()] {
+            self.bags.push(bag);
+        }
+        for (zone, modulators) in zones.iter().zip(own) {
+            self.bags.push([self.generators.len(), self.modulators.len()]);
+            let ZoneOut { keys, velocities, generators, target, .. } = *zone;
+            self.write_generators(&Base { keys, velocities, generators }, &base);
+            self.write(self.level.target(), target as u16);
+            self.last_target = self.last_target.max(target);
+            self.modulators.extend(modulators.iter().map(Modulator::record));
+        }
+    }
+
+    /// Writes what differs from `base`, the ranges first.
+    fn write_generators(&mut self, own: &Base, base: &Base) {
+        let range = |range: Range| u16::from_le_bytes([range.low, range.high]);
+        if own.keys != base.keys {
+            self.write(Generator::KeyRange, range(own.keys));
+        }
+        if own.velocities != base.velocities {
+            self.write(Generator::VelRange, range(own.velocities));
+        }
+        for generator in values() {
+            let value = own.generators.get(generator);
+            if value != base.generators.get(generator) {
+                self.write(generator, value.cast_unsigned());
+            }
+        }
+    }
+
+    fn write(&mut self, generator: Generator, amount: u16) {
+        let [low, high] = amount.to_le_bytes();
+        self.generators.push([generator as u8, 0, low, high]);
+    }
+
+    pub(super) fn finish(self) -> Result<Tables, BankError> {
+        let limit = usize::from(u16::MAX);
+        let counts = [
+            ("zones", self.bags.len()),
+            ("generators", self.generators.len()),
+            ("modulators", self.modulators.len()),
+            ("instruments or samples", self.last_target),
+        ];
+        if let Some((what, count)) = counts.into_iter().find(|(_, count)| *count > limit) {
+            return Err(BankError::TooLarge { what, count: count as u64, limit: limit as u64 });
+        }
+        let terminal = [self.generators.len(), self.modulators.len()];
+        let words = self.bags.iter().chain([&terminal]).flatten();
+        Ok(Tables {
+            zone_count: self.bags.len() as u16,
+            bags: words.flat_map(|&word| (word as u16).to_le_bytes()).collect(),
+            generators: [self.generators.as_flattened(), &[0; 4]].concat(),
+            modulators: [self.modulators.as_flattened(), &[0; 10]].concat(),
+        })
+    }
+}
+
+/// Generators that have a value of their own.
+fn values() -> impl Iterator<Item = Generator> {
+    (0..Generator::COUNT as u16).filter_map(Generator::from_number).filter(|it| it.usage() != Use::Structure)
+}
+
+/// What a global zone should hold so that the fewest records are needed.
+fn common(zones: &[ZoneOut<'_>], defaults: &Base) -> Base {
+    let mut saved = 0;
+    let mut generators = defaults.generators;
+    for generator in values() {
+        let default = defaults.generators.get(generator);
+        let (value, records) = cheapest(zones.iter().map(|zone| zone.generators.get(generator)), default);
+        generators.set(generator, value);
+        saved += records;
+    }
+    let (keys, key_records) = cheapest(zones.iter().map(|zone| zone.keys), defaults.keys);
+    let (velocities, velocity_records) =
+        cheapest(zones.iter().map(|zone| zone.velocities), defaults.velocities);
+    saved += key_records + velocity_records;
+    // The zone itself has to be worth it, too.
+    if saved < 2 {
+        let Base { keys, velocities, generators } = *defaults;
+        return Base { keys, velocities, generators };
+    }
+    Base { keys, velocities, generators }
+}
+
+/// The value to be written once for all, and how many records that saves.
+pub(super) fn cheapest<T: Copy + Ord>(values: impl Iterator<Item = T>, default: T) -> (T, usize) {
+    let mut counts = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_insert(0_usize) += 1;
+    }
+    let default_count = counts.get(&default).copied().unwrap_or(0);
+    let (common, count) = counts.into_iter().max_by_key(|&(_, count)| count).unwrap_or((default, 0));
+    if count > default_count + 1 { (common, count - default_count - 1) } else { (default, 0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cheapest;
+
+    #[test]
+    fn what_is_written_once_saves_the_most() {
+        assert_eq!(cheapest([5, 5, 5, 0].into_iter(), 0), (5, 1));
+        assert_eq!(cheapest([5, 5, 0, 0].into_iter(), 0), (0, 0));
+        assert_eq!(cheapest([5].into_iter(), 0), (0, 0));
+    }
+}
