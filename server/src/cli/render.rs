@@ -131,9 +131,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let rendered = render(&project, &options, |_| Ok(Some(bank.clone())), destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
-        RenderError::Synthesizer { .. } => {
-            anyhow::Error::new(error).context(args.soundfont.display().to_string())
-        }
         RenderError::Cancelled => {
             anyhow::anyhow!("interrupted; {} was not written", args.output.display())
         }

@@ -150,6 +150,8 @@ pub struct SoundConfig {
     pub default_soundfont: Option<String>,
     /// Memory for opened banks, in bytes.
     pub bank_cache_bytes: u64,
+    /// Disk space for reduced banks, in bytes.
+    pub reduced_banks_bytes: u64,
 }
 
 /// Limits on what is accepted.
@@ -319,6 +321,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         soundfont_dirs,
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
+        reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })
 }
 

@@ -160,7 +160,15 @@ pub const SETTINGS: &[Setting] = &[
         default: "1073741824",
         unit: "bytes",
         range: Range::Whole(0, 1 << 40),
-        about: "Memory for opened SoundFonts that are kept for the next render.",
+        about: "Opened SoundFonts that are kept for the next render; one with compressed samples counts tenfold.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_REDUCED_BANKS_BYTES",
+        default: "1073741824",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 40),
+        about: "Disk space for SoundFonts reduced to what browsers asked for; the longest unused go first.",
         ..BLANK
     },
     Setting {

@@ -26,6 +26,7 @@ pub(crate) use file_answer::attachment;
 pub use render::RenderAnswer;
 pub(crate) use render::document;
 use soundfonts::Catalogue;
+use soundfonts::reduced::ReducedBanks;
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
@@ -50,6 +51,8 @@ pub struct Sound {
     pub catalogue: Catalogue,
     /// Opened banks.
     pub banks: BankCache,
+    /// Banks reduced to what browsers need of them.
+    pub(crate) reduced: ReducedBanks,
     /// Renders that answer directly run as many at a time as there are processors.
     render_places: Arc<Semaphore>,
 }
@@ -62,6 +65,7 @@ impl Sound {
         Self {
             catalogue: Catalogue::new(config),
             banks: BankCache::new(config.sound.bank_cache_bytes),
+            reduced: ReducedBanks::new(config.sound.reduced_banks_bytes),
             render_places: Arc::new(Semaphore::new(places)),
         }
     }
@@ -73,7 +77,7 @@ impl From<RenderError> for ApiError {
         let code = match &error {
             RenderError::Session(_) | RenderError::Mixer(_) | RenderError::Synth(_) => "not_playable",
             RenderError::Loudness(_) => "not_playable",
-            RenderError::Bank { .. } | RenderError::Synthesizer { .. } => "soundfont_unusable",
+            RenderError::Bank { .. } => "soundfont_unusable",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
             RenderError::NoSoundFont => return soundfonts::no_soundfont(),
             RenderError::Cancelled => {

@@ -18,7 +18,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::rendering::RenderError;
-use crate::rendering::track::render_first;
+use crate::rendering::track::{TrackChannels, render_first};
 use crate::state::AppState;
 
 /// Rate where the request names none, in hertz.
@@ -67,6 +67,10 @@ pub(super) struct SoundFontRenderRequest {
     tail_secs: Option<f64>,
     /// The engine's settings as in a project.
     settings: Option<Value>,
+    /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
+    /// mix. They belong to no loudspeakers: the file's channel mask is 0.
+    #[serde(default)]
+    sends: bool,
 }
 
 /// Renders notes with a SoundFont to a 32-bit float WAV file: the very samples that the engine
@@ -95,6 +99,7 @@ pub(super) async fn render(
     let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, state.config.limits.tail_max_secs)?;
     let snapshot = state.sound.catalogue.current().await?;
     let soundfont_id = request.soundfont_id.clone();
+    let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
     let _place = state.sound.render_places.clone().acquire_owned().await.map_err(ApiError::internal)?;
     let caller = Caller::new();
     let gone = caller.gone();
@@ -108,7 +113,7 @@ pub(super) async fn render(
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
         let buffered = std::io::BufWriter::new(&mut file);
         let mut observer = |_| !gone.load(Ordering::Relaxed);
-        render_first(&project, sample_rate_hz, tail_secs, &bank, buffered, &mut observer)?;
+        render_first(&project, sample_rate_hz, tail_secs, channels, &bank, buffered, &mut observer)?;
         Ok((file, chosen))
     };
     let (file, chosen) = tokio::task::spawn_blocking(work).await??;

@@ -5,54 +5,71 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use dsp_core::soundfont::Bank;
+use dsp_core::soundfont::{Bank, SampleEncoding};
 
-use super::BankProblem;
-use crate::bounded_read;
+use super::{BankProblem, memory};
 
 /// Largest file that is opened, in bytes: the banks of 32-bit RIFF end at twice that.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Opens a bank's file.
+/// How much larger the samples of an SF3 bank are decoded than in the file, about.
+const DECODED_GROWTH: u64 = 10;
+
+/// Opens a bank's file, whose sample data is read in place from then on.
 ///
 /// # Errors
-/// The file cannot be read, is no bank, or makes the synthesizer fail.
+/// The file cannot be read or is no bank.
 pub fn open(path: &Path) -> Result<Bank, BankProblem> {
-    let bytes = bounded_read::read(path, BANK_MAX_BYTES)?;
-    // The synthesizer reads files of anybody; a panic in it is the file's fault.
-    std::panic::catch_unwind(|| Bank::from_bytes(&bytes))
-        .unwrap_or_else(|panic| {
-            Err(dsp_core::soundfont::BankError::Unusable {
-                reason: crate::panics::message(&*panic).to_owned(),
-            })
-        })
-        .map_err(BankProblem::Content)
+    Ok(Bank::from_shared(memory::map(path, BANK_MAX_BYTES)?)?)
 }
 
 /// Opened banks, the least recently used of which are let go above a limit. One that is
 /// still playing somewhere lives on there.
+///
+/// A bank counts as large as it may become in memory: as its file, or for compressed samples as
+/// ten times that, because what is played of them is decoded and kept.
 #[derive(Debug)]
 pub struct BankCache {
     limit_bytes: u64,
     kept: Mutex<Vec<Kept>>,
 }
 
-/// Which file, in which state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Version {
-    path: PathBuf,
-    size_bytes: u64,
-    modified: Option<SystemTime>,
+/// Tells a file that has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// When it was last written, where the system knows.
+    pub modified: Option<SystemTime>,
+}
+
+impl Version {
+    /// The version that a file's metadata tells.
+    #[must_use]
+    pub fn of(facts: &fs::Metadata) -> Self {
+        Self { size_bytes: facts.len(), modified: facts.modified().ok() }
+    }
 }
 
 #[derive(Debug)]
 struct Kept {
+    path: PathBuf,
     version: Version,
     bank: Bank,
 }
 
+impl Kept {
+    fn bytes(&self) -> u64 {
+        let growth = match self.bank.summary().encoding {
+            SampleEncoding::Pcm => 1,
+            SampleEncoding::Vorbis => DECODED_GROWTH,
+        };
+        self.version.size_bytes.saturating_mul(growth)
+    }
+}
+
 impl BankCache {
-    /// An empty cache for banks whose files have at most `limit_bytes` together.
+    /// An empty cache for banks of at most `limit_bytes` together.
     #[must_use]
     pub fn new(limit_bytes: u64) -> Self {
         Self { limit_bytes, kept: Mutex::new(Vec::new()) }
@@ -65,23 +82,21 @@ impl BankCache {
     /// # Errors
     /// As [`open`].
     pub fn open(&self, path: &Path) -> Result<Bank, BankProblem> {
-        let facts = fs::metadata(path)?;
-        let version =
-            Version { path: path.to_owned(), size_bytes: facts.len(), modified: facts.modified().ok() };
+        let version = Version::of(&fs::metadata(path)?);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = kept.iter().position(|one| one.version == version) {
+        if let Some(place) = kept.iter().position(|one| one.path == path && one.version == version) {
             // The last of the list is the one used last.
             let found = kept.remove(place);
             let bank = found.bank.clone();
             kept.push(found);
             return Ok(bank);
         }
-        kept.retain(|one| one.version.path != version.path);
+        kept.retain(|one| one.path != path);
         let bank = open(path)?;
-        kept.push(Kept { version, bank: bank.clone() });
-        let mut total_bytes: u64 = kept.iter().map(|one| one.version.size_bytes).sum();
+        kept.push(Kept { path: path.to_owned(), version, bank: bank.clone() });
+        let mut total_bytes: u64 = kept.iter().map(Kept::bytes).sum();
         while total_bytes > self.limit_bytes {
-            total_bytes -= kept.remove(0).version.size_bytes;
+            total_bytes -= kept.remove(0).bytes();
         }
         Ok(bank)
     }

@@ -6,9 +6,10 @@ use dsp_core::session::{OfflineRender, Session, TailConfig};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavWriter};
 use schemas::project::{Item, Project, SynthEngine, Track, TrackKind};
+use schemas::session::presets_used;
 
 use super::measure::{Measure, Measured};
-use super::{Observer, RenderError, check_length, guarded};
+use super::{Observer, RenderError, check_length};
 
 /// A track whose peak stays below this is silent: -100 dBFS.
 const SILENT_PEAK: f32 = 1e-5;
@@ -55,7 +56,7 @@ pub fn render(
 ) -> Result<MixReport, RenderError> {
     let (session, banks) = session(project, options.sample_rate_hz, bank)?;
     let heard = tracks_to_be_heard(project, &session);
-    guarded(|| render_session(&session, &banks, options, &heard, destination, observer))
+    render_session(&session, &banks, options, &heard, destination, observer)
 }
 
 /// The project's session and the banks of its slots.
@@ -80,7 +81,26 @@ fn session(
     let slot_of =
         |id: Option<&str>| slots.iter().find(|(own, _)| own.as_deref() == id).and_then(|(_, slot)| *slot);
     let session = schemas::session::build(project, sample_rate_hz, slot_of)?;
+    for (id, slot) in &slots {
+        let Some(slot) = slot else { continue };
+        if let Some(bank) = &banks[*slot as usize] {
+            prepare(bank, &session, *slot, id.as_deref())?;
+        }
+    }
     Ok((session, banks))
+}
+
+/// Decodes what a session plays of a bank with compressed samples.
+pub(super) fn prepare(
+    bank: &Bank,
+    session: &Session,
+    slot: u32,
+    soundfont_id: Option<&str>,
+) -> Result<(), RenderError> {
+    bank.prepare(&presets_used(session, slot)).map_err(|error| RenderError::Bank {
+        name: soundfont_id.unwrap_or("default").to_owned(),
+        reason: error.into(),
+    })
 }
 
 fn has_notes(track: &Track) -> bool {

@@ -2,11 +2,11 @@
 //! command line.
 //!
 //! Memory does not grow with the length of a song: blocks go from the engine through dither
-//! into the file, and are measured on the way. What a bank of somebody else's makes the
-//! synthesizer do ends in an error, never in the end of the service.
+//! into the file, and are measured on the way.
 
 pub mod banks;
 mod measure;
+pub(crate) mod memory;
 pub mod mix;
 pub mod receipt;
 pub mod track;
@@ -48,12 +48,6 @@ pub enum RenderError {
         /// What is wrong with it.
         reason: BankProblem,
     },
-    /// The synthesizer failed over the content of a bank.
-    #[error("the synthesizer failed over a SoundFont, which is probably damaged: {reason}")]
-    Synthesizer {
-        /// What it said.
-        reason: String,
-    },
     /// The song does not fit into a WAV file.
     #[error("the song lasts {song_secs} seconds, and a WAV file of this kind holds at most {limit_secs}")]
     TooLong {
@@ -92,14 +86,6 @@ fn check_length(frames: u64, sample_rate_hz: u32, format: SampleFormat) -> Resul
         return Err(RenderError::TooLong { song_secs: frames / rate_hz, limit_secs: limit_frames / rate_hz });
     }
     Ok(())
-}
-
-/// Runs what depends on somebody else's bank: a panic of the synthesizer becomes an error.
-fn guarded<T>(work: impl FnOnce() -> Result<T, RenderError>) -> Result<T, RenderError> {
-    // Whatever the work was building is dropped with it, so no half-changed value is seen.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        Err(RenderError::Synthesizer { reason: crate::panics::message(&*panic).to_owned() })
-    })
 }
 
 #[cfg(test)]

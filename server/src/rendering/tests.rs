@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::banks::{BankCache, open};
 use super::mix::{MixOptions, render};
-use super::{BankProblem, RenderError, check_length, guarded};
+use super::{BankProblem, RenderError, check_length};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const OPTIONS: MixOptions =
@@ -123,16 +123,6 @@ fn files_that_are_no_banks_are_named() {
     fs::write(&path, b"hello").unwrap();
     let error = open(&path).unwrap_err().to_string();
     assert!(error.contains("not a SoundFont"), "{error}");
-}
-
-#[test]
-fn a_panic_of_the_synthesizer_is_an_error() {
-    let outcome: Result<(), _> = guarded(|| panic!("index out of bounds"));
-    let error = outcome.unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the synthesizer failed over a SoundFont, which is probably damaged: index out of bounds"
-    );
 }
 
 #[test]

@@ -1,17 +1,40 @@
-//! One track's notes to a WAV file, before fader, pan and limiter.
+//! One track's notes to a WAV file, before fader, pan and limiter, with or without what it sends to the
+//! reverb and chorus of the mix.
 
-use std::io::{Seek, Write};
+use std::io::{Seek, SeekFrom, Write};
 
 use dsp_core::session::{TailConfig, TrackRender};
 use dsp_core::soundfont::Bank;
-use dsp_core::wav::{SampleFormat, WavWriter};
+use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 
 use super::mix::prepare;
-use super::{Observer, RenderError, check_length, guarded};
+use super::{CHANNELS, Observer, RenderError, check_length};
 
 /// Blocks between two reports to the observer.
 const REPORT_BLOCKS: u32 = 10;
+
+/// Where the channel mask stands in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`):
+/// behind the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
+const CHANNEL_MASK_OFFSET: u64 = 12 + 8 + 20;
+
+/// Which channels of a track are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrackChannels {
+    /// Left and right.
+    Stereo,
+    /// Left and right, then what goes to the reverb and what goes to the chorus, mono each.
+    WithSends,
+}
+
+impl TrackChannels {
+    fn count(self) -> usize {
+        match self {
+            Self::Stereo => 2,
+            Self::WithSends => 4,
+        }
+    }
+}
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
 /// the engine in the page computes for the same track. Returns the number of frames.
@@ -22,30 +45,53 @@ pub fn render_first(
     project: &Project,
     sample_rate_hz: u32,
     tail_secs: f64,
+    channels: TrackChannels,
     bank: &Bank,
-    destination: impl Write + Seek,
+    mut destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<u64, RenderError> {
     let session = schemas::session::build(project, sample_rate_hz, |_| Some(0))?;
-    check_length(session.length_frames, sample_rate_hz, SampleFormat::Float32)?;
+    // Four channels fill a file at twice the speed.
+    let twice = channels.count() as u64 / CHANNELS;
+    check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(0) };
     prepare(bank, &session, 0, None)?;
-    guarded(|| {
-        let tail = TailConfig { max_secs: tail_secs };
-        let mut render = TrackRender::new(&session, track, Some(bank), tail)?;
-        let mut wav = WavWriter::new(destination, sample_rate_hz, SampleFormat::Float32, session.seed)?;
-        let mut blocks = 0;
-        while let Some([left, right, ..]) = render.next_block() {
-            wav.write(left, right)?;
-            blocks += 1;
-            if blocks % REPORT_BLOCKS == 0 {
-                let share = render.done_frames() as f64 / render.longest_frames().max(1) as f64;
-                if !observer(share) {
-                    return Err(RenderError::Cancelled);
-                }
+    let mut render = TrackRender::new(&session, track, Some(bank), TailConfig { max_secs: tail_secs })?;
+    let spec = hound::WavSpec {
+        channels: channels.count() as u16,
+        sample_rate: sample_rate_hz,
+        bits_per_sample: 32,
+        sample_format: hound::SampleFormat::Float,
+    };
+    let mut wav = hound::WavWriter::new(&mut destination, spec).map_err(from_hound)?;
+    let mut blocks = 0;
+    while let Some(outputs) = render.next_block() {
+        for frame in 0..outputs[0].len() {
+            for output in &outputs[..channels.count()] {
+                wav.write_sample(output[frame]).map_err(from_hound)?;
             }
         }
-        wav.finish()?;
-        Ok(render.done_frames())
-    })
+        blocks += 1;
+        if blocks % REPORT_BLOCKS == 0 {
+            let share = render.done_frames() as f64 / render.longest_frames().max(1) as f64;
+            if !observer(share) {
+                return Err(RenderError::Cancelled);
+            }
+        }
+    }
+    wav.finalize().map_err(from_hound)?;
+    if channels == TrackChannels::WithSends {
+        // The sends belong to no loudspeaker.
+        destination.seek(SeekFrom::Start(CHANNEL_MASK_OFFSET)).map_err(WavError::Io)?;
+        destination.write_all(&0_u32.to_le_bytes()).map_err(WavError::Io)?;
+        destination.flush().map_err(WavError::Io)?;
+    }
+    Ok(render.done_frames())
+}
+
+fn from_hound(error: hound::Error) -> WavError {
+    match error {
+        hound::Error::IoError(error) => WavError::Io(error),
+        other => WavError::Io(std::io::Error::other(other)),
+    }
 }

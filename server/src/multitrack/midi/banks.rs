@@ -9,7 +9,7 @@
 //! | General MIDI 2 (RP-024, 3.3.1) | CC 32 under CC 0 = 121 | CC 0 = 120; channel 10 |
 //! | Roland GS | CC 0 | parts that "use for rhythm part" says; channel 10 |
 //! | Yamaha XG | CC 32 | CC 0 = 126 or 127; parts by "part mode"; channel 10 |
-//! | anything else | CC 0 | channel 10 |
+//! | anything else | CC 0, or as in General MIDI 2 | CC 0 = 120, 126 or 127; channel 10 |
 //!
 //! A bank takes effect with the next program change (MIDI 1.0, "Bank select").
 
@@ -112,7 +112,11 @@ impl BankSelect {
             // Other banks turn a part into a melodic one.
             (System::Xg, Some(_)) => (false, least),
             (System::Xg, None) => (part_drums, least),
-            (System::Gs | System::Unknown, _) => (part_drums, most),
+            (System::Gs, _) => (part_drums, most),
+            // Numbers that mean the same wherever they mean anything.
+            (System::Unknown, Some(120 | 126 | 127)) => (true, most),
+            (System::Unknown, Some(121)) => (false, least),
+            (System::Unknown, _) => (part_drums, most),
         };
         if drums { DRUM_BANK } else { melodic }
     }
@@ -171,6 +175,8 @@ mod tests {
         check_bank(System::Unknown, 0, Some(8), Some(3), 8);
         check_bank(System::Unknown, 0, None, Some(3), 0);
         check_bank(System::Unknown, 9, Some(8), None, 128);
+        check_bank(System::Unknown, 0, Some(126), None, 128);
+        check_bank(System::Unknown, 9, Some(121), Some(1), 1);
         check_bank(System::Gm, 0, Some(8), Some(3), 0);
         check_bank(System::Gm, 9, Some(8), None, 128);
         check_bank(System::Gm2, 0, Some(121), Some(3), 3);

@@ -296,8 +296,10 @@ const GM_ON: &[u8] = &[0x7e, 0x7f, 0x09, 0x01, 0xf7];
 const GS_RESET: &[u8] = &[0x41, 0x10, 0x42, 0x12, 0x40, 0x00, 0x7f, 0x00, 0x41, 0xf7];
 const GS_RHYTHM_ON_11: &[u8] = &[0x41, 0x10, 0x42, 0x12, 0x40, 0x1a, 0x15, 0x02, 0x0f, 0xf7];
 
-/// Bank and program of each track, and of each of its program changes.
-fn presets(project: &Project) -> Vec<((u8, u8), Vec<(u8, u8)>)> {
+/// Bank and program of a track, and of each of its program changes.
+type Presets = ((u8, u8), Vec<(u8, u8)>);
+
+fn presets(project: &Project) -> Vec<Presets> {
     let of_track = |track: &Track| {
         let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else { panic!("an engine") };
         let programs = item(track).controls.iter().filter_map(|control| match control {
@@ -311,7 +313,7 @@ fn presets(project: &Project) -> Vec<((u8, u8), Vec<(u8, u8)>)> {
 
 /// What a file of these events becomes, and becomes again after an export.
 #[track_caller]
-fn check_presets(events: &[(u32, Kind)], expected: &[((u8, u8), Vec<(u8, u8)>)]) {
+fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
     let project = read(&file(Format::SingleTrack, &[events])).project;
     assert_eq!(presets(&project), expected);
     let again = read(&super::super::export(&project)).project;

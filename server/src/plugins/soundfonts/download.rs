@@ -1,14 +1,17 @@
 //! `GET /plugins/soundfonts/download/{sf_id}`.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::Response;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 
-use super::Chosen;
+use super::preset_list::{self, DownloadQuery};
+use super::{Chosen, reduced};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::Path;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::etag;
+use crate::extract::{Path, Query};
 use crate::plugins::file_answer::FileAnswer;
+use crate::rendering::banks::Version;
 use crate::state::AppState;
 
 const SOUNDFONT_ID: HeaderName = HeaderName::from_static("x-soundfont-id");
@@ -17,24 +20,49 @@ const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fall
 /// Sends a SoundFont: the SF2 where there is also an SF3, and the default bank where there is
 /// none of that id or it cannot be played.
 #[utoipa::path(get, path = "/plugins/soundfonts/download/{sf_id}", tag = "plugins",
-    params(("sf_id", description = "Id of the SoundFont")),
+    params(("sf_id", description = "Id of the SoundFont"), DownloadQuery),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", headers(
             ("ETag" = String), ("X-Soundfont-Id" = String, description = "The bank that is really sent"),
             ("X-Soundfont-Fallback" = String, description = "`true` if it stands in for another"))),
         (status = 206, description = "The range that was asked for"),
         (status = 304, description = "`If-None-Match` names the current file"),
-        (status = 416, description = "The range lies outside the file"), CommonErrors))]
+        (status = 416, description = "The range lies outside the file"),
+        (status = 422, description = "`bad_presets` or `soundfont_unusable`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
 pub(crate) async fn read(
     State(state): State<AppState>,
     _: CurrentUser,
     Path(soundfont_id): Path<String>,
+    Query(query): Query<DownloadQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let snapshot = state.sound.catalogue.current().await?;
-    let chosen = snapshot.choose(Some(&soundfont_id)).ok_or_else(|| ApiError::NotFound {
+    let presets = query.presets.as_deref().map(preset_list::parse).transpose()?;
+    let chosen = choose(&state, &soundfont_id).await?;
+    let mut response = match presets {
+        None => whole(&chosen, &headers).await?,
+        Some(presets) => reduced_to(&state, &chosen, presets, &headers).await?,
+    };
+    response.headers_mut().extend(chosen_headers(&chosen)?);
+    Ok(response)
+}
+
+/// The bank to send for an id, as its file is now.
+async fn choose(state: &AppState, soundfont_id: &str) -> ApiResult<Chosen> {
+    let none = || ApiError::NotFound {
         code: "no_soundfont",
         detail: "No SoundFont is installed that could be sent.".to_owned(),
-    })?;
+    };
+    let catalogue = &state.sound.catalogue;
+    let chosen = catalogue.current().await?.choose(Some(soundfont_id)).ok_or_else(none)?;
+    let (path, scanned) = (chosen.soundfont.path.clone(), chosen.soundfont.version);
+    let facts = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await?;
+    if facts.is_ok_and(|facts| Version::of(&facts) == scanned) {
+        return Ok(chosen);
+    }
+    catalogue.rescan().await?.choose(Some(soundfont_id)).ok_or_else(none)
+}
+
+async fn whole(chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
     let path = chosen.soundfont.path.clone();
     let file = tokio::task::spawn_blocking(move || std::fs::File::open(path)).await?.map_err(|error| {
         if error.kind() == std::io::ErrorKind::NotFound {
@@ -44,15 +72,31 @@ pub(crate) async fn read(
         }
     })?;
     let tag = chosen.soundfont.summary.content_hash.as_deref().unwrap_or_default();
-    let answer = FileAnswer {
-        file,
-        etag: format!("\"{tag}\""),
-        media_type: "application/octet-stream",
-        save_as: None,
-    };
-    let mut response = answer.respond(&headers)?;
-    response.headers_mut().extend(chosen_headers(&chosen)?);
-    Ok(response)
+    answer(file, tag).respond(headers)
+}
+
+async fn reduced_to(
+    state: &AppState,
+    chosen: &Chosen,
+    presets: Vec<(u16, u8)>,
+    headers: &HeaderMap,
+) -> ApiResult<Response> {
+    let soundfont = &chosen.soundfont;
+    let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
+    let etag = format!("\"{tag}\"");
+    if etag::matches_none(headers, &etag) {
+        // Known without making it again.
+        let etag = HeaderValue::from_str(&etag).map_err(ApiError::internal)?;
+        let cache_control = HeaderValue::from_static("private, no-cache");
+        let fields = [(header::ETAG, etag), (header::CACHE_CONTROL, cache_control)];
+        return Ok((StatusCode::NOT_MODIFIED, fields).into_response());
+    }
+    let file = state.sound.reduced.open(state, soundfont.clone(), presets, &tag).await?;
+    answer(file, &tag).respond(headers)
+}
+
+fn answer(file: std::fs::File, tag: &str) -> FileAnswer {
+    FileAnswer { file, etag: format!("\"{tag}\""), media_type: "application/octet-stream", save_as: None }
 }
 
 /// The headers that name the bank that was really used.

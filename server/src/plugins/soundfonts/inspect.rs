@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use dsp_core::soundfont::{Bank, BankError, BankSummary, SampleEncoding};
+use dsp_core::soundfont::{Bank, SampleEncoding};
 use sha2::{Digest as _, Sha256};
 
-use super::{Preset, SoundFontFormat};
+use super::{Preset, SkippedParts, SoundFontFormat};
 use crate::rendering::banks::BANK_MAX_BYTES;
-use crate::{bounded_read, panics};
+use crate::rendering::memory;
+
+/// Most reasons that are told why parts of a bank are left out.
+const REASONS_MAX: usize = 20;
 
 /// What is in a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,66 +19,58 @@ pub(super) struct Inspection {
     pub(super) format: SoundFontFormat,
     pub(super) content_hash: Option<String>,
     pub(super) presets: Vec<Preset>,
+    /// What the bank is played without.
+    pub(super) skipped: SkippedParts,
     /// Why it cannot be played.
     pub(super) problem: Option<String>,
 }
 
-/// Looks into a file of this size. Never fails: what is wrong is the inspection's problem.
-pub(super) fn inspect(path: &Path, size_bytes: u64) -> Inspection {
+/// Looks into a file. Never fails: what is wrong is the inspection's problem.
+pub(super) fn inspect(path: &Path) -> Inspection {
     let mut inspection = Inspection {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         format: format_of(path),
         content_hash: None,
         presets: Vec::new(),
+        skipped: SkippedParts::default(),
         problem: None,
     };
-    if size_bytes > BANK_MAX_BYTES {
-        inspection.problem =
-            Some(format!("the file has {size_bytes} bytes; banks of at most {BANK_MAX_BYTES} are read"));
-        return inspection;
-    }
-    let bytes = match bounded_read::read(path, BANK_MAX_BYTES) {
+    let bytes = match memory::map(path, BANK_MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
             inspection.problem = Some(format!("the file cannot be read: {error}"));
             return inspection;
         }
     };
-    inspection.content_hash = Some(format!("{:x}", Sha256::digest(&bytes)));
-    // Files of anybody: a panic is the file's fault, and must not end the scan.
-    let opened = std::panic::catch_unwind(|| {
-        let summary = BankSummary::read(&bytes)?;
-        // Opened whole, because that finds what a summary does not.
-        let playable = Bank::from_bytes(&bytes).map(drop);
-        Ok::<_, BankError>((summary, playable))
-    });
-    match opened {
-        Ok(Ok((summary, playable))) => {
-            inspection.problem = playable.err().map(|error| error.to_string());
-            if summary.encoding == SampleEncoding::Vorbis {
-                inspection.format = SoundFontFormat::Sf3;
-            }
-            if let Some(name) = plain_name(&summary.name) {
-                inspection.name = name.to_owned();
-            }
-            let preset = |preset: dsp_core::soundfont::PresetSummary| Preset {
-                bank: preset.bank,
-                program: preset.program,
-                name: preset.name,
-            };
-            inspection.presets = summary.presets.into_iter().map(preset).collect();
-        }
-        Ok(Err(error)) => {
-            // Whatever else may be wrong with an SF3 file, this is what its owner needs to know.
-            let is_sf3 = inspection.format == SoundFontFormat::Sf3 && error != BankError::NotASoundFont;
-            let error = if is_sf3 { BankError::CompressedSamples } else { error };
+    inspection.content_hash = Some(format!("{:x}", Sha256::digest((*bytes).as_ref())));
+    let bank = match Bank::from_shared(bytes) {
+        Ok(bank) => bank,
+        Err(error) => {
             inspection.problem = Some(error.to_string());
+            return inspection;
         }
-        Err(panic) => {
-            inspection.problem =
-                Some(format!("reading it made the synthesizer fail: {}", panics::message(&*panic)));
-        }
+    };
+    let summary = bank.summary();
+    inspection.format = match summary.encoding {
+        SampleEncoding::Pcm => SoundFontFormat::Sf2,
+        SampleEncoding::Vorbis => SoundFontFormat::Sf3,
+    };
+    if let Some(name) = plain_name(&summary.name) {
+        inspection.name = name.to_owned();
     }
+    let preset = |preset: &dsp_core::soundfont::PresetSummary| Preset {
+        bank: preset.bank,
+        program: preset.program,
+        name: preset.name.clone(),
+    };
+    inspection.presets = summary.presets.iter().map(preset).collect();
+    if inspection.presets.is_empty() {
+        inspection.problem = Some("it holds no preset that could be played".to_owned());
+    }
+    inspection.skipped = SkippedParts {
+        count: bank.skipped_total(),
+        reasons: bank.skipped().iter().take(REASONS_MAX).map(ToString::to_string).collect(),
+    };
     inspection
 }
 

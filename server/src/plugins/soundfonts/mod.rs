@@ -5,6 +5,8 @@ pub(super) mod catalog;
 pub(super) mod delete;
 pub(super) mod download;
 mod inspect;
+mod preset_list;
+pub(super) mod reduced;
 mod scan;
 
 use std::path::PathBuf;
@@ -19,7 +21,7 @@ use utoipa::ToSchema;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::rendering::RenderError;
-use crate::rendering::banks::BankCache;
+use crate::rendering::banks::{BankCache, Version};
 use scan::{Folder, Scanner};
 
 /// How often the folders are searched for new and changed files.
@@ -69,6 +71,17 @@ pub struct SoundFontSummary {
     pub usable: bool,
     /// Why it cannot be played; null if it can.
     pub problem: Option<String>,
+    /// What it is played without.
+    pub skipped: SkippedParts,
+}
+
+/// Bad regions of a SoundFont: it is played without them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SkippedParts {
+    /// How many there are.
+    pub count: usize,
+    /// Where the first of them stand, and what is wrong; at most 20.
+    pub reasons: Vec<String>,
 }
 
 /// A preset of a SoundFont.
@@ -93,6 +106,9 @@ pub struct SoundFont {
     /// Its file.
     #[serde(skip)]
     pub path: PathBuf,
+    /// The file as the scan found it.
+    #[serde(skip)]
+    pub version: Version,
 }
 
 /// The SoundFonts as the last scan found them.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
 use super::inspect::{Inspection, inspect};
 use super::{Snapshot, SoundFont, SoundFontSource, SoundFontSummary, USUAL_DEFAULTS, id_of_name};
 use crate::clock;
+use crate::rendering::banks::Version;
 
 /// How many folders deep the search goes.
 const DEPTH_MAX: usize = 4;
@@ -32,13 +32,6 @@ pub(super) struct Scanner {
     inspected: HashMap<PathBuf, (Version, Inspection)>,
 }
 
-/// Tells a file that has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    size_bytes: u64,
-    modified: Option<SystemTime>,
-}
-
 struct Found {
     path: PathBuf,
     source: SoundFontSource,
@@ -59,9 +52,10 @@ impl Scanner {
             let inspection = match known.remove(&found.path) {
                 Some((version, inspection)) if version == found.version => inspection,
                 _ => {
-                    let inspection = inspect(&found.path, found.version.size_bytes);
+                    let inspection = inspect(&found.path);
                     let problem = inspection.problem.as_deref();
-                    tracing::info!(path = ?found.path, problem, "looked into a SoundFont");
+                    let skipped = inspection.skipped.count;
+                    tracing::info!(path = ?found.path, problem, skipped, "looked into a SoundFont");
                     inspection
                 }
             };
@@ -95,7 +89,7 @@ impl Scanner {
             let real_folder = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
             for path in paths {
                 let Ok(facts) = fs::metadata(&path) else { continue };
-                let version = Version { size_bytes: facts.len(), modified: facts.modified().ok() };
+                let version = Version::of(&facts);
                 // What a link in our own folder leads to is not ours.
                 let source =
                     if path.starts_with(&real_folder) { folder.source } else { SoundFontSource::System };
@@ -151,9 +145,11 @@ fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
             default: false,
             usable: inspection.problem.is_none(),
             problem: inspection.problem.clone(),
+            skipped: inspection.skipped.clone(),
         },
         presets: inspection.presets.clone(),
         path: found.path.clone(),
+        version: found.version,
     }
 }
 

@@ -4,6 +4,7 @@ mod catalogue;
 mod exports;
 mod hostile;
 mod notes;
+mod reduced;
 
 use std::path::{Path, PathBuf};
 

@@ -70,13 +70,10 @@ async fn tempo_rate_and_tail_are_honoured() {
 #[tokio::test]
 async fn it_is_the_track_of_the_mix() {
     let studio = Studio::start().await;
+    let controls = json!([{"tick": 100, "type": "cc", "controller": 11, "value": 80}]);
+    let mut project = song(0, 48, controls.clone());
     // Without reverb and chorus, which the mixer adds to all tracks together.
-    let controls = json!([
-        {"tick": 0, "type": "cc", "controller": 91, "value": 0},
-        {"tick": 0, "type": "cc", "controller": 93, "value": 0},
-        {"tick": 100, "type": "cc", "controller": 11, "value": 80},
-    ]);
-    let project = song(0, 48, controls.clone());
+    project["settings"] = json!({"reverb": {"level_db": -144}, "chorus": {"level_db": -144}});
     let notes = project["tracks"][0]["items"][0]["notes"].clone();
     let body = json!({"notes": notes, "controls": controls, "program": 48, "tail_secs": 0});
     let track = float_samples(&render(&studio, body).await.bytes);
@@ -86,6 +83,34 @@ async fn it_is_the_track_of_the_mix() {
     let mix = float_samples(&file.bytes);
     assert!(peak(&track) > 0.001 && peak(&track) < 0.5, "below the limiter: {}", peak(&track));
     assert!(track == mix[..track.len()], "fader at 0 dB, pan in the centre: the same samples");
+}
+
+#[tokio::test]
+async fn the_sends_come_along_where_they_are_asked_for() {
+    let studio = Studio::start().await;
+    let sent = |reverb: u8, chorus: u8| {
+        let controls = json!([{"tick": 0, "type": "cc", "controller": 91, "value": reverb},
+                              {"tick": 0, "type": "cc", "controller": 93, "value": chorus}]);
+        json!({"notes": [note(0.0, 960.0)], "controls": controls, "tail_secs": 0})
+    };
+    let channels = async |mut body: Value| {
+        let stereo = float_samples(&render(&studio, body.clone()).await.bytes);
+        body["sends"] = true.into();
+        let bytes = render(&studio, body).await.bytes;
+        let mut reader = hound::WavReader::new(&bytes[..]).expect("a WAV file");
+        assert_eq!((reader.spec().channels, reader.spec().sample_format), (4, hound::SampleFormat::Float));
+        assert_eq!(&bytes[40..44], &[0; 4], "for no loudspeaker");
+        let samples: Vec<f32> = reader.samples().map(Result::unwrap).collect();
+        let (frames, []) = samples.as_chunks::<4>() else { panic!("whole frames") };
+        let main: Vec<f32> = frames.iter().flat_map(|frame| [frame[0], frame[1]]).collect();
+        assert!(main == stereo);
+        [2, 3].map(|channel| peak(&frames.iter().map(|frame| frame[channel]).collect::<Vec<_>>()))
+    };
+    // A sound may send something by itself, which the controllers add to.
+    let (own, reverb, chorus) =
+        (channels(sent(0, 0)).await, channels(sent(127, 0)).await, channels(sent(0, 127)).await);
+    assert!(reverb[0] > own[0] + 0.01 && reverb[1] == own[1], "{own:?}, {reverb:?}");
+    assert!(chorus[1] > own[1] + 0.01 && chorus[0] == own[0], "{own:?}, {chorus:?}");
 }
 
 #[tokio::test]
