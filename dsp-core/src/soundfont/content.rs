@@ -12,7 +12,7 @@ use super::records::{self, table, text, u16_at};
 use super::riff::Chunks;
 use super::samples::{self, Sample};
 use super::skipped::{Place, Reason, Report};
-use super::zones::{Range, ZoneTables};
+use super::zones::{Range, Zone, ZoneTables};
 use super::{BankError, BankSummary};
 
 /// A sound of a bank, as a program change selects it.
@@ -123,7 +123,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
         modulators: optional_table("pmod", chunks.preset_modulators, &mut report),
     };
     let headers = table::<38>("phdr", chunks.preset_headers)?;
-    let presets = read_presets(headers, &preset_zones, instruments.len(), &mut report);
+    let presets = read_presets(headers, &preset_zones, &instruments, &mut report);
     let content = Content {
         summary,
         presets,
@@ -225,12 +225,17 @@ fn read_instruments(
     headers.array_windows().enumerate().map(read).collect()
 }
 
+/// Most zones of instruments that the zones of one preset lead to: each of them is looked at when
+/// a note starts. The largest banks stay below a tenth of it.
+const MOST_PRESET_ZONES: usize = 1 << 16;
+
 fn read_presets(
     headers: &[[u8; 38]],
     tables: &ZoneTables<'_>,
-    limit: usize,
+    instruments: &[Instrument],
     report: &mut Report,
 ) -> Vec<Preset> {
+    let limit = instruments.len();
     let check = |index| match index {
         index if index < limit => Ok(()),
         index => Err(Reason::Target { what: "instrument", index, limit }),
@@ -253,6 +258,17 @@ fn read_presets(
                 None => Place::Preset { number, name: name() },
             });
         });
+        let mut reached = 0;
+        let is_within = |zone: &Zone| {
+            reached += instruments[zone.target].zones.len();
+            reached <= MOST_PRESET_ZONES
+        };
+        let count = zones.len();
+        let zones: Vec<Zone> = zones.into_iter().take_while(is_within).collect();
+        if zones.len() < count {
+            let reason = Reason::TooManyZones { from: zones.len(), limit: MOST_PRESET_ZONES };
+            report.add(reason, || Place::Preset { number, name: name() });
+        }
         let zones = zones.into_iter().map(|zone| PresetZone {
             keys: zone.keys,
             velocities: zone.velocities,

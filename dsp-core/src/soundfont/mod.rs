@@ -108,35 +108,4 @@ pub enum BankError {
         /// Size of one record.
         record_bytes: usize,
     },
-    /// An index points outside its table, or a list runs backwards.
-    #[error("{record} {number} points to {what} {index}, of {limit}")]
-    BadIndex {
-        /// Kind of record that holds the index.
-        record: &'static str,
-        /// Its number.
-        number: usize,
-        /// Kind of record pointed to.
-        what: &'static str,
-        /// The index.
-        index: usize,
-        /// How many there are.
-        limit: usize,
-    },
-    /// A sample that is played has a rate that cannot be meant.
-    #[error("sample {number} has a rate of {rate_hz} Hz; 100 to 768000 can be played")]
-    BadSampleRate {
-        /// Its number.
-        number: usize,
-        /// The rate in its header, in hertz.
-        rate_hz: u32,
-    },
-    /// Samples are compressed and this build plays PCM only.
-    #[error("SF3 banks (Ogg Vorbis samples) cannot be played yet; an SF2 version of the bank can")]
-    CompressedSamples,
-    /// The synthesizer refused the bank.
-    #[error("the synthesizer cannot use this bank: {reason}")]
-    Unusable {
-        /// What it said.
-        reason: String,
-    },
 }

@@ -88,6 +88,10 @@ impl Draft {
     /// The list. Links that lead nowhere are left out; of these, those of `level` are reported.
     pub(super) fn finish(&self, level: Level, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
         let find = |link| Some(self.places.iter().find(|(place, _)| *place == link)?.1);
+        let has_links = |entry: &Entry| entry.link.is_some() || entry.waits();
+        if !self.entries.iter().any(has_links) {
+            return self.entries.iter().map(|entry| entry.modulator).collect();
+        }
         let mut links = Links {
             entries: self.entries.clone(),
             targets: self.entries.iter().map(|entry| entry.link.map(find)).collect(),
@@ -111,6 +115,11 @@ impl Draft {
 }
 
 impl Entry {
+    /// Whether its source is other modulators.
+    fn waits(&self) -> bool {
+        self.modulator.source.controller == Controller::Link
+    }
+
     /// Section 7.4: the same but for the amount.
     fn is_identical(&self, other: &Self) -> bool {
         self.link == other.link
@@ -131,7 +140,6 @@ struct Links {
 impl Links {
     /// Links end in a modulator that waits for one, and every such modulator has a link.
     fn leave_out_dead_ends(&mut self) {
-        let waits = |entry: &Entry| entry.modulator.source.controller == Controller::Link;
         let count = self.entries.len();
         self.alive = (0..count).map(|place| self.ends(place)).collect();
         loop {
@@ -140,10 +148,10 @@ impl Links {
                 let leads_on = match self.targets[place] {
                     None => true,
                     Some(target) => {
-                        target.is_some_and(|target| self.alive[target] && waits(&self.entries[target]))
+                        target.is_some_and(|target| self.alive[target] && self.entries[target].waits())
                     }
                 };
-                let is_fed = !waits(entry)
+                let is_fed = !entry.waits()
                     || (0..count).any(|other| self.alive[other] && self.targets[other] == Some(Some(place)));
                 self.alive[place] &= leads_on && is_fed;
             }

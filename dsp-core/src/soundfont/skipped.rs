@@ -113,6 +113,14 @@ pub enum Reason {
     /// A generator that the specification does not know.
     #[error("generator {0} is unknown")]
     UnknownGenerator(u16),
+    /// More zones than can be looked at when a note starts.
+    #[error("its instruments have more than {limit} zones together; it plays the first {from} of its own")]
+    TooManyZones {
+        /// Zones of the preset that are kept.
+        from: usize,
+        /// Most zones of instruments that they lead to.
+        limit: usize,
+    },
     /// A second preset of the same bank and program.
     #[error("bank {bank} program {program} is taken by another preset")]
     TakenPreset {

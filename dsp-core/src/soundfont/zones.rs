@@ -156,25 +156,26 @@ impl ZoneTables<'_> {
         settings: &mut Settings,
         mut skip: impl FnMut(Reason),
     ) -> Option<usize> {
-        let mut previous = None;
-        for record in records {
+        let is_key_range = |record: Option<&[u8; 4]>| {
+            record.is_some_and(|record| u16_at(record, 0) == Generator::KeyRange as u16)
+        };
+        for (place, record) in records.iter().enumerate() {
             let (number, amount) = (u16_at(record, 0), u16_at(record, 2));
-            let generator = Generator::from_number(number);
-            match generator {
+            match Generator::from_number(number) {
                 // What follows it does not count (section 8.1.2, numbers 41 and 53).
                 Some(generator) if generator == self.target => return Some(usize::from(amount)),
-                Some(Generator::KeyRange) => match previous {
-                    None => settings.keys = range(amount),
-                    Some(_) => skip(Reason::MisplacedRange("key range")),
+                Some(Generator::KeyRange) => match place {
+                    0 => settings.keys = range(amount),
+                    _ => skip(Reason::MisplacedRange("key range")),
                 },
-                Some(Generator::VelRange) => match previous {
-                    None | Some(Generator::KeyRange) => settings.velocities = range(amount),
-                    Some(_) => skip(Reason::MisplacedRange("velocity range")),
+                Some(Generator::VelRange) => match place {
+                    0 => settings.velocities = range(amount),
+                    1 if is_key_range(records.first()) => settings.velocities = range(amount),
+                    _ => skip(Reason::MisplacedRange("velocity range")),
                 },
                 Some(generator) => self.set(generator, amount.cast_signed(), &mut settings.generators),
                 None => skip(Reason::UnknownGenerator(number)),
             }
-            previous = generator.or(previous);
         }
         None
     }

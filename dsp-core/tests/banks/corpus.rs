@@ -1,0 +1,182 @@
+//! The cases, and what is asked of each.
+
+use std::time::{Duration, Instant};
+
+use crate::counting::most_bytes;
+use crate::maker::Tables;
+use crate::playing::{self, PRESETS};
+use crate::{floods, modulators, samples, structure, zones};
+use dsp_core::soundfont::Bank;
+
+/// A bank with something wrong in it.
+pub(crate) struct Case {
+    /// What is wrong.
+    pub(crate) reason: &'static str,
+    pub(crate) file: fn() -> Vec<u8>,
+    pub(crate) outcome: Outcome,
+}
+
+/// What becomes of a bank.
+pub(crate) enum Outcome {
+    /// It is refused with an error that says this.
+    Refused(&'static str),
+    /// It is played without what these words say, and preset 0:0 is heard.
+    Heard(&'static [&'static str]),
+    /// It is played without what these words say, and preset 0:0 is silent.
+    Silent(&'static [&'static str]),
+}
+
+/// A sine of 100 frames a period.
+fn sine() -> Vec<i16> {
+    (0..1_000).map(|n| (16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0)) as i16).collect()
+}
+
+/// Number of the generator that says how a sample loops.
+pub(crate) const SAMPLE_MODES: u16 = 54;
+
+/// A sound bank: preset 0:0 plays instrument 0 with sample 0, preset 0:1 instrument 1 with sample 1.
+pub(crate) fn sound() -> Tables {
+    let mut tables = Tables::new();
+    for program in 0..2 {
+        let sample = tables.add_sample(&sine(), 100..900);
+        let instrument = tables.add_instrument();
+        tables.add_instrument_zone((&[(SAMPLE_MODES, 1)], &[]), Some(sample));
+        tables.add_preset(0, program);
+        tables.add_preset_zone((&[], &[]), Some(instrument));
+    }
+    tables
+}
+
+/// The sound bank, changed.
+pub(crate) fn but(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
+    let mut tables = sound();
+    change(&mut tables);
+    tables.bytes()
+}
+
+/// A bank in which instrument 0 has one zone with these generators beside its sample.
+pub(crate) fn zone_with(generators: &[(u16, i16)]) -> Vec<u8> {
+    but(|tables| {
+        for (place, &(number, amount)) in generators.iter().enumerate() {
+            tables.instrument_generators.insert(place, (number, amount.cast_unsigned()));
+        }
+        tables.instrument_bags[1].0 += generators.len() as u16;
+    })
+}
+
+/// Bytes that loading may take for each byte of the file, and beside that.
+const BYTES_PER_BYTE: usize = 100;
+const BYTES_BESIDE: usize = 64 << 10;
+
+/// Bytes that decoding may take for each byte of the file, and beside that.
+const DECODED_BYTES_PER_BYTE: usize = 1_100;
+const DECODING_BYTES: usize = 16 << 20;
+
+/// No case may take longer, even on a slow machine that is busy.
+const LONGEST: Duration = Duration::from_secs(30);
+
+fn check(case: &Case) {
+    let file = (case.file)();
+    let started = Instant::now();
+    let (bank, bytes) = most_bytes(|| Bank::from_bytes(&file));
+    let limit = BYTES_BESIDE + BYTES_PER_BYTE * file.len();
+    assert!(bytes <= limit, "took {bytes} bytes for {} of file", file.len());
+    let (expected, is_heard) = match (&case.outcome, bank) {
+        (Outcome::Refused(expected), Err(error)) => {
+            let message = error.to_string();
+            assert!(message.contains(expected), "{message:?} does not say {expected:?}");
+            return;
+        }
+        (Outcome::Refused(_), Ok(_)) => panic!("it is not refused"),
+        (_, Err(error)) => panic!("it is refused: {error}"),
+        (Outcome::Heard(expected), Ok(bank)) => (expected, Some((bank, true))),
+        (Outcome::Silent(expected), Ok(bank)) => (expected, Some((bank, false))),
+    };
+    let Some((bank, is_heard)) = is_heard else { return };
+    let ((), bytes) = most_bytes(|| bank.prepare(&PRESETS).expect("samples that fit"));
+    let limit = DECODING_BYTES + DECODED_BYTES_PER_BYTE * file.len();
+    assert!(bytes <= limit, "decoding took {bytes} bytes for {} of file", file.len());
+    let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
+    for words in *expected {
+        assert!(skipped.iter().any(|text| text.contains(words)), "{skipped:#?} does not say {words:?}");
+    }
+    for text in &skipped {
+        assert!(expected.iter().any(|words| text.contains(words)), "{text:?} is not expected");
+    }
+    let small = Bank::from_vec(bank.reduced(&PRESETS).expect("a smaller bank")).expect("a sound bank");
+    assert_eq!(small.skipped(), []);
+    for number in 0..PRESETS.len() {
+        let bits = playing::track(&bank, number);
+        assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()), "track {number} is no number");
+        assert!(bits == playing::track(&small, number), "track {number} differs in the smaller bank");
+        let peak = playing::peak(&bits);
+        match number {
+            0 => assert_eq!(peak > 0.001, is_heard, "peak {peak}"),
+            1 => assert!(peak > 0.1, "the other preset has a peak of {peak}"),
+            _ => {}
+        }
+    }
+    playing::mix(&bank);
+    let took = started.elapsed();
+    assert!(took < LONGEST, "took {took:?}");
+}
+
+fn check_all(cases: &[Case]) {
+    let failures: Vec<&str> = cases
+        .iter()
+        .filter(|case| {
+            let outcome = std::panic::catch_unwind(|| check(case));
+            if outcome.is_err() {
+                eprintln!("^ {}", case.reason);
+            }
+            outcome.is_err()
+        })
+        .map(|case| case.reason)
+        .collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn a_sound_bank_is_played_whole() {
+    let case = Case { reason: "nothing", file: || sound().bytes(), outcome: Outcome::Heard(&[]) };
+    check(&case);
+}
+
+#[test]
+fn broken_files() {
+    check_all(structure::CASES);
+}
+
+#[test]
+fn broken_zones() {
+    check_all(zones::CASES);
+}
+
+#[test]
+fn broken_samples() {
+    check_all(samples::CASES);
+}
+
+#[test]
+fn broken_modulators() {
+    check_all(modulators::CASES);
+}
+
+#[test]
+fn floods_of_records() {
+    check_all(floods::CASES);
+}
+
+#[cfg(feature = "vorbis")]
+#[test]
+fn broken_streams() {
+    check_all(crate::vorbis::CASES);
+}
+
+#[test]
+fn the_corpus_is_large_and_no_case_stands_in_it_twice() {
+    let lists = [structure::CASES, zones::CASES, samples::CASES, modulators::CASES, floods::CASES];
+    let reasons: Vec<&str> = lists.into_iter().flatten().map(|case| case.reason).collect();
+    let unique: std::collections::BTreeSet<&str> = reasons.iter().copied().collect();
+    assert!(unique.len() == reasons.len() && reasons.len() >= 40, "{} cases", reasons.len());
+}

@@ -1,0 +1,106 @@
+//! Files that use the room that 16-bit indices leave, to take time and memory.
+
+use crate::corpus::Outcome::{Heard, Silent};
+use crate::corpus::{Case, but, sound};
+use crate::maker::Chunk;
+
+const KEY_RANGE: u16 = 43;
+const VEL_RANGE: u16 = 44;
+
+/// Half of the indices there are: both lists of the sound bank come on top.
+const MANY: usize = 30_000;
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        reason: "zones without number that share a global zone of many modulators",
+        file: || {
+            but(|tables| {
+                let modulators: Vec<_> = (0..53).map(|n| [0x82 + n % 4, 21 + n / 4, 1, 0, 0]).collect();
+                tables.add_instrument();
+                tables.add_instrument_zone((&[], &modulators), None);
+                for n in 0..MANY {
+                    // Each zone has one of its own, so that none shares the list of another.
+                    tables.add_instrument_zone((&[], &[[2, 17, n as u16, 0, 0]]), Some(0));
+                }
+                tables.preset_generators[0].1 = 2;
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "zones of a preset times zones of an instrument, none of which plays",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for _ in 0..MANY / 2 {
+                    tables.add_instrument_zone((&[(VEL_RANGE, i16::from_le_bytes([1, 1]))], &[]), Some(0));
+                }
+                tables.add_preset(0, 0);
+                for _ in 0..MANY {
+                    tables.add_preset_zone((&[], &[]), Some(2));
+                }
+                tables.presets[0].program = 7;
+            })
+        },
+        outcome: Silent(&["its instruments have more than 65536 zones together; it plays the first"]),
+    },
+    Case {
+        reason: "a note that starts more voices than there can be",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for _ in 0..5_000 {
+                    tables.add_instrument_zone((&[], &[]), Some(1));
+                }
+                tables.preset_generators[0].1 = 2;
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "presets without number that share two numbers",
+        file: || but(|tables| (0..MANY).for_each(|n| tables.add_preset((n % 2) as u16, 0))),
+        outcome: Heard(&["is taken by another preset"]),
+    },
+    Case {
+        reason: "more complaints than anybody would read",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for _ in 0..MANY {
+                    tables.add_instrument_zone((&[(KEY_RANGE, i16::from_le_bytes([9, 3]))], &[]), Some(0));
+                }
+            })
+        },
+        outcome: Heard(&["its key range from 9 to 3 is empty"]),
+    },
+    Case {
+        reason: "samples without number",
+        file: || but(|tables| tables.samples.extend(vec![tables.samples[0].clone(); 65_000])),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "more empty chunks than anything else",
+        file: || {
+            let mut file = sound().file();
+            let empty = Chunk::new(b"none", Vec::new());
+            file.list(b"pdta").chunks.splice(0..0, vec![empty; 100_000]);
+            file.bytes()
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "zones that all have the longest list of generators",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for n in 0..500 {
+                    let generators: Vec<_> = (0..120).map(|place| (17, (place * n % 500) as i16)).collect();
+                    tables.add_instrument_zone((&generators, &[]), Some(0));
+                }
+                tables.preset_generators[0].1 = 2;
+            })
+        },
+        outcome: Heard(&[]),
+    },
+];

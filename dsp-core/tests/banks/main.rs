@@ -1,0 +1,19 @@
+//! Broken and hostile banks: each is refused by name, or played without what is wrong with it.
+//! None makes the engine panic, hang, or take much more memory than the file has bytes.
+
+mod counting;
+#[path = "../maker/mod.rs"]
+mod maker;
+
+mod corpus;
+mod floods;
+mod modulators;
+mod playing;
+mod samples;
+mod structure;
+#[cfg(feature = "vorbis")]
+mod vorbis;
+mod zones;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;

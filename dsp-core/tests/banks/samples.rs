@@ -1,0 +1,207 @@
+//! Samples with wrong places, loops, rates and types.
+
+use crate::corpus::Outcome::{Heard, Silent};
+use crate::corpus::{Case, but, zone_with};
+
+/// Address offsets (section 8.1.2).
+const START: u16 = 0;
+const END: u16 = 1;
+const LOOP_START: u16 = 2;
+const LOOP_END: u16 = 3;
+const START_COARSE: u16 = 4;
+const END_COARSE: u16 = 12;
+const LOOP_START_COARSE: u16 = 45;
+const LOOP_END_COARSE: u16 = 50;
+
+fn looped(start: u32, end: u32) -> Vec<u8> {
+    but(|tables| (tables.samples[0].loop_start, tables.samples[0].loop_end) = (start, end))
+}
+
+/// The words for a sample of which nothing can be played, and for the zone that plays it.
+macro_rules! unplayable {
+    ($words:literal) => {
+        Silent(&[concat!("sample 0 (Sample): ", $words), "zone 0: it plays sample 0, which cannot be played"])
+    };
+}
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        reason: "a sample that ends far behind the sample data",
+        file: || but(|tables| tables.samples[0].end = 90_000_000),
+        outcome: Heard(&["sample 0 (Sample): it ends at frame 90000000, of 2092"]),
+    },
+    Case {
+        reason: "a sample that begins behind the sample data",
+        file: || but(|tables| (tables.samples[0].start, tables.samples[0].end) = (3_000, 4_000)),
+        outcome: unplayable!("it runs from frame 3000 to 4000, of 2092"),
+    },
+    Case {
+        reason: "a sample that ends before it begins",
+        file: || but(|tables| (tables.samples[0].start, tables.samples[0].end) = (900, 100)),
+        outcome: unplayable!("it runs from frame 900 to 100, of 2092"),
+    },
+    Case {
+        reason: "a sample without frames",
+        file: || but(|tables| tables.samples[0].end = 0),
+        outcome: unplayable!("it runs from frame 0 to 0, of 2092"),
+    },
+    Case {
+        reason: "a sample of one frame",
+        file: || {
+            but(|tables| {
+                (tables.samples[0].start, tables.samples[0].end) = (25, 26);
+                (tables.samples[0].loop_start, tables.samples[0].loop_end) = (25, 26);
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a sample at the ends of 32 bits",
+        file: || {
+            but(|tables| {
+                let sample = &mut tables.samples[0];
+                (sample.start, sample.end) = (u32::MAX, u32::MAX);
+                (sample.loop_start, sample.loop_end) = (u32::MAX, u32::MAX);
+            })
+        },
+        outcome: unplayable!("it runs from frame 4294967295 to 4294967295"),
+    },
+    Case {
+        reason: "no sample data at all",
+        file: || {
+            but(|tables| {
+                tables.samples.swap(0, 1);
+                tables.samples[1].start = 5_000;
+                tables.samples[1].end = 5_000;
+                tables.instrument_generators[1].1 = 1;
+                tables.instrument_generators[3].1 = 0;
+            })
+        },
+        outcome: Silent(&["sample 1 (Sample): it runs from frame 5000 to 5000", "it plays sample 1, which"]),
+    },
+    Case {
+        reason: "a sample in ROM",
+        file: || but(|tables| tables.samples[0].kind = 0x8001),
+        outcome: unplayable!("its sound is in a ROM (type 0x8001)"),
+    },
+    Case {
+        reason: "a sample with a rate of zero",
+        file: || but(|tables| tables.samples[0].rate_hz = 0),
+        outcome: unplayable!("it has a rate of 0 Hz; 100 to 768000 can be played"),
+    },
+    Case {
+        reason: "a sample with a rate of four gigahertz",
+        file: || but(|tables| tables.samples[0].rate_hz = u32::MAX),
+        outcome: unplayable!("it has a rate of 4294967295 Hz"),
+    },
+    Case {
+        reason: "a sample that is linked to one that is not there",
+        file: || but(|tables| (tables.samples[0].link, tables.samples[0].kind) = (60_000, 4)),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "samples that are linked to themselves",
+        file: || {
+            but(|tables| {
+                for sample in &mut tables.samples {
+                    (sample.link, sample.kind) = (0, 0x0e);
+                }
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a root key that MIDI does not have",
+        file: || but(|tables| (tables.samples[0].root_key, tables.samples[0].correction_cents) = (200, -128)),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a loop from its end to its start",
+        file: || looped(900, 100),
+        outcome: Heard(&["sample 0 (Sample): its loop from frame 900 to 100 cannot be followed"]),
+    },
+    Case { reason: "a loop without frames", file: || looped(500, 500), outcome: Heard(&[]) },
+    Case { reason: "a loop of one frame", file: || looped(510, 511), outcome: Heard(&[]) },
+    Case {
+        reason: "a loop that ends behind its sample",
+        file: || looped(100, 1_500),
+        outcome: Heard(&["its loop from frame 100 to 1500 cannot be followed"]),
+    },
+    Case {
+        reason: "a loop that begins before its sample",
+        file: || but(|tables| (tables.samples[0].start, tables.samples[0].loop_start) = (200, 100)),
+        outcome: Heard(&["its loop from frame 100 to 900 cannot be followed"]),
+    },
+    Case {
+        reason: "a loop at the ends of 32 bits",
+        file: || looped(u32::MAX - 1, u32::MAX),
+        outcome: Heard(&["its loop from frame 4294967294 to 4294967295 cannot be followed"]),
+    },
+    Case {
+        reason: "a start moved far behind its sample",
+        file: || zone_with(&[(START, i16::MAX), (START_COARSE, i16::MAX)]),
+        outcome: Silent(&[]),
+    },
+    Case {
+        reason: "a start moved far before the sample data",
+        file: || zone_with(&[(START, i16::MIN), (START_COARSE, i16::MIN)]),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "an end moved far behind the sample data",
+        file: || zone_with(&[(END, i16::MAX), (END_COARSE, i16::MAX)]),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "an end moved far before its sample",
+        file: || zone_with(&[(END, i16::MIN), (END_COARSE, i16::MIN)]),
+        outcome: Silent(&[]),
+    },
+    Case {
+        reason: "a loop moved so that it has no frames",
+        file: || zone_with(&[(LOOP_START, 800)]),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a loop moved so that it begins behind its end",
+        file: || zone_with(&[(LOOP_START_COARSE, i16::MAX), (LOOP_END_COARSE, i16::MIN)]),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a loop moved so that it goes over all of the sample data",
+        file: || {
+            zone_with(&[
+                (LOOP_START, i16::MIN),
+                (LOOP_START_COARSE, i16::MIN),
+                (LOOP_END, i16::MAX),
+                (LOOP_END_COARSE, i16::MAX),
+            ])
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a loop moved behind the end of its sample",
+        file: || zone_with(&[(LOOP_START, 900), (LOOP_END, 1_000)]),
+        outcome: Heard(&[]),
+    },
+    #[cfg(not(feature = "vorbis"))]
+    Case {
+        reason: "a compressed sample where none is decoded",
+        file: || but(|tables| tables.samples[0].kind = 0x11),
+        outcome: unplayable!("it is Ogg Vorbis, which this build does not decode"),
+    },
+    Case {
+        reason: "a loop moved before the start of its sample",
+        file: || {
+            but(|tables| {
+                tables.samples[0].start = 300;
+                tables.samples[0].loop_start = 400;
+                tables
+                    .instrument_generators
+                    .splice(0..0, [(LOOP_START, -300_i16 as u16), (LOOP_END, -750_i16 as u16)]);
+                tables.instrument_bags[1].0 += 2;
+            })
+        },
+        outcome: Heard(&[]),
+    },
+];

@@ -1,0 +1,217 @@
+//! Files of which the chunks are not what a bank's should be.
+
+use crate::corpus::Outcome::{Heard, Refused};
+use crate::corpus::{Case, but, sound};
+use crate::maker::{Chunk, File};
+
+/// The sound bank, with its chunks changed.
+fn file(change: impl FnOnce(&mut File)) -> Vec<u8> {
+    let mut file = sound().file();
+    change(&mut file);
+    file.bytes()
+}
+
+fn without(id: &[u8; 4]) -> Vec<u8> {
+    file(|file| file.lists.iter_mut().for_each(|list| list.chunks.retain(|chunk| chunk.id != *id)))
+}
+
+fn with_body(id: &[u8; 4], body: Vec<u8>) -> Vec<u8> {
+    file(|file| file.chunk(id).body = body)
+}
+
+fn cut(keep: impl FnOnce(usize) -> usize) -> Vec<u8> {
+    let mut bytes = sound().bytes();
+    bytes.truncate(keep(bytes.len()));
+    bytes
+}
+
+pub(crate) const CASES: &[Case] = &[
+    Case { reason: "an empty file", file: Vec::new, outcome: Refused("not a SoundFont") },
+    Case {
+        reason: "a text",
+        file: || b"This is no SoundFont, whatever its name may say.".to_vec(),
+        outcome: Refused("not a SoundFont"),
+    },
+    Case {
+        reason: "another kind of RIFF file",
+        file: || file(|file| file.form = *b"WAVE"),
+        outcome: Refused("not a SoundFont"),
+    },
+    Case {
+        reason: "a RIFF chunk of size zero",
+        file: || {
+            let mut bytes = sound().bytes();
+            bytes[4..8].fill(0);
+            bytes
+        },
+        outcome: Refused("not a SoundFont"),
+    },
+    Case {
+        reason: "a file that ends in its first header",
+        file: || cut(|_| 11),
+        outcome: Refused("not a SoundFont"),
+    },
+    Case {
+        reason: "a file that ends in the sample data",
+        file: || cut(|_| 600),
+        outcome: Refused("smpl should hold"),
+    },
+    Case {
+        reason: "a file that ends in its last table",
+        file: || cut(|bytes| bytes - 1),
+        outcome: Refused("shdr should hold 138 bytes and 137 are there"),
+    },
+    Case {
+        reason: "a table that promises four gigabytes",
+        file: || file(|file| file.chunk(b"pgen").size = Some(u32::MAX)),
+        outcome: Refused("pgen should hold 4294967295 bytes"),
+    },
+    Case {
+        reason: "no preset headers",
+        file: || without(b"phdr"),
+        outcome: Refused("the phdr chunk is missing"),
+    },
+    Case {
+        reason: "no preset zones",
+        file: || without(b"pbag"),
+        outcome: Refused("the pbag chunk is missing"),
+    },
+    Case {
+        reason: "no preset generators",
+        file: || without(b"pgen"),
+        outcome: Refused("the pgen chunk is missing"),
+    },
+    Case {
+        reason: "no instruments",
+        file: || without(b"inst"),
+        outcome: Refused("the inst chunk is missing"),
+    },
+    Case {
+        reason: "no instrument zones",
+        file: || without(b"ibag"),
+        outcome: Refused("the ibag chunk is missing"),
+    },
+    Case {
+        reason: "no instrument generators",
+        file: || without(b"igen"),
+        outcome: Refused("the igen chunk is missing"),
+    },
+    Case {
+        reason: "no sample headers",
+        file: || without(b"shdr"),
+        outcome: Refused("the shdr chunk is missing"),
+    },
+    Case {
+        reason: "no sample data",
+        file: || without(b"smpl"),
+        outcome: Refused("the smpl chunk is missing"),
+    },
+    Case {
+        reason: "all tables in a list within the list",
+        file: || {
+            file(|file| {
+                let inner = file.list(b"pdta").chunks.drain(..).flat_map(|chunk| chunk.body).collect();
+                file.list(b"pdta").chunks.push(Chunk::new(b"LIST", inner));
+            })
+        },
+        outcome: Refused("the phdr chunk is missing"),
+    },
+    Case {
+        reason: "a table without even a terminal record",
+        file: || with_body(b"phdr", Vec::new()),
+        outcome: Refused("the phdr chunk has 0 bytes, which is not a table of 38-byte records"),
+    },
+    Case {
+        reason: "a table with half a record",
+        file: || with_body(b"shdr", vec![0; 69]),
+        outcome: Refused("the shdr chunk has 69 bytes, which is not a table of 46-byte records"),
+    },
+    Case {
+        reason: "sample data packed as one stream",
+        file: || {
+            file(|file| {
+                file.form = *b"sfpk";
+                file.chunk(b"smpl").body[..4].copy_from_slice(b"OggS");
+            })
+        },
+        outcome: Refused("packed as one Vorbis stream"),
+    },
+    Case {
+        reason: "the form type of packed banks on one that is not packed",
+        file: || file(|file| file.form = *b"sfpk"),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a RIFF chunk that promises more than the file has",
+        file: || {
+            let mut bytes = sound().bytes();
+            bytes[4..8].fill(0xff);
+            bytes
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "tables before the sample data, which is cut short",
+        file: || {
+            let mut bytes = file(|file| file.lists.swap(1, 2));
+            bytes.truncate(bytes.len() - 500);
+            bytes
+        },
+        outcome: Heard(&["sample 1 (Sample): it ends at frame 2046, of 1842"]),
+    },
+    Case {
+        reason: "chunks and lists that nobody knows",
+        file: || {
+            file(|file| {
+                let list = file.list(b"pdta").clone();
+                let mut unknown = crate::maker::List { kind: *b"what", ..list };
+                unknown.chunks.iter_mut().for_each(|chunk| chunk.id = *b"????");
+                file.list(b"pdta").chunks.insert(0, Chunk::new(b"phdx", vec![1; 37]));
+                file.lists.insert(0, unknown);
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case { reason: "no information about itself", file: || without(b"ifil"), outcome: Heard(&[]) },
+    Case { reason: "a version of one byte", file: || with_body(b"ifil", vec![2]), outcome: Heard(&[]) },
+    Case {
+        reason: "no preset modulators",
+        file: || without(b"pmod"),
+        outcome: Heard(&["chunk pmod: it is not a table of 10-byte records"]),
+    },
+    Case {
+        reason: "instrument modulators of a size that does not fit",
+        file: || with_body(b"imod", vec![0xff; 13]),
+        outcome: Heard(&["chunk imod: it is not a table of 10-byte records"]),
+    },
+    Case {
+        reason: "low bytes for half of the frames",
+        file: || but(|tables| tables.low = Some(vec![7; tables.wave.len() / 4])),
+        outcome: Heard(&["chunk sm24: its 1046 low bytes do not fit 2092 frames"]),
+    },
+    Case {
+        reason: "low bytes in a file of version 2.01",
+        file: || {
+            but(|tables| {
+                tables.low = Some(vec![7; tables.wave.len() / 2]);
+                tables.version = (2, 1);
+            })
+        },
+        outcome: Heard(&["do not fit 2092 frames of version 2.1"]),
+    },
+    Case {
+        reason: "sample data of half a frame more",
+        file: || but(|tables| tables.wave.push(0x55)),
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "names that do not end, or are not text",
+        file: || {
+            but(|tables| {
+                tables.presets[0].name = [0xff; 20];
+                tables.presets[1].name = [7; 20];
+            })
+        },
+        outcome: Heard(&[]),
+    },
+];

@@ -1,0 +1,237 @@
+//! Compressed samples with broken Ogg Vorbis streams.
+
+use crate::corpus::Outcome::{Heard, Silent};
+use crate::corpus::{Case, but};
+
+/// Type of a compressed mono sample.
+const VORBIS_MONO: u16 = 0x11;
+
+/// Bytes of a page's header before its segment table, and places in it (RFC 3533, section 6).
+const HEADER_BYTES: usize = 27;
+const GRANULE: usize = 6;
+const SERIAL: usize = 14;
+const CHECKSUM: usize = 22;
+
+/// The first stream of a real bank, page by page.
+fn pages() -> Vec<Vec<u8>> {
+    let bank =
+        std::fs::read("/usr/share/sounds/sf3/MuseScore_General_Lite.sf3").expect("the bank is installed");
+    let mut place = bank.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
+    let mut pages: Vec<Vec<u8>> = Vec::new();
+    while bank[place..].starts_with(b"OggS") {
+        let is_first = bank[place + 5] & 2 != 0;
+        if is_first && !pages.is_empty() {
+            break;
+        }
+        let segments = usize::from(bank[place + 26]);
+        let body = bank[place + HEADER_BYTES..][..segments].iter().map(|&it| usize::from(it)).sum::<usize>();
+        let end = place + HEADER_BYTES + segments + body;
+        pages.push(bank[place..end].to_vec());
+        place = end;
+    }
+    assert!(pages.len() >= 4, "headers, and some pages of sound");
+    pages
+}
+
+/// Where a page's body begins.
+fn body(page: &[u8]) -> usize {
+    HEADER_BYTES + usize::from(page[26])
+}
+
+/// Makes the checksum of a page right.
+fn seal(page: &mut [u8]) {
+    page[CHECKSUM..CHECKSUM + 4].fill(0);
+    let mut crc = 0_u32;
+    for byte in page.iter() {
+        crc ^= u32::from(*byte) << 24;
+        for _ in 0..8 {
+            crc = if crc >> 31 == 1 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 };
+        }
+    }
+    page[CHECKSUM..CHECKSUM + 4].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// The sound bank, in which sample 0 is this stream.
+fn with_stream(stream: &[u8]) -> Vec<u8> {
+    but(|tables| {
+        let start = tables.wave.len() as u32;
+        tables.wave.extend(stream);
+        let sample = &mut tables.samples[0];
+        (sample.start, sample.end, sample.kind) = (start, start + stream.len() as u32, VORBIS_MONO);
+    })
+}
+
+/// The sound bank, in which sample 0 is the real stream after a change; checksums are right.
+fn with(change: impl FnOnce(&mut Vec<Vec<u8>>)) -> Vec<u8> {
+    let mut pages = pages();
+    change(&mut pages);
+    pages.iter_mut().for_each(|page| seal(page));
+    with_stream(&pages.concat())
+}
+
+fn set_granule(page: &mut [u8], granule: u64) {
+    page[GRANULE..GRANULE + 8].copy_from_slice(&granule.to_le_bytes());
+}
+
+/// What is said of a stream that cannot be decoded.
+macro_rules! undecodable {
+    ($words:literal) => {
+        Silent(&[concat!("sample 0 (Sample): its Ogg Vorbis stream cannot be decoded: ", $words)])
+    };
+}
+
+/// What is said of a stream of which that is known without decoding it.
+macro_rules! unplayable {
+    ($words:literal) => {
+        Silent(&[concat!("sample 0 (Sample): its Ogg Vorbis stream ", $words), "it plays sample 0, which"])
+    };
+}
+
+pub(crate) const CASES: &[Case] = &[
+    Case { reason: "a sound stream beside PCM samples", file: || with(|_| {}), outcome: Heard(&[]) },
+    Case {
+        reason: "a stream that is none",
+        file: || with_stream(&[0x55; 5_000]),
+        outcome: unplayable!("cannot be decoded: it has no last page"),
+    },
+    Case {
+        reason: "a stream without bytes",
+        file: || with_stream(&[]),
+        outcome: unplayable!("cannot be decoded: it has no last page"),
+    },
+    Case {
+        reason: "a stream outside the file",
+        file: || {
+            but(|tables| {
+                let sample = &mut tables.samples[0];
+                (sample.start, sample.end, sample.kind) = (1_000, 900_000, VORBIS_MONO);
+            })
+        },
+        outcome: unplayable!("cannot be decoded: it is not in the file"),
+    },
+    Case {
+        reason: "a stream that ends before it begins",
+        file: || {
+            but(|tables| {
+                let sample = &mut tables.samples[0];
+                (sample.start, sample.end, sample.kind) = (u32::MAX, 0, VORBIS_MONO);
+            })
+        },
+        outcome: unplayable!("cannot be decoded: it is not in the file"),
+    },
+    Case {
+        reason: "headers alone",
+        file: || with(|pages| pages.truncate(2)),
+        outcome: unplayable!("of 0 frames is not between 1 and"),
+    },
+    Case {
+        reason: "a last page that promises a year of sound",
+        file: || with(|pages| set_granule(pages.last_mut().expect("a page"), 1 << 40)),
+        outcome: unplayable!("of 1099511627776 frames is not between 1 and"),
+    },
+    Case {
+        reason: "a last page that promises more than there is",
+        file: || with(|pages| set_granule(pages.last_mut().expect("a page"), 100_000)),
+        outcome: undecodable!("it ends too early"),
+    },
+    Case {
+        reason: "a loop behind the end of the stream",
+        file: || {
+            but(|tables| {
+                let stream = pages().concat();
+                let start = tables.wave.len() as u32;
+                tables.wave.extend(&stream);
+                let sample = &mut tables.samples[0];
+                (sample.start, sample.end, sample.kind) = (start, start + stream.len() as u32, VORBIS_MONO);
+                sample.loop_end = 4_000_000;
+            })
+        },
+        outcome: Heard(&["its loop from frame 100 to 4000000 cannot be followed"]),
+    },
+    Case {
+        reason: "a bit that fell over",
+        file: || {
+            let mut stream = pages().concat();
+            let middle = stream.len() / 2;
+            stream[middle] ^= 1;
+            with_stream(&stream)
+        },
+        outcome: undecodable!("a page is damaged"),
+    },
+    Case {
+        reason: "a page that is not there",
+        file: || with(|pages| drop(pages.remove(1))),
+        outcome: undecodable!("its headers are damaged"),
+    },
+    Case {
+        reason: "a page of another stream",
+        file: || with(|pages| pages.last_mut().expect("a page")[SERIAL] ^= 0xff),
+        outcome: undecodable!("it is more than one stream"),
+    },
+    Case {
+        reason: "a stereo stream",
+        file: || {
+            with(|pages| {
+                let channels = body(&pages[0]) + 11;
+                pages[0][channels] = 2;
+            })
+        },
+        outcome: Silent(&["its Ogg Vorbis stream has 2 channels; samples have one"]),
+    },
+    Case {
+        reason: "a first header of zeros",
+        file: || {
+            with(|pages| {
+                let body = body(&pages[0]);
+                pages[0][body + 1..].fill(0);
+            })
+        },
+        outcome: undecodable!("its headers are damaged"),
+    },
+    Case {
+        reason: "a codebook of terabytes",
+        file: || {
+            with(|pages| {
+                let book = pages[1].windows(3).position(|bytes| bytes == b"BCV").expect("a codebook");
+                pages[1][book + 3..book + 8].fill(0xff);
+            })
+        },
+        outcome: undecodable!("its codebooks are too large"),
+    },
+    Case {
+        reason: "a codebook without dimensions",
+        file: || {
+            with(|pages| {
+                let book = pages[1].windows(3).position(|bytes| bytes == b"BCV").expect("a codebook");
+                pages[1][book + 3..book + 5].fill(0);
+            })
+        },
+        outcome: undecodable!("its headers are damaged"),
+    },
+    Case {
+        reason: "comments that promise four gigabytes",
+        file: || {
+            with(|pages| {
+                let comments = body(&pages[1]) + 7;
+                pages[1][comments..comments + 4].fill(0xff);
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "sound of random bits",
+        file: || {
+            with(|pages| {
+                let mut state = 1_u32;
+                for page in pages.iter_mut().skip(3) {
+                    let body = body(page);
+                    for byte in &mut page[body..] {
+                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        *byte = (state >> 24) as u8;
+                    }
+                }
+            })
+        },
+        outcome: undecodable!("a packet is damaged"),
+    },
+];

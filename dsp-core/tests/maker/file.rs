@@ -1,0 +1,61 @@
+//! Chunks of a file, of which the sizes may lie.
+
+/// A chunk; `size` is what its header says, if that is not the truth.
+#[derive(Clone)]
+pub(crate) struct Chunk {
+    pub(crate) id: [u8; 4],
+    pub(crate) size: Option<u32>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Chunk {
+    pub(crate) fn new(id: &[u8; 4], body: Vec<u8>) -> Self {
+        Self { id: *id, size: None, body }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.id);
+        out.extend(self.size.unwrap_or(self.body.len() as u32).to_le_bytes());
+        out.extend(&self.body);
+        out.resize(out.len() + self.body.len() % 2, 0);
+    }
+}
+
+/// A LIST chunk.
+#[derive(Clone)]
+pub(crate) struct List {
+    pub(crate) kind: [u8; 4],
+    pub(crate) chunks: Vec<Chunk>,
+}
+
+/// A RIFF file.
+#[derive(Clone)]
+pub(crate) struct File {
+    pub(crate) form: [u8; 4],
+    pub(crate) lists: Vec<List>,
+}
+
+impl File {
+    /// The list of a kind, such as `pdta`.
+    pub(crate) fn list(&mut self, kind: &[u8; 4]) -> &mut List {
+        self.lists.iter_mut().find(|list| list.kind == *kind).expect("the file has this list")
+    }
+
+    /// The first chunk with an identifier.
+    pub(crate) fn chunk(&mut self, id: &[u8; 4]) -> &mut Chunk {
+        let mut chunks = self.lists.iter_mut().flat_map(|list| &mut list.chunks);
+        chunks.find(|chunk| chunk.id == *id).expect("the file has this chunk")
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut body = self.form.to_vec();
+        for list in &self.lists {
+            let mut inner = list.kind.to_vec();
+            list.chunks.iter().for_each(|chunk| chunk.write(&mut inner));
+            Chunk::new(b"LIST", inner).write(&mut body);
+        }
+        let mut file = Vec::new();
+        Chunk::new(b"RIFF", body).write(&mut file);
+        file
+    }
+}
