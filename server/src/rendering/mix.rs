@@ -2,14 +2,14 @@
 
 use std::io::{Seek, Write};
 
-use dsp_core::session::{OfflineRender, Session, TailConfig};
+use dsp_core::session::{Crew, OfflineRender, Session, TailConfig};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavWriter};
 use schemas::project::{Item, Project, SynthEngine, Track, TrackKind};
 use schemas::session::presets_used;
 
 use super::measure::{Measure, Measured};
-use super::{Observer, RenderError, check_length};
+use super::{Observer, RenderError, check_length, crew};
 
 /// A track whose peak stays below this is silent: -100 dBFS.
 const SILENT_PEAK: f32 = 1e-5;
@@ -56,11 +56,11 @@ pub fn render(
 ) -> Result<MixReport, RenderError> {
     let (session, banks) = session(project, options.sample_rate_hz, bank)?;
     let heard = tracks_to_be_heard(project, &session);
-    render_session(&session, &banks, options, &heard, destination, observer)
+    render_session(&session, &banks, options, &heard, crew::shared(), destination, observer)
 }
 
 /// The project's session and the banks of its slots.
-fn session(
+pub(super) fn session(
     project: &Project,
     sample_rate_hz: u32,
     mut bank: impl FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>,
@@ -117,11 +117,12 @@ fn tracks_to_be_heard(project: &Project, session: &Session) -> Vec<usize> {
     project.tracks.iter().enumerate().filter_map(heard).collect()
 }
 
-fn render_session(
+pub(super) fn render_session(
     session: &Session,
     banks: &[Option<Bank>],
     options: &MixOptions,
     heard: &[usize],
+    crew: &dyn Crew,
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
@@ -133,7 +134,7 @@ fn render_session(
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     let mut track_peaks = vec![0.0_f32; session.tracks.len()];
     let mut blocks = 0;
-    while let Some((left, right)) = render.next_block() {
+    while let Some((left, right)) = render.next_block_by(crew) {
         measure.add(wav.write(left, right)?);
         blocks += 1;
         if blocks % REPORT_BLOCKS == 0 {

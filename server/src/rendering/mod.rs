@@ -2,9 +2,11 @@
 //! command line.
 //!
 //! Memory does not grow with the length of a song: blocks go from the engine through dither
-//! into the file, and are measured on the way.
+//! into the file, and are measured on the way. The tracks of a project are rendered on all
+//! processors, with the same samples as on one.
 
 pub mod banks;
+pub mod crew;
 mod measure;
 pub(crate) mod memory;
 pub mod mix;

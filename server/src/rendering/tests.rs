@@ -2,11 +2,13 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
+use dsp_core::session::{Alone, Crew};
 use dsp_core::wav::SampleFormat;
 use serde_json::json;
 
 use super::banks::{BankCache, open};
-use super::mix::{MixOptions, render};
+use super::crew::Threads;
+use super::mix::{MixOptions, render, render_session, session};
 use super::{BankProblem, RenderError, check_length};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -53,6 +55,21 @@ fn the_demo_song_sounds_and_is_the_same_every_time() {
     assert_eq!(again, report);
     assert!(same_file == file);
     assert!(shares.is_sorted_by(|a, b| a < b || *b < 0.01) && shares.iter().all(|share| *share <= 1.0));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
+    let (session, banks) = session(&song(), 48_000, |_| Ok(Some(bank.clone()))).unwrap();
+    let play = |crew: &dyn Crew| {
+        let mut file = Cursor::new(Vec::new());
+        let report = render_session(&session, &banks, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();
+        (report.measured.pcm_sha256, file.into_inner())
+    };
+    let alone = play(&Alone);
+    for threads in [1, 3] {
+        assert!(play(&Threads::new(threads).expect("threads")) == alone, "{threads} threads");
+    }
 }
 
 #[test]
