@@ -98,15 +98,37 @@ impl LimiterProcessor {
     /// are not finite count as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
         for (left, right) in left.iter_mut().zip(right.iter_mut()) {
-            (*left, *right) = self.process_frame(finite(*left), finite(*right));
+            let (new_left, new_right) = (finite(*left), finite(*right));
+            let loud = new_left.abs().max(new_right.abs()) > self.ceiling;
+            (*left, *right) = if loud || !self.is_at_rest() {
+                self.process_frame(new_left, new_right)
+            } else {
+                self.pass_frame(new_left, new_right)
+            };
         }
+    }
+
+    /// Whether every gain in memory is 1, so that a frame below the ceiling changes none.
+    fn is_at_rest(&self) -> bool {
+        self.minima.is_empty() && self.held_sum == UNITY * self.window_frames as u64
+    }
+
+    /// What [`Self::process_frame`] does at rest to a frame below the ceiling.
+    fn pass_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
+        let delayed = core::mem::replace(&mut self.delay[self.place], (left, right));
+        self.place += 1;
+        if self.place == self.window_frames {
+            self.place = 0;
+        }
+        self.frame += 1;
+        delayed
     }
 
     fn process_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
         let peak = left.abs().max(right.abs());
         let needed = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         self.remember_minimum(needed);
-        let minimum = f64::from(self.minima[0].1);
+        let minimum = self.minima.front().map_or(1.0, |(_, gain)| f64::from(*gain));
         // Falls at once, recovers exponentially; ends exactly at 1.
         self.released_gain = if minimum < self.released_gain {
             minimum
@@ -132,15 +154,18 @@ impl LimiterProcessor {
     }
 
     /// Keeps `minima` a falling-to-rising list of which the front is the minimum of the last
-    /// `window_frames + 1` needed gains: the delayed frame's own and all that follow it.
+    /// `window_frames + 1` needed gains: the delayed frame's own and all that follow it. A gain of 1
+    /// limits nothing and is left out.
     fn remember_minimum(&mut self, needed: f32) {
-        while self.minima.back().is_some_and(|&(_, gain)| gain >= needed) {
+        while needed < 1.0 && self.minima.back().is_some_and(|&(_, gain)| gain >= needed) {
             self.minima.pop_back();
         }
         if self.minima.front().is_some_and(|&(frame, _)| frame + (self.window_frames as u64) < self.frame) {
             self.minima.pop_front();
         }
-        self.minima.push_back((self.frame, needed));
+        if needed < 1.0 {
+            self.minima.push_back((self.frame, needed));
+        }
     }
 }
 

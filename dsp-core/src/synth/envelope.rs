@@ -1,6 +1,6 @@
 //! The two envelopes of a voice (section 9.1.7): delay, attack, hold, decay, sustain, release.
 
-use super::units::{centibels_to_gain, gain_to_centibels};
+use super::units::{KnownGain, gain_to_centibels};
 
 /// A fall from full to nothing, as the times of decay and release count it, in centibels.
 pub(super) const FULL_FALL_CB: f32 = 960.0;
@@ -95,13 +95,13 @@ impl VolumeEnvelope {
         }
     }
 
-    /// The linear gain.
-    pub(super) fn gain(&self) -> f32 {
+    /// The linear gain. `fallen` is that of an earlier place.
+    pub(super) fn gain(&self, fallen: &mut KnownGain) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,
             Stage::Attack(share) => share,
             Stage::Hold(_) => 1.0,
-            Stage::Decay | Stage::Release => centibels_to_gain(self.attenuation_cb),
+            Stage::Decay | Stage::Release => fallen.of(self.attenuation_cb),
         }
     }
 

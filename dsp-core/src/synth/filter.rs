@@ -85,6 +85,9 @@ impl Coefficients {
     /// Changes nothing.
     pub(super) const OPEN: Self = Self { newest: 1.0, middle: 0.0, oldest: 0.0, near: 0.0, far: 0.0 };
 
+    /// Lets nothing through.
+    pub(super) const CLOSED: Self = Self { newest: 0.0, middle: 0.0, oldest: 0.0, near: 0.0, far: 0.0 };
+
     pub(super) fn as_array(self) -> [f32; 5] {
         [self.newest, self.middle, self.oldest, self.near, self.far]
     }

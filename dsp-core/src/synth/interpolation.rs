@@ -72,8 +72,8 @@ impl Kernel {
     #[inline(always)]
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
         match self {
-            Self::Linear => linear(window, fraction, step, out),
-            Self::FourPoint => four_point(window, fraction, step, out),
+            Self::Linear => by_eights::<Linear>(window, fraction, step, out),
+            Self::FourPoint => by_eights::<FourPoint>(window, fraction, step, out),
             Self::Sinc(table) => table.read(window, fraction, step, out),
         }
     }
@@ -102,23 +102,44 @@ fn fractions(place: u64, lane_steps: &[u32; LANES]) -> Lanes {
     Lanes(fractions) * Lanes::all(UNIT)
 }
 
-#[inline(always)]
-fn lane_steps(step: u64) -> [u32; LANES] {
-    core::array::from_fn(|lane| (step as u32).wrapping_mul(lane as u32))
+/// Reads eight values from as many places.
+trait Eight {
+    fn new(step: u64) -> Self;
+
+    fn read(&self, window: &Window, place: u64) -> Lanes;
 }
 
-/// Writes eight values at a time; the last of them may lie beyond the end of `out`.
+/// What every kernel needs of its step.
+struct Steps {
+    step: u64,
+    /// The parts below a frame of the steps to each lane's place.
+    of_lanes: [u32; LANES],
+}
+
+impl Steps {
+    #[inline(always)]
+    fn new(step: u64) -> Self {
+        let mut of_lanes = [0; LANES];
+        for (lane, own) in of_lanes.iter_mut().enumerate() {
+            *own = (step as u32).wrapping_mul(lane as u32);
+        }
+        Self { step, of_lanes }
+    }
+}
+
+/// Fills `out` by eights.
 #[inline(always)]
-fn by_eights(out: &mut [f32], step: u64, fraction: u32, mut compute: impl FnMut(u64) -> Lanes) {
+fn by_eights<K: Eight>(window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
+    let kernel = K::new(step);
     let mut place = u64::from(fraction);
     let eight_steps = step.wrapping_mul(LANES as u64);
     let (eights, rest) = out.as_chunks_mut::<LANES>();
     for eight in eights {
-        *eight = compute(place).0;
+        *eight = kernel.read(window, place).0;
         place = place.wrapping_add(eight_steps);
     }
     if !rest.is_empty() {
-        let values = compute(place).0;
+        let values = kernel.read(window, place).0;
         rest.copy_from_slice(&values[..rest.len()]);
     }
 }
@@ -130,31 +151,50 @@ fn columns<const N: usize>(window: &Window, place: u64, step: u64) -> [Lanes; N]
     for (lane, row) in rows.iter_mut().enumerate() {
         *row = taps(window, place.wrapping_add(step.wrapping_mul(lane as u64)));
     }
-    core::array::from_fn(|column| Lanes(core::array::from_fn(|lane| rows[lane][column])))
+    let mut columns = [Lanes::ZERO; N];
+    for (number, column) in columns.iter_mut().enumerate() {
+        for lane in 0..LANES {
+            column.0[lane] = rows[lane][number];
+        }
+    }
+    columns
 }
 
-#[inline(always)]
-fn linear(window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
-    let lane_steps = lane_steps(step);
-    by_eights(out, step, fraction, |place| {
-        let [here, next] = columns(window, place, step);
-        here + (next - here) * fractions(place, &lane_steps)
-    });
+/// A straight line between two values.
+struct Linear(Steps);
+
+impl Eight for Linear {
+    #[inline(always)]
+    fn new(step: u64) -> Self {
+        Self(Steps::new(step))
+    }
+
+    #[inline(always)]
+    fn read(&self, window: &Window, place: u64) -> Lanes {
+        let [here, next] = columns(window, place, self.0.step);
+        here + (next - here) * fractions(place, &self.0.of_lanes)
+    }
 }
 
 /// The cubic through two values whose slopes there are those of their neighbours' chord
 /// (Catmull and Rom, 1974), in Horner's form.
-#[inline(always)]
-fn four_point(window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
-    let lane_steps = lane_steps(step);
-    by_eights(out, step, fraction, |place| {
-        let [before, here, next, after] = columns(window, place, step);
-        let t = fractions(place, &lane_steps);
+struct FourPoint(Steps);
+
+impl Eight for FourPoint {
+    #[inline(always)]
+    fn new(step: u64) -> Self {
+        Self(Steps::new(step))
+    }
+
+    #[inline(always)]
+    fn read(&self, window: &Window, place: u64) -> Lanes {
+        let [before, here, next, after] = columns(window, place, self.0.step);
+        let t = fractions(place, &self.0.of_lanes);
         let slope = (next - before) * Lanes::all(0.5);
         let cubic = (after - before) * Lanes::all(0.5) + (here - next) * Lanes::all(1.5);
         let square = (before - here) + slope - cubic;
         ((cubic * t + square) * t + slope) * t + here
-    });
+    }
 }
 
 /// Sixteen taps of a sinc under a Kaiser window, for places 1/512 of a frame apart, between
@@ -225,6 +265,14 @@ impl SincTable {
             place = place.wrapping_add(step);
         }
     }
+}
+
+/// Eight of the taps, from `first` on.
+#[inline(always)]
+fn eight(taps: &[f32; SincTable::TAPS], first: usize) -> Lanes {
+    let mut lanes = [0.0; LANES];
+    lanes.copy_from_slice(&taps[first..first + LANES]);
+    Lanes(lanes)
 }
 
 /// `sin(pi x) / (pi x)`.

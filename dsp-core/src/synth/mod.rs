@@ -21,6 +21,7 @@ mod oscillator;
 mod playback;
 mod portamento;
 mod processor;
+mod ramp;
 pub mod reverb;
 mod settings;
 pub mod simd;

@@ -1,11 +1,14 @@
 //! A voice's way through its sample: where it is, its loop, and the stretches that it reads.
 
-use super::interpolation::{FRAME, Kernel, WINDOW_FRAMES, Window};
+use super::interpolation::{CHUNK_FRAMES, FRAME, Kernel, WINDOW_FRAMES, Window};
 use super::simd::on_best_instructions;
 use crate::soundfont::Wave;
 
 /// Fastest that a sample is played: ten octaves up.
 const STEP_MAX: u64 = 1_024 * FRAME;
+
+/// Up to this step a window holds a whole chunk.
+const UNDIVIDED_STEP: u64 = WINDOW_FRAMES as u64 * FRAME / CHUNK_FRAMES as u64;
 
 /// What a sample's loop does (section 8.1.2, sampleModes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +127,11 @@ impl Playback {
 
     #[inline(always)]
     fn read_inline(&mut self, wave: Wave<'_>, kernel: &Kernel, window: &mut Window, out: &mut [f32]) {
-        let longest = ((WINDOW_FRAMES as u64 * FRAME) / self.step).max(1) as usize;
+        let longest = match self.step {
+            // The usual case, without a division.
+            0..=UNDIVIDED_STEP => CHUNK_FRAMES,
+            step => ((WINDOW_FRAMES as u64 * FRAME) / step).max(1) as usize,
+        };
         for part in out.chunks_mut(longest) {
             let last = (u64::from(self.fraction) + self.step * (part.len() as u64 - 1)) >> 32;
             let values = last as usize + kernel.taps_before() + kernel.taps_from();

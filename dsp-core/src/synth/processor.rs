@@ -3,13 +3,12 @@
 use alloc::boxed::Box;
 
 use super::channel::{Channel, controller};
-use super::group::{OUTPUTS, Sums};
 use super::interpolation::{CHUNK_FRAMES, Kernel};
-use super::lanes::Lanes;
+use super::ramp::Mix;
 use super::voice::{Glide, Surroundings, Voice};
 use super::voices::Voices;
 use super::{DRUM_BANK, GRID_FRAMES, portamento, start};
-use crate::session::{Event, Instrument, Interpolation, Session};
+use crate::session::{Event, Instrument, Interpolation, Session, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
 /// Sample rates that can be played, in hertz.
@@ -64,7 +63,7 @@ pub(crate) struct SynthProcessor {
     bank_number: u16,
     preset: Option<usize>,
     voices: Voices,
-    sums: Box<Sums>,
+    mix: Box<Mix>,
     /// Frames since the last reset, plus what it began with.
     clock: u64,
     /// Frames of the stretch to which the voices have been aimed that are still to come.
@@ -93,7 +92,7 @@ impl SynthProcessor {
             bank_number: 0,
             preset: None,
             voices: Voices::new(usize::from(polyphony)),
-            sums: Box::new([[Lanes::ZERO; CHUNK_FRAMES]; OUTPUTS]),
+            mix: Box::new([[0.0; CHUNK_FRAMES]; TRACK_OUTPUTS]),
             clock: 0,
             stretch_frames: 0,
             stale: false,
@@ -274,7 +273,7 @@ impl SynthProcessor {
 
     /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, and says
     /// whether there may be anything but silence in them.
-    pub(crate) fn render(&mut self, outputs: [&mut [f32]; OUTPUTS]) -> bool {
+    pub(crate) fn render(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS]) -> bool {
         let [left, right, reverb, chorus] = outputs;
         let frames = left.len();
         let mut done = 0;
@@ -300,22 +299,12 @@ impl SynthProcessor {
         true
     }
 
-    fn render_part(&mut self, outputs: [&mut [f32]; OUTPUTS]) {
+    fn render_part(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS]) {
         let frames = outputs[0].len();
-        for sums in self.sums.iter_mut() {
-            sums[..frames].fill(Lanes::ZERO);
-        }
-        let around = Surroundings {
-            bank: &self.bank,
-            channel: &self.channel,
-            sample_rate_hz: self.sample_rate_hz,
-            clock: self.clock,
-        };
-        self.voices.add(around, &self.kernel, frames, &mut self.sums);
-        for (output, sums) in outputs.into_iter().zip(self.sums.iter()) {
-            for (value, sum) in output.iter_mut().zip(sums) {
-                *value = sum.sum();
-            }
+        self.mix.iter_mut().for_each(|sums| sums[..frames].fill(0.0));
+        self.voices.add(&self.bank, &self.kernel, frames, &mut self.mix);
+        for (output, sums) in outputs.into_iter().zip(self.mix.iter()) {
+            output.copy_from_slice(&sums[..frames]);
         }
     }
 

@@ -60,8 +60,8 @@ impl ReverbProcessor {
     fn shape(&mut self) {
         let ReverbSettings { room, damping, .. } = self.settings;
         for side in &mut self.sides {
-            side.feedback = 0.7 + 0.28 * room.clamp(0.0, 1.0);
-            side.damping = 0.4 * damping.clamp(0.0, 1.0);
+            side.combs.feedback = 0.7 + 0.28 * room.clamp(0.0, 1.0);
+            side.combs.damping = 0.4 * damping.clamp(0.0, 1.0);
         }
     }
 
@@ -73,73 +73,123 @@ impl ReverbProcessor {
 
     /// Adds the room's answer to `send` to `left` and `right`; all have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
-        let width = self.settings.width.clamp(0.0, 1.0);
-        let own = self.settings.level * (0.5 + 0.5 * width);
-        let other = self.settings.level * (0.5 - 0.5 * width);
-        for ((&input, left), right) in send.iter().zip(left).zip(right) {
-            if input != 0.0 {
-                self.quiet_frames = 0;
-            }
-            if self.quiet_frames == self.silent_after_frames {
-                continue;
-            }
-            self.quiet_frames += 1;
-            let [left_side, right_side] = &mut self.sides;
-            let near = left_side.process_frame(input * INPUT_GAIN);
-            let far = right_side.process_frame(input * INPUT_GAIN);
+        let parts = send.chunks(PART_FRAMES).zip(left.chunks_mut(PART_FRAMES));
+        for ((send, left), right) in parts.zip(right.chunks_mut(PART_FRAMES)) {
+            self.process_part(send, left, right);
+        }
+    }
+
+    fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
+        let frames = send.len();
+        if send.iter().any(|value| *value != 0.0) {
+            self.quiet_frames = 0;
+        } else if self.quiet_frames >= self.silent_after_frames {
+            return;
+        }
+        self.quiet_frames += frames as u32;
+        let mut input = [0.0; PART_FRAMES];
+        for (input, value) in input.iter_mut().zip(send) {
+            *input = value * INPUT_GAIN;
+        }
+        let ReverbSettings { width, level, .. } = self.settings;
+        let width = width.clamp(0.0, 1.0);
+        let (own, other) = (level * (0.5 + 0.5 * width), level * (0.5 - 0.5 * width));
+        let mut answers = [[0.0; PART_FRAMES]; 2];
+        for (side, answer) in self.sides.iter_mut().zip(&mut answers) {
+            side.process(&input[..frames], &mut answer[..frames]);
+        }
+        let [near, far] = &answers;
+        for (((left, right), near), far) in left.iter_mut().zip(right).zip(near).zip(far) {
             *left += own * near + other * far;
             *right += own * far + other * near;
         }
     }
 }
 
+/// Most frames that are computed at a time: fewer than the shortest delay, 225 frames at 44.1 kHz, at
+/// any rate from 16 kHz on, so that nothing that is computed comes back in the same part.
+const PART_FRAMES: usize = 64;
+
 /// One side: eight combs in lockstep, then the allpasses.
 #[derive(Debug, Clone)]
 struct Side {
-    combs: [DelayLine; LANES],
-    feedback: f32,
-    damping: f32,
-    damped: Lanes,
+    combs: CombBank,
     allpasses: [DelayLine; 4],
 }
 
 impl Side {
     fn new(sample_rate_hz: u32, spread_frames: usize) -> Self {
-        let line = |frames: usize| {
+        let scaled = |frames: usize| {
             let secs = (frames + spread_frames) as f64 / TUNED_RATE_HZ;
-            DelayLine::new(libm::round(secs * f64::from(sample_rate_hz)) as usize)
+            (libm::round(secs * f64::from(sample_rate_hz)) as usize).max(PART_FRAMES)
         };
         Self {
-            combs: COMB_FRAMES.map(line),
-            feedback: 0.0,
-            damping: 0.0,
-            damped: Lanes::ZERO,
-            allpasses: ALLPASS_FRAMES.map(line),
+            combs: CombBank::new(COMB_FRAMES.map(scaled)),
+            allpasses: ALLPASS_FRAMES.map(|frames| DelayLine::new(scaled(frames))),
         }
     }
 
     fn reset(&mut self) {
-        self.combs.iter_mut().chain(&mut self.allpasses).for_each(DelayLine::reset);
+        self.combs.reset();
+        self.allpasses.iter_mut().for_each(DelayLine::reset);
+    }
+
+    fn process(&mut self, input: &[f32], answer: &mut [f32]) {
+        self.combs.process(input, answer);
+        for allpass in &mut self.allpasses {
+            allpass.process_allpass(answer);
+        }
+    }
+}
+
+/// Eight damped feedback combs with one memory, of which every row is a frame.
+#[derive(Debug, Clone)]
+struct CombBank {
+    /// A power of two of them.
+    rows: Vec<Lanes>,
+    delays: [usize; LANES],
+    place: usize,
+    feedback: f32,
+    damping: f32,
+    damped: Lanes,
+}
+
+impl CombBank {
+    fn new(delays: [usize; LANES]) -> Self {
+        let longest = delays.iter().copied().max().unwrap_or(1);
+        Self {
+            rows: vec![Lanes::ZERO; (longest + 1).next_power_of_two()],
+            delays,
+            place: 0,
+            feedback: 0.0,
+            damping: 0.0,
+            damped: Lanes::ZERO,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.rows.fill(Lanes::ZERO);
+        self.place = 0;
         self.damped = Lanes::ZERO;
     }
 
-    #[inline(always)]
-    fn process_frame(&mut self, input: f32) -> f32 {
-        let oldest = Lanes(self.combs.each_ref().map(DelayLine::oldest));
-        let floor = Lanes::all(FLOOR);
-        let damped = oldest * Lanes::all(1.0 - self.damping) + self.damped * Lanes::all(self.damping);
-        self.damped = (damped + floor) - floor;
-        let fed_back = Lanes::all(input) + self.damped * Lanes::all(self.feedback);
-        for (comb, value) in self.combs.iter_mut().zip(fed_back.0) {
-            comb.push(value);
+    fn process(&mut self, input: &[f32], sums: &mut [f32]) {
+        let mask = self.rows.len() - 1;
+        let (feedback, floor) = (Lanes::all(self.feedback), Lanes::all(FLOOR));
+        let (kept, let_in) = (Lanes::all(self.damping), Lanes::all(1.0 - self.damping));
+        let mut damped = self.damped;
+        for (input, sum) in input.iter().zip(sums) {
+            let mut oldest = Lanes::ZERO;
+            for lane in 0..LANES {
+                oldest.0[lane] = self.rows[self.place.wrapping_sub(self.delays[lane]) & mask].0[lane];
+            }
+            damped = oldest * let_in + damped * kept;
+            let fed_back = Lanes::all(*input) + damped * feedback;
+            self.rows[self.place] = (fed_back + floor) - floor;
+            self.place = (self.place + 1) & mask;
+            *sum = oldest.sum();
         }
-        let mut sum = oldest.sum();
-        for allpass in &mut self.allpasses {
-            let delayed = allpass.oldest();
-            allpass.push(flush(sum + delayed * ALLPASS_FEEDBACK));
-            sum = delayed - sum;
-        }
-        sum
+        self.damped = damped;
     }
 }
 
@@ -151,7 +201,7 @@ struct DelayLine {
 
 impl DelayLine {
     fn new(frames: usize) -> Self {
-        Self { values: vec![0.0; frames.max(1)], place: 0 }
+        Self { values: vec![0.0; frames], place: 0 }
     }
 
     fn reset(&mut self) {
@@ -159,16 +209,17 @@ impl DelayLine {
         self.place = 0;
     }
 
-    fn oldest(&self) -> f32 {
-        self.values[self.place]
-    }
-
-    fn push(&mut self, value: f32) {
-        self.values[self.place] = value;
-        self.place += 1;
-        if self.place == self.values.len() {
-            self.place = 0;
+    /// Passes values through Freeverb's allpass, in place. There are at most as many as the line has.
+    fn process_allpass(&mut self, values: &mut [f32]) {
+        let first = values.len().min(self.values.len() - self.place);
+        let (before, after) = values.split_at_mut(first);
+        let (start, end) = self.values.split_at_mut(self.place);
+        for (value, line) in before.iter_mut().zip(end).chain(after.iter_mut().zip(start)) {
+            let delayed = *line;
+            *line = flush(*value + delayed * ALLPASS_FEEDBACK);
+            *value = delayed - *value;
         }
+        self.place = (self.place + values.len()) % self.values.len();
     }
 }
 

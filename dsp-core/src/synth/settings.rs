@@ -2,9 +2,9 @@
 
 use super::envelope::EnvelopeTimes;
 use super::filter::CENT_ZERO_HZ;
-use super::group::OUTPUTS;
 use super::modulation::Values;
 use super::units::{cents_to_ratio, timecents_to_frames};
+use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::Generator;
 
 /// Linear gain of a voice without any attenuation: leaves room for the sum of many.
@@ -26,7 +26,7 @@ pub(super) struct Settings {
     /// The generators' values that the rest was made of.
     values: Values,
     pub(super) attenuation_cb: f32,
-    pub(super) output_gains: [f32; OUTPUTS],
+    pub(super) output_gains: [f32; TRACK_OUTPUTS],
     /// Coarse and fine tuning, the wheel, and the channel's tuning.
     pub(super) pitch_cents: f32,
     /// Cents from key to key.
@@ -54,7 +54,7 @@ impl Settings {
     pub(super) const SILENT: Self = Self {
         values: [f32::NAN; Generator::COUNT],
         attenuation_cb: ATTENUATION_MAX_CB,
-        output_gains: [0.0; OUTPUTS],
+        output_gains: [0.0; TRACK_OUTPUTS],
         pitch_cents: 0.0,
         scale_tuning: 100.0,
         vibrato_to_pitch: 0.0,
@@ -163,7 +163,7 @@ fn turns_per_frame(absolute_cents: f32, sample_rate_hz: f32) -> f32 {
 
 /// Gains for a pan in tenths of a per cent to the right, by equal power, and for sends in tenths of a
 /// per cent.
-fn output_gains(pan: f32, reverb: f32, chorus: f32) -> [f32; OUTPUTS] {
+fn output_gains(pan: f32, reverb: f32, chorus: f32) -> [f32; TRACK_OUTPUTS] {
     let turn = (pan / 1_000.0 + 0.5).clamp(0.0, 1.0) * core::f32::consts::FRAC_PI_2;
     let send = |tenths: f32| VOICE_GAIN * SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);
     // A turn to the very right leaves 4e-8 of the cosine.

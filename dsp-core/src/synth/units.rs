@@ -30,3 +30,22 @@ pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     }
     cents_to_ratio(timecents.clamp(-12_000.0, 8_000.0)) * sample_rate_hz
 }
+
+/// An attenuation and its gain, so that what stands still is not computed again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KnownGain {
+    attenuation_cb: f32,
+    gain: f32,
+}
+
+impl KnownGain {
+    pub(super) const UNITY: Self = Self { attenuation_cb: 0.0, gain: 1.0 };
+
+    /// The linear gain of an attenuation.
+    pub(super) fn of(&mut self, attenuation_cb: f32) -> f32 {
+        if attenuation_cb != self.attenuation_cb {
+            *self = Self { attenuation_cb, gain: centibels_to_gain(attenuation_cb) };
+        }
+        self.gain
+    }
+}

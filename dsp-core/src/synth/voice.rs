@@ -5,12 +5,14 @@ use super::GRID_FRAMES;
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
 use super::filter::{Coefficients, FilterSetting};
-use super::group::{Group, OUTPUTS};
+use super::group::Group;
 use super::modulation::{self, Note, Values};
 use super::oscillator::Oscillator;
 use super::playback::Playback;
+use super::ramp::Ramps;
 use super::settings::Settings;
-use super::units::{centibels_to_gain, cents_to_exact_ratio};
+use super::units::{KnownGain, cents_to_exact_ratio};
+use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
 
 /// How a sample is tuned by itself.
@@ -95,6 +97,7 @@ pub(super) struct Voice {
     pub(super) exclusive_class: i16,
     pub(super) sample: usize,
     pub(super) playback: Playback,
+    pub(super) ramps: Ramps,
     note: Note,
     zones: ZonePlace,
     /// The zones' own values, before anything modulates them.
@@ -105,6 +108,9 @@ pub(super) struct Voice {
     now: Motion,
     /// Where the voice will be at the end of the stretch that has been aimed at.
     then: Motion,
+    /// Of the attenuation, and of how far the envelope has fallen.
+    own_gain: KnownGain,
+    fallen_gain: KnownGain,
     aimed_at: u64,
     aimed_frames: u32,
     pitch_cents: f32,
@@ -166,6 +172,7 @@ impl Voice {
             exclusive_class: base[Generator::ExclusiveClass as usize] as i16,
             sample: start.sample,
             playback: start.playback,
+            ramps: Ramps::SILENT,
             note: start.note,
             zones: start.zones,
             base,
@@ -174,6 +181,8 @@ impl Voice {
             fixed_attenuation_cb,
             now: motion,
             then: motion,
+            own_gain: KnownGain::UNITY,
+            fallen_gain: KnownGain::UNITY,
             aimed_at: around.clock,
             aimed_frames: 0,
             pitch_cents: f32::NAN,
@@ -279,7 +288,8 @@ impl Voice {
         self.then.advance(&self.settings, frames as f32);
         self.aimed_frames = frames;
         let per_frame = if frames == GRID_FRAMES { 1.0 / GRID_FRAMES as f32 } else { 1.0 / frames as f32 };
-        group.aim_gains(lane, self.gains(), per_frame);
+        let gains = self.gains();
+        self.ramps.aim(gains, per_frame);
         let before = self.filter.1;
         if self.set_filter(sample_rate_hz) {
             group.hold_filter(lane, before);
@@ -305,11 +315,11 @@ impl Voice {
     }
 
     /// Gains of the outputs at the end of the stretch.
-    fn gains(&self) -> [f32; OUTPUTS] {
+    fn gains(&mut self) -> [f32; TRACK_OUTPUTS] {
         let settings = &self.settings;
         let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
         let attenuation_cb = (settings.attenuation_cb - tremolo_cb).max(0.0);
-        let gain = self.then.volume.gain() * centibels_to_gain(attenuation_cb);
+        let gain = self.then.volume.gain(&mut self.fallen_gain) * self.own_gain.of(attenuation_cb);
         settings.output_gains.map(|output| output * gain)
     }
 

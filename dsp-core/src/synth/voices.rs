@@ -2,11 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::group::{self, Group, Sums};
+use super::group::{self, Group};
 use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel, SILENT_WINDOW, Window};
 use super::lanes::LANES;
 use super::playback;
+use super::ramp::{self, Mix};
 use super::voice::{Surroundings, Voice};
+use crate::soundfont::Bank;
 
 /// Places beyond the polyphony, for voices that are on their way out.
 const SPARE_PLACES: usize = LANES;
@@ -162,25 +164,28 @@ impl Voices {
         }
     }
 
-    /// Adds the next frames of all voices, at most a chunk of them, to the sums.
-    pub(super) fn add(&mut self, around: Surroundings<'_>, kernel: &Kernel, frames: usize, sums: &mut Sums) {
+    /// Adds the next frames of all voices, at most a chunk of them, to the mix.
+    pub(super) fn add(&mut self, bank: &Bank, kernel: &Kernel, frames: usize, mix: &mut Mix) {
         for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for (voice, chunk) in octet.voices.iter_mut().zip(&mut self.chunks) {
-                let wave = voice.as_ref().and_then(|voice| around.bank.wave(voice.sample));
-                match (voice, wave) {
-                    (Some(voice), Some(wave)) => {
-                        playback::read(
-                            &mut voice.playback,
-                            wave,
-                            kernel,
-                            &mut self.window,
-                            &mut chunk[..frames],
-                        );
-                    }
-                    _ => chunk[..frames].fill(0.0),
+                let Some(voice) = voice else { continue };
+                match bank.wave(voice.sample) {
+                    Some(wave) => playback::read(
+                        &mut voice.playback,
+                        wave,
+                        kernel,
+                        &mut self.window,
+                        &mut chunk[..frames],
+                    ),
+                    None => chunk[..frames].fill(0.0),
                 }
             }
-            group::add(&mut octet.group, &self.chunks, frames, sums);
+            group::filter(&mut octet.group, &mut self.chunks, frames);
+            for (voice, chunk) in octet.voices.iter_mut().zip(&self.chunks) {
+                if let Some(voice) = voice {
+                    ramp::add(&mut voice.ramps, chunk, frames, mix);
+                }
+            }
         }
     }
 }
