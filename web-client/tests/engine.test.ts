@@ -76,18 +76,20 @@ function wav(format: number, bits: number, channels: number, samples: number[]):
 
 describe('rendered audio', () => {
   it('is taken apart into its channels', () => {
-    const { left, right, sampleRateHz } = readFloatWav(wav(3, 32, 2, [0.5, -0.5, 0.25, -0.25]));
-    expect([[...left], [...right], sampleRateHz]).toEqual([[0.5, 0.25], [-0.5, -0.25], 44100]);
-  });
-
-  it('plays on both sides when it has one channel', () => {
-    const { left, right } = readFloatWav(wav(3, 32, 1, [0.5, 0.25]));
-    expect([...left]).toEqual([...right]);
+    const read = (channels: number): number[][] => {
+      const audio = readFloatWav(wav(3, 32, channels, [0.5, -0.5, 0.25, -0.25]));
+      expect(audio.sampleRateHz).toBe(44100);
+      return audio.channels.map((samples) => [...samples]);
+    };
+    expect(read(1)).toEqual([[0.5, -0.5, 0.25, -0.25]]);
+    expect(read(2)).toEqual([[0.5, 0.25], [-0.5, -0.25]]);
+    expect(read(4)).toEqual([[0.5], [-0.5], [0.25], [-0.25]]);
   });
 
   it('is refused when it is something else', () => {
     expect(() => readFloatWav(new ArrayBuffer(4))).toThrow(/not a WAV/);
     expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
+    expect(() => readFloatWav(wav(3, 32, 0, [0]))).toThrow(/0 channels/);
     expect(() => readFloatWav(wav(3, 32, 2, [0]).slice(0, 48))).toThrow(/ends before/);
   });
 });
@@ -125,6 +127,7 @@ describe('a render request', () => {
       program: 3,
       time_base: 'ticks',
       sample_rate_hz: 48000,
+      sends: true,
     });
   });
 
@@ -150,7 +153,7 @@ describe('audio from the service', () => {
   it('is held for no more tracks than there is memory for', () => {
     const tenMinutes = 600 * 48000;
     expect(tracksThatFit(tenMinutes)).toBe(2);
-    expect(tracksThatFit(tenMinutes) * tenMinutes * 8).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
+    expect(tracksThatFit(tenMinutes) * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
     expect(tracksThatFit(0)).toBe(0);
   });
 });

@@ -14,11 +14,13 @@ import {
 
 /** Frames that the engine's buffers hold. */
 const BLOCK_FRAMES = 256;
+/** Bytes of one of them, of 32-bit floats. */
+const BLOCK_BYTES = 4 * BLOCK_FRAMES;
 /** Frames between two reports: 31 a second at 48 kHz. */
 const REPORT_FRAMES = 1536;
 
-/** A track that plays audio from outside, and the engine's buffers for it. */
-type InputTrack = { audio: TrackAudio; left: Float32Array; right: Float32Array };
+/** A channel of a track that plays audio from outside, and the engine's buffer for it. */
+type Input = { audio: Float32Array; buffer: Float32Array };
 
 export class EngineHost {
   readonly #engine: WasmEngine;
@@ -27,7 +29,7 @@ export class EngineHost {
   readonly #gauge: LoadGauge;
   readonly #audioOf = new Map<string, TrackAudio>();
   #trackIds: string[] = [];
-  #inputs: InputTrack[] = [];
+  #inputs: Input[] = [];
   #left = new Float32Array(0);
   #right = new Float32Array(0);
   #peaks = new Float32Array(0);
@@ -153,12 +155,8 @@ export class EngineHost {
   }
 
   #feedInputs(position: number, frames: number): void {
-    for (const input of this.#inputs) {
-      const { left, right } = input.audio;
-      for (let frame = 0; frame < frames; frame++) {
-        input.left[frame] = left[position + frame] ?? 0;
-        input.right[frame] = right[position + frame] ?? 0;
-      }
+    for (const { audio, buffer } of this.#inputs) {
+      for (let frame = 0; frame < frames; frame++) buffer[frame] = audio[position + frame] ?? 0;
     }
   }
 
@@ -181,9 +179,11 @@ export class EngineHost {
     this.#trackIds.forEach((id, place) => {
       const audio = this.#audioOf.get(id);
       if (!audio) return;
-      const left = this.#engine.trackInput(place);
-      const right = left + 4 * BLOCK_FRAMES;
-      if (left !== 0) this.#inputs.push({ audio, left: block(left), right: block(right) });
+      const address = this.#engine.trackInput(place);
+      if (address === 0) return;
+      [audio.left, audio.right, audio.reverb, audio.chorus].forEach((channel, number) => {
+        this.#inputs.push({ audio: channel, buffer: block(address + number * BLOCK_BYTES) });
+      });
     });
     const peakCount = this.#engine.peakCount;
     this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.takePeaks(), peakCount);

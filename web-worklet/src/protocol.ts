@@ -3,8 +3,11 @@
 /** Where a track's fader and pan stand; `gain` is linear. */
 export type TrackGain = { gain: number; pan: number; audible: boolean };
 
-/** A track's sound, rendered elsewhere; frame 0 is the start of the session. */
-export type TrackAudio = { left: Float32Array; right: Float32Array };
+/**
+ * A track's sound, rendered elsewhere, and what it sends to the reverb and the chorus of the mix;
+ * frame 0 is the start of the session.
+ */
+export type TrackAudio = { left: Float32Array; right: Float32Array; reverb: Float32Array; chorus: Float32Array };
 
 /** What the page tells the engine, by the name of the message. */
 export type EngineCommands = {

@@ -208,7 +208,7 @@ export class SongEngine {
    * null goes back to the notes. The arrays are taken over.
    */
   setTrackAudio(trackId: string, audio: TrackAudio | null): void {
-    const transfer = audio ? [audio.left.buffer, audio.right.buffer] : [];
+    const transfer = audio ? [audio.left, audio.right, audio.reverb, audio.chorus].map((channel) => channel.buffer) : [];
     this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
   }
 

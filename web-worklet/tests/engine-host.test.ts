@@ -122,11 +122,14 @@ describe('EngineHost', () => {
     const bench = withPiano();
     const left = new Float32Array(48_000).fill(0.25);
     const right = new Float32Array(48_000).fill(-0.25);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right } });
+    const silent = new Float32Array(48_000);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silent, chorus: silent } });
     bench.take({ type: 'play' });
     const heard = bench.render(4_800);
     expect(heard[100]).toBe(0.25);
     expect(heard[4_799]).toBe(0.25);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silent, right: silent, reverb: left, chorus: silent } });
+    expect(peak(bench.render(9_600).subarray(4_800))).toBeGreaterThan(0.01);
     bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: null });
     const after = bench.render(4_800).subarray(200);
     expect(peak(after)).toBeGreaterThan(0.01);

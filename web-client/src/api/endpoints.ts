@@ -85,6 +85,8 @@ export type SoundFontRenderRequest = {
   time_base: 'ticks';
   sample_rate_hz: SampleRateHz;
   settings: Project['settings'];
+  /** Whether to render what the track sends to reverb and chorus, too. */
+  sends: true;
 };
 export const renderSoundFont = (api: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   api.send('POST', '/plugins/soundfont-render', { json: request, signal });

@@ -47,18 +47,21 @@ export class Banks {
       engine.addBank(fresh.id);
       const bank: Bank = { ...fresh, sizeBytes: 0, failed: false };
       this.#banks.set(bank.id, bank);
-      const tried = plan.assigned.get(AUDITION_TRACK_ID) === bank.id;
-      this.#ends.set(
-        bank.id,
-        new Promise((done) => {
-          // A sound that is being tried does not wait for the rest of the song.
-          if (tried) this.#queue.unshift({ bank, done });
-          else this.#queue.push({ bank, done });
-        }),
-      );
+      this.#enqueue(bank);
     }
     void this.#work(engine);
     return plan.assigned;
+  }
+
+  /** Tries again to load the banks that failed. */
+  retry(): void {
+    if (!this.#engine) return;
+    for (const bank of this.#banks.values()) {
+      if (!bank.failed) continue;
+      bank.failed = false;
+      this.#enqueue(bank);
+    }
+    void this.#work(this.#engine);
   }
 
   /** Resolves when every bank that is played now is there, or has failed. */
@@ -81,12 +84,23 @@ export class Banks {
       if (!bank.failed && !crowded && bytes <= KEPT_BYTES) continue;
       engine.dropBank(bank.id);
       this.#banks.delete(bank.id);
+      this.#ends.delete(bank.id);
       this.#queue = this.#queue.filter((entry) => {
         if (entry.bank === bank) entry.done();
         return entry.bank !== bank;
       });
       bytes -= bank.sizeBytes;
     }
+  }
+
+  #enqueue(bank: Bank): void {
+    const tried = this.#assigned.get(AUDITION_TRACK_ID) === bank.id;
+    const end = new Promise<void>((done) => {
+      // A sound that is being tried does not wait for the rest of the song.
+      if (tried) this.#queue.unshift({ bank, done });
+      else this.#queue.push({ bank, done });
+    });
+    this.#ends.set(bank.id, end);
   }
 
   #startOver(engine: SongEngine): void {

@@ -108,6 +108,7 @@ export class Player {
     this.resume();
     this.waiting = true;
     if ((this.#running || !this.#engine) && this.#project) await this.sync(this.#project);
+    this.banks.retry();
     await this.banks.settled();
     if (!this.waiting) return;
     this.waiting = false;

@@ -7,15 +7,17 @@ import type { SongEngine } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { renderSoundFont, type SoundFontRenderRequest } from '../api/endpoints';
 import type { Control, Item, Note, Project, Track } from '../project/model';
+import { voiceSettings } from '../project/sound-settings';
 import { readFloatWav } from './wav';
 
 /**
- * Memory for rendered tracks. Ten minutes of a stereo track at 48 kHz take
- * 230 MB, so long songs with many tracks leave some to the engine in the page.
+ * Memory for rendered tracks. Ten minutes of a track at 48 kHz take 460 MB
+ * with what it sends to the effects, so long songs with many tracks leave some
+ * to the engine in the page.
  */
-export const AUDIO_MAX_BYTES = 512 * 1024 * 1024;
-/** Two channels of 32-bit float. */
-const BYTES_PER_FRAME = 8;
+export const AUDIO_MAX_BYTES = 1024 * 1024 * 1024;
+/** Left, right, and what goes to reverb and chorus, in 32-bit float. */
+const BYTES_PER_FRAME = 16;
 
 /** How many tracks of a song may be held as audio. */
 export function tracksThatFit(lengthFrames: number): number {
@@ -30,7 +32,7 @@ type Rendering = {
   engine: Track['synth_engine'];
   tempo: Project['tempo_map'];
   rateHz: number;
-  settings: Project['settings'];
+  settings: string;
   abort: AbortController;
 };
 
@@ -66,7 +68,8 @@ export function renderRequestOf(project: Project, track: Track): SoundFontRender
     tempo_map: project.tempo_map,
     time_base: 'ticks',
     sample_rate_hz: project.sample_rate_hz,
-    settings: project.settings,
+    settings: voiceSettings(project),
+    sends: true,
   };
 }
 
@@ -88,6 +91,7 @@ export class ServerSound {
   /** Renders the tracks that changed since the last call. `lengthFrames` is the length of the song. */
   update(engine: SongEngine, project: Project, lengthFrames: number): void {
     const room = tracksThatFit(lengthFrames);
+    const settings = JSON.stringify(voiceSettings(project));
     const present = new Set(project.tracks.map((track) => track.id));
     for (const id of [...this.#tracks.keys()]) if (!present.has(id)) this.#drop(engine, id);
     let wanted = 0;
@@ -103,7 +107,7 @@ export class ServerSound {
         known?.items === track.items &&
         known.tempo === project.tempo_map &&
         known.rateHz === project.sample_rate_hz &&
-        known.settings === project.settings &&
+        known.settings === settings &&
         JSON.stringify(known.engine) === JSON.stringify(track.synth_engine);
       if (same) continue;
       const first = known === undefined;
@@ -113,7 +117,7 @@ export class ServerSound {
         engine: track.synth_engine,
         tempo: project.tempo_map,
         rateHz: project.sample_rate_hz,
-        settings: project.settings,
+        settings,
         abort: new AbortController(),
       };
       this.#tracks.set(track.id, rendering);
@@ -156,7 +160,11 @@ export class ServerSound {
       if (audio.sampleRateHz !== request.sample_rate_hz) {
         throw new Error(`the service rendered at ${audio.sampleRateHz} Hz instead of ${request.sample_rate_hz} Hz`);
       }
-      engine.setTrackAudio(id, { left: audio.left, right: audio.right });
+      const [left, right, reverb, chorus] = audio.channels;
+      if (!left || !right || !reverb || !chorus) {
+        throw new Error(`the service rendered ${audio.channels.length} channels instead of 4`);
+      }
+      engine.setTrackAudio(id, { left, right, reverb, chorus });
       this.#done.add(id);
       this.ready = this.#done.size;
     } catch (error) {

@@ -1,7 +1,10 @@
 /** Reading the WAV that soundfont-render answers with. */
 
-export type StereoAudio = { left: Float32Array<ArrayBuffer>; right: Float32Array<ArrayBuffer>; sampleRateHz: number };
+/** Channels of 32-bit float samples. */
+export type FloatAudio = { channels: Float32Array<ArrayBuffer>[]; sampleRateHz: number };
 
+/** Most channels that are understood. */
+const CHANNELS_MAX = 8;
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
 
@@ -15,11 +18,11 @@ function tagAt(view: DataView, offset: number): string {
 }
 
 /**
- * The channels of a WAV of 32-bit float samples, one or two channels.
+ * The channels of a WAV file of 32-bit float samples.
  *
  * @throws {Error} naming what the bytes are instead.
  */
-export function readFloatWav(bytes: ArrayBuffer): StereoAudio {
+export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const view = new DataView(bytes);
   if (bytes.byteLength < 12 || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE') {
     throw new Error('The rendered audio is not a WAV file.');
@@ -37,29 +40,23 @@ export function readFloatWav(bytes: ArrayBuffer): StereoAudio {
       const bits = view.getUint16(start + 14, true);
       channels = view.getUint16(start + 2, true);
       sampleRateHz = view.getUint32(start + 4, true);
-      if (format !== FORMAT_FLOAT || bits !== 32 || (channels !== 1 && channels !== 2)) {
+      if (format !== FORMAT_FLOAT || bits !== 32 || channels < 1 || channels > CHANNELS_MAX) {
         throw new Error(`The rendered audio has ${channels} channels of ${bits} bits, format ${format}; 32-bit float was asked for.`);
       }
     } else if (tag === 'data' && channels > 0) {
-      return { ...splitChannels(view, start, Math.floor((end - start) / (4 * channels)), channels), sampleRateHz };
+      return { channels: splitChannels(view, start, Math.floor((end - start) / (4 * channels)), channels), sampleRateHz };
     }
     offset = start + size + (size % 2);
   }
   throw new Error('The rendered audio ends before its samples.');
 }
 
-function splitChannels(
-  view: DataView,
-  start: number,
-  frames: number,
-  channels: number,
-): { left: Float32Array<ArrayBuffer>; right: Float32Array<ArrayBuffer> } {
-  const left = new Float32Array(frames);
-  const right = new Float32Array(frames);
-  for (let frame = 0; frame < frames; frame++) {
-    const at = start + frame * channels * 4;
-    left[frame] = view.getFloat32(at, true);
-    right[frame] = channels === 2 ? view.getFloat32(at + 4, true) : (left[frame] ?? 0);
-  }
-  return { left, right };
+function splitChannels(view: DataView, start: number, frames: number, count: number): Float32Array<ArrayBuffer>[] {
+  return Array.from({ length: count }, (_, channel) => {
+    const samples = new Float32Array(frames);
+    for (let frame = 0; frame < frames; frame++) {
+      samples[frame] = view.getFloat32(start + (frame * count + channel) * 4, true);
+    }
+    return samples;
+  });
 }

@@ -41,6 +41,8 @@ export class App {
 
   /** Which dialog is open. */
   dialog = $state<DialogName | null>(null);
+  /** Whether the sound settings are shown. */
+  soundShown = $state(false);
   /** Set while one is asked what to do with unsaved work before it is left. */
   leaving = $state.raw<{ proceed: () => void } | null>(null);
   /** What the page is busy with, for the status line. */

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { emptyProject } from '../src/project/normalise';
+import {
+  changeSound,
+  CHORUS_RANGES,
+  POLYPHONY_RANGE,
+  REVERB_RANGES,
+  SOUND_DEFAULTS,
+  soundSettings,
+  voiceSettings,
+  type Range,
+} from '../src/project/sound-settings';
+
+type Property = { default?: unknown; minimum?: number; maximum?: number };
+const schema = JSON.parse(readFileSync(new URL('../../schemas/json/project.schema.json', import.meta.url), 'utf8')) as {
+  $defs: Record<string, { properties: Record<string, Property> }>;
+};
+const properties = (name: string): Record<string, Property> => schema.$defs[name]?.properties ?? {};
+
+describe('sound settings', () => {
+  it('have the schema’s defaults and ranges', () => {
+    const check = (name: string, defaults: Record<string, unknown>, ranges: Record<string, Range>): void => {
+      expect(Object.keys(properties(name))).toEqual(Object.keys(defaults));
+      for (const [field, property] of Object.entries(properties(name))) {
+        expect([field, defaults[field]]).toEqual([field, property.default]);
+        expect([field, ranges[field]]).toEqual([field, { min: property.minimum, max: property.maximum }]);
+      }
+    };
+    check('ReverbSettings', SOUND_DEFAULTS.reverb, REVERB_RANGES);
+    check('ChorusSettings', SOUND_DEFAULTS.chorus, CHORUS_RANGES);
+    const { polyphony, interpolation } = properties('Settings');
+    expect(polyphony).toMatchObject({ default: SOUND_DEFAULTS.polyphony, minimum: POLYPHONY_RANGE.min, maximum: POLYPHONY_RANGE.max });
+    expect(interpolation?.default).toBe(SOUND_DEFAULTS.interpolation);
+    expect(soundSettings(emptyProject())).toEqual(SOUND_DEFAULTS);
+  });
+
+  it('change one by one and leave what they do not know', () => {
+    const before = { ...emptyProject(), settings: { seed: 5, reverb: { room: 0.1, later: 1 } } };
+    const after = changeSound(changeSound(before, { reverb: { width: 0 } }), { polyphony: 16 });
+    expect(after.settings).toEqual({ seed: 5, polyphony: 16, reverb: { room: 0.1, width: 0, later: 1 } });
+    expect(soundSettings(after).reverb).toMatchObject({ room: 0.1, damping: 0.5, width: 0 });
+    expect(changeSound(before, { chorus: { rate_hz: 2 } }).settings?.chorus).toEqual({ rate_hz: 2 });
+  });
+
+  it('of the effects do not change what a track sounds like by itself', () => {
+    const project = changeSound(emptyProject(), { polyphony: 16, reverb: { room: 1 }, chorus: { rate_hz: 2 } });
+    expect(voiceSettings(project)).toEqual({ polyphony: 16 });
+    expect(voiceSettings(emptyProject())).toEqual({});
+  });
+});
