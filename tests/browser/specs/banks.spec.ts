@@ -1,0 +1,50 @@
+/** The page loads just the presets that a song plays, and others as they are chosen. */
+import { peak } from '../support/audio';
+import { recorded, startRecording } from '../support/capture';
+import { openDemo } from '../support/demo';
+import { downloads } from '../support/downloads';
+import { expect, test } from '../support/service';
+
+test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
+
+const RATE_HZ = 48_000;
+/** The demo song's bank, TimGM6mb, as a whole file. */
+const WHOLE_BYTES = 5_969_788;
+
+/** The longest time in which a recording is silent, in seconds. */
+function longestSilence(samples: Float32Array): number {
+  let longest = 0;
+  let length = 0;
+  for (const sample of samples) {
+    length = Math.abs(sample) < 1e-4 ? length + 1 : 0;
+    longest = Math.max(longest, length);
+  }
+  return longest / RATE_HZ;
+}
+
+test('a song brings its sounds, and a new one joins them while it plays', async ({ page, service }) => {
+  test.setTimeout(90_000);
+  const banks = downloads(page);
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(() => page.evaluate(() => window.songfoundry.engine !== null)).toBe(true);
+  await expect(page.getByRole('button', { name: 'Play' })).toHaveAttribute('aria-pressed', 'true');
+  expect(banks).toHaveLength(1);
+  expect(banks[0]?.presets).toHaveLength(6);
+  expect(banks[0]?.bytes).toBeLessThan(WHOLE_BYTES / 2);
+
+  await page.waitForTimeout(3_000);
+  await startRecording(page);
+  // The selected track is the flute's.
+  await page.getByRole('option', { name: /^Glockenspiel/ }).first().dblclick();
+  await expect.poll(() => banks.length).toBeGreaterThan(1);
+  await page.waitForTimeout(3_000);
+  const { left } = await recorded(page);
+  expect(peak(left)).toBeGreaterThan(0.01);
+  expect(longestSilence(left), 'the other tracks play on').toBeLessThan(0.3);
+  for (const later of banks.slice(1)) expect(later.presets).toEqual(['0:9']);
+
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.waitForTimeout(1_000);
+  expect(banks.length, 'what was there before is still there').toBeLessThanOrEqual(3);
+});

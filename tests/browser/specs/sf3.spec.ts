@@ -1,0 +1,21 @@
+/** SF3 banks: the service decodes, the page plays. */
+import { peak } from '../support/audio';
+import { recorded, startRecording } from '../support/capture';
+import { openDemo } from '../support/demo';
+import { downloads } from '../support/downloads';
+import { expect, test } from '../support/service';
+
+test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_DEFAULT_SOUNDFONT: 'musescoregenerallite' } });
+
+test('keys sound with a bank of compressed samples', async ({ page, service }) => {
+  const banks = downloads(page);
+  await openDemo(page, service);
+  await expect.poll(() => banks.length, { timeout: 30_000 }).toBe(1);
+  await expect(page.getByText(/^Loading/)).toHaveCount(0, { timeout: 30_000 });
+  await startRecording(page);
+  await page.keyboard.down('a');
+  await page.waitForTimeout(800);
+  await page.keyboard.up('a');
+  await page.waitForTimeout(500);
+  expect(peak((await recorded(page)).left)).toBeGreaterThan(0.01);
+});

@@ -1,0 +1,18 @@
+/** What the page downloads of SoundFonts. */
+import type { Page, Response } from '@playwright/test';
+import { expect } from './service';
+
+export type Download = { presets: string[]; bytes: number };
+
+/** The banks that are downloaded from now on. */
+export function downloads(page: Page): Download[] {
+  const list: Download[] = [];
+  page.on('response', (response: Response) => {
+    const url = new URL(response.url());
+    if (!url.pathname.includes('/plugins/soundfonts/download/')) return;
+    expect(response.status()).toBe(200);
+    const presets = url.searchParams.get('presets')?.split(',') ?? [];
+    list.push({ presets, bytes: Number(response.headers()['content-length']) });
+  });
+  return list;
+}
