@@ -19,11 +19,14 @@ const MOST_TAPS: usize = SincTable::TAPS;
 /// Most frames of a sample that a window lays out at a time, kernel taps not counted.
 pub(super) const WINDOW_FRAMES: usize = WINDOW_STARTS - MOST_TAPS;
 
+/// Values that a window holds at most.
+pub(super) const WINDOW_VALUES: usize = WINDOW_STARTS + MOST_TAPS;
+
 /// A stretch of a sample as floats.
-pub(super) type Window = [f32; WINDOW_STARTS + MOST_TAPS];
+pub(super) type Window = [f32; WINDOW_VALUES];
 
 /// A window of silence.
-pub(super) const SILENT_WINDOW: Window = [0.0; WINDOW_STARTS + MOST_TAPS];
+pub(super) const SILENT_WINDOW: Window = [0.0; WINDOW_VALUES];
 
 /// What a voice computes at a time, before its filter.
 pub(super) type Chunk = [f32; CHUNK_FRAMES];
@@ -104,14 +107,14 @@ fn fractions(place: u64, lane_steps: &[u32; LANES]) -> Lanes {
 
 /// Reads eight values from as many places.
 trait Eight {
-    fn new(step: u64) -> Self;
-
-    fn read(&self, window: &Window, place: u64) -> Lanes;
+    fn read(window: &Window, place: u64, steps: &Steps) -> Lanes;
 }
 
 /// What every kernel needs of its step.
 struct Steps {
-    step: u64,
+    /// From a place to that of each lane, and to that of the next eight.
+    to_lanes: [u64; LANES],
+    eight: u64,
     /// The parts below a frame of the steps to each lane's place.
     of_lanes: [u32; LANES],
 }
@@ -119,37 +122,44 @@ struct Steps {
 impl Steps {
     #[inline(always)]
     fn new(step: u64) -> Self {
-        let mut of_lanes = [0; LANES];
-        for (lane, own) in of_lanes.iter_mut().enumerate() {
-            *own = (step as u32).wrapping_mul(lane as u32);
+        let mut to_lanes = [0; LANES];
+        for (lane, to_lane) in to_lanes.iter_mut().enumerate() {
+            *to_lane = step.wrapping_mul(lane as u64);
         }
-        Self { step, of_lanes }
+        let mut of_lanes = [0; LANES];
+        for lane in 0..LANES {
+            of_lanes[lane] = to_lanes[lane] as u32;
+        }
+        // Without this the compiler computes the steps to all 64 places before it begins.
+        let to_lanes = core::hint::black_box(to_lanes);
+        Self { to_lanes, eight: step.wrapping_mul(LANES as u64), of_lanes }
     }
 }
 
 /// Fills `out` by eights.
 #[inline(always)]
 fn by_eights<K: Eight>(window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
-    let kernel = K::new(step);
+    let steps = Steps::new(step);
     let mut place = u64::from(fraction);
-    let eight_steps = step.wrapping_mul(LANES as u64);
     let (eights, rest) = out.as_chunks_mut::<LANES>();
     for eight in eights {
-        *eight = kernel.read(window, place).0;
-        place = place.wrapping_add(eight_steps);
+        *eight = K::read(window, place, &steps).0;
+        place = place.wrapping_add(steps.eight);
     }
     if !rest.is_empty() {
-        let values = kernel.read(window, place).0;
-        rest.copy_from_slice(&values[..rest.len()]);
+        let values = K::read(window, place, &steps).0;
+        for (value, result) in rest.iter_mut().zip(values) {
+            *value = result;
+        }
     }
 }
 
 /// The columns of eight rows of taps.
 #[inline(always)]
-fn columns<const N: usize>(window: &Window, place: u64, step: u64) -> [Lanes; N] {
+fn columns<const N: usize>(window: &Window, place: u64, steps: &Steps) -> [Lanes; N] {
     let mut rows = [[0.0; N]; LANES];
     for (lane, row) in rows.iter_mut().enumerate() {
-        *row = taps(window, place.wrapping_add(step.wrapping_mul(lane as u64)));
+        *row = taps(window, place.wrapping_add(steps.to_lanes[lane]));
     }
     let mut columns = [Lanes::ZERO; N];
     for (number, column) in columns.iter_mut().enumerate() {
@@ -161,40 +171,93 @@ fn columns<const N: usize>(window: &Window, place: u64, step: u64) -> [Lanes; N]
 }
 
 /// A straight line between two values.
-struct Linear(Steps);
+struct Linear;
 
 impl Eight for Linear {
     #[inline(always)]
-    fn new(step: u64) -> Self {
-        Self(Steps::new(step))
-    }
-
-    #[inline(always)]
-    fn read(&self, window: &Window, place: u64) -> Lanes {
-        let [here, next] = columns(window, place, self.0.step);
-        here + (next - here) * fractions(place, &self.0.of_lanes)
+    fn read(window: &Window, place: u64, steps: &Steps) -> Lanes {
+        let [here, next] = columns(window, place, steps);
+        here + (next - here) * fractions(place, &steps.of_lanes)
     }
 }
 
 /// The cubic through two values whose slopes there are those of their neighbours' chord
 /// (Catmull and Rom, 1974), in Horner's form.
-struct FourPoint(Steps);
+struct FourPoint;
 
 impl Eight for FourPoint {
     #[inline(always)]
-    fn new(step: u64) -> Self {
-        Self(Steps::new(step))
+    fn read(window: &Window, place: u64, steps: &Steps) -> Lanes {
+        cubic(columns(window, place, steps), fractions(place, &steps.of_lanes))
     }
+}
 
-    #[inline(always)]
-    fn read(&self, window: &Window, place: u64) -> Lanes {
-        let [before, here, next, after] = columns(window, place, self.0.step);
-        let t = fractions(place, &self.0.of_lanes);
-        let slope = (next - before) * Lanes::all(0.5);
-        let cubic = (after - before) * Lanes::all(0.5) + (here - next) * Lanes::all(1.5);
-        let square = (before - here) + slope - cubic;
-        ((cubic * t + square) * t + slope) * t + here
+/// The cubic through the middle two of four values, `t` of the way between them.
+#[inline(always)]
+fn cubic([before, here, next, after]: [Lanes; 4], t: Lanes) -> Lanes {
+    let slope = (next - before) * Lanes::all(0.5);
+    let cubic = (after - before) * Lanes::all(0.5) + (here - next) * Lanes::all(1.5);
+    let square = (before - here) + slope - cubic;
+    ((cubic * t + square) * t + slope) * t + here
+}
+
+/// A value of 16 bits as it stands in a file.
+pub(super) type Pcm16 = [u8; 2];
+
+/// Values of 16 bits that [`four_point_pcm16`] reads around a place: from one before it on.
+pub(super) const FOUR: usize = 4;
+
+/// As [`FourPoint`], straight from values of 16 bits, of which there are enough: `values` begins with
+/// the one before the voice's place and ends with the second behind the last place. This is what
+/// nearly all voices do nearly all the time.
+#[inline(always)]
+pub(super) fn four_point_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
+    let Some(last) = values.len().checked_sub(FOUR) else { return };
+    let steps = Steps::new(step);
+    let mut place = u64::from(fraction);
+    let (eights, rest) = out.as_chunks_mut::<LANES>();
+    for eight in eights {
+        *eight = eight_of_pcm16(values, last, place, &steps).0;
+        place = place.wrapping_add(steps.eight);
     }
+    if !rest.is_empty() {
+        let result = eight_of_pcm16(values, last, place, &steps).0;
+        for (value, result) in rest.iter_mut().zip(result) {
+            *value = result;
+        }
+    }
+}
+
+#[inline(always)]
+fn eight_of_pcm16(values: &[Pcm16], last: usize, place: u64, steps: &Steps) -> Lanes {
+    let mut rows = [0_u64; LANES];
+    for (lane, row) in rows.iter_mut().enumerate() {
+        let index = (place.wrapping_add(steps.to_lanes[lane]) >> 32) as usize;
+        // Only places behind the last that is wanted are moved by this.
+        let index = index.min(last);
+        let mut four = [0; FOUR * 2];
+        four.copy_from_slice(values[index..index + FOUR].as_flattened());
+        *row = u64::from_le_bytes(four);
+    }
+    cubic(pcm16_columns(&rows), fractions(place, &steps.of_lanes)) * Lanes::all(UNIT_16)
+}
+
+/// One step of a value of 16 bits, full scale being 1.
+pub(super) const UNIT_16: f32 = 1.0 / 32_768.0;
+
+/// The four columns of eight rows of four signed values of 16 bits each.
+#[inline(always)]
+fn pcm16_columns(rows: &[u64; LANES]) -> [Lanes; FOUR] {
+    let mut columns = [Lanes::ZERO; FOUR];
+    for lane in 0..LANES {
+        // Shifted within 32 bits, which all targets do for all lanes at once.
+        let (low, high) = (rows[lane] as u32 as i32, (rows[lane] >> 32) as u32 as i32);
+        columns[0].0[lane] = (low << 16 >> 16) as f32;
+        columns[1].0[lane] = (low >> 16) as f32;
+        columns[2].0[lane] = (high << 16 >> 16) as f32;
+        columns[3].0[lane] = (high >> 16) as f32;
+    }
+    columns
 }
 
 /// Sixteen taps of a sinc under a Kaiser window, for places 1/512 of a frame apart, between

@@ -1,7 +1,10 @@
 //! A voice's way through its sample: where it is, its loop, and the stretches that it reads.
 
-use super::interpolation::{CHUNK_FRAMES, FRAME, Kernel, WINDOW_FRAMES, Window};
-use super::simd::on_best_instructions;
+use super::interpolation::{
+    CHUNK_FRAMES, FRAME, Kernel, Pcm16, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
+    four_point_pcm16,
+};
+use super::simd::{on_best_instructions, prefetch};
 use crate::soundfont::Wave;
 
 /// Fastest that a sample is played: ten octaves up.
@@ -9,6 +12,9 @@ const STEP_MAX: u64 = 1_024 * FRAME;
 
 /// Up to this step a window holds a whole chunk.
 const UNDIVIDED_STEP: u64 = WINDOW_FRAMES as u64 * FRAME / CHUNK_FRAMES as u64;
+
+/// Longest loop that is looked through for its peak, in frames.
+const LOOP_SEARCH_FRAMES: i64 = 32_768;
 
 /// What a sample's loop does (section 8.1.2, sampleModes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +76,32 @@ impl Playback {
         !self.looping && self.frame >= self.region.end + kernel.taps_before() as i64
     }
 
+    /// Lets the values that the next chunk begins with be brought near.
+    pub(super) fn prefetch(&self, wave: Wave<'_>) {
+        /// Values in a line of a cache.
+        const LINE: i64 = 32;
+        for line in 0..3 {
+            let place = usize::try_from(self.frame + line * LINE).ok();
+            if let Some(value) = place.and_then(|place| wave.high.get(place)) {
+                prefetch(value);
+            }
+        }
+    }
+
+    /// The highest magnitude that the sample still has, full scale being 1, if that is the highest of
+    /// a loop short enough to look through.
+    pub(super) fn loop_peak(&self, wave: Wave<'_>) -> Option<f32> {
+        let Region { loop_start, loop_end, .. } = self.region;
+        if !self.looping || self.loop_frames() > LOOP_SEARCH_FRAMES {
+            return None;
+        }
+        let values = wave.high.get(loop_start as usize..loop_end as usize)?;
+        let magnitude = |value: &Pcm16| i16::from_le_bytes(*value).unsigned_abs();
+        let peak = values.iter().map(magnitude).fold(0, u16::max);
+        // With 24 bits, up to a step more.
+        Some((f32::from(peak) + 1.0) * UNIT_16)
+    }
+
     fn loop_frames(&self) -> i64 {
         self.region.loop_end - self.region.loop_start
     }
@@ -90,43 +122,49 @@ impl Playback {
         self.region.loop_start + (frame - self.region.loop_start).rem_euclid(self.loop_frames())
     }
 
-    /// Lays out `window` from a frame on, as it is heard: the loop unrolled, silence before the
-    /// start and behind the end.
+    /// Goes through the stretch of `count` frames from a frame on as it is heard, the loop unrolled:
+    /// `visit` gets runs of frames of the wave, or `None` for silence, and how long they are.
     #[inline(always)]
-    fn lay_out(&self, wave: Wave<'_>, first: i64, window: &mut [f32]) {
+    fn unroll(&self, first: i64, count: usize, mut visit: impl FnMut(Option<usize>, usize)) {
         let Region { start, end, loop_start, loop_end, .. } = self.region;
-        let mut at = first;
-        if self.wrapped && at < loop_start {
-            at = self.unrolled(at);
-        }
-        let mut rest = window;
+        let mut at = if self.wrapped && first < loop_start { self.unrolled(first) } else { first };
+        let mut rest = count;
         if at < start && !self.wrapped {
-            let silent = rest.len().min((start - at) as usize);
-            rest[..silent].fill(0.0);
-            rest = &mut rest[silent..];
+            let silent = rest.min((start - at) as usize);
+            visit(None, silent);
+            rest -= silent;
             at += silent as i64;
         }
-        // What is behind the end of the loop follows it after all when the key is let go, until
-        // the place itself has left the loop.
-        while !rest.is_empty() {
+        while rest > 0 {
             if self.looping && at >= loop_end {
                 at = self.unrolled(at);
             }
             let limit = if self.looping { loop_end } else { end };
-            let run = rest.len().min((limit - at).max(0) as usize);
+            let run = rest.min((limit - at).max(0) as usize);
             if run == 0 {
-                rest.fill(0.0);
+                visit(None, rest);
                 return;
             }
-            let (now, later) = rest.split_at_mut(run);
-            convert(wave, at as usize, now);
-            rest = later;
+            visit(Some(at as usize), run);
+            rest -= run;
             at += run as i64;
         }
     }
 
+    /// The stretch of `count` frames from a frame on, if it is heard just as it stands in the wave.
     #[inline(always)]
-    fn read_inline(&mut self, wave: Wave<'_>, kernel: &Kernel, window: &mut Window, out: &mut [f32]) {
+    fn straight<'a>(&self, wave: Wave<'a>, first: i64, count: usize) -> Option<&'a [Pcm16]> {
+        let Region { start, end, loop_start, loop_end, .. } = self.region;
+        let lowest = if self.wrapped { loop_start } else { start };
+        let limit = if self.looping { loop_end } else { end };
+        if first < lowest || first + count as i64 > limit {
+            return None;
+        }
+        wave.high.get(first as usize..first as usize + count)
+    }
+
+    #[inline(always)]
+    fn read_inline(&mut self, wave: Wave<'_>, kernel: &Kernel, scratch: &mut Scratch, out: &mut [f32]) {
         let longest = match self.step {
             // The usual case, without a division.
             0..=UNDIVIDED_STEP => CHUNK_FRAMES,
@@ -134,18 +172,63 @@ impl Playback {
         };
         for part in out.chunks_mut(longest) {
             let last = (u64::from(self.fraction) + self.step * (part.len() as u64 - 1)) >> 32;
-            let values = last as usize + kernel.taps_before() + kernel.taps_from();
-            self.lay_out(wave, self.frame - kernel.taps_before() as i64, &mut window[..values]);
-            kernel.read(window, self.fraction, self.step, part);
+            let first = self.frame - kernel.taps_before() as i64;
+            let count = last as usize + kernel.taps_before() + kernel.taps_from();
+            if let (Kernel::FourPoint, None) = (kernel, wave.low) {
+                let values = match self.straight(wave, first, count) {
+                    Some(values) => values,
+                    None => {
+                        self.lay_out_pcm16(wave, first, &mut scratch.pcm16[..count]);
+                        &scratch.pcm16[..count]
+                    }
+                };
+                four_point_pcm16(values, self.fraction, self.step, part);
+            } else {
+                self.lay_out(wave, first, &mut scratch.window[..count]);
+                kernel.read(&scratch.window, self.fraction, self.step, part);
+            }
             self.advance(part.len());
         }
     }
+
+    fn lay_out_pcm16(&self, wave: Wave<'_>, first: i64, window: &mut [Pcm16]) {
+        let mut done = 0;
+        self.unroll(first, window.len(), |at, count| {
+            let run = &mut window[done..done + count];
+            match at {
+                Some(at) => run.copy_from_slice(&wave.high[at..at + count]),
+                None => run.fill([0, 0]),
+            }
+            done += count;
+        });
+    }
+
+    fn lay_out(&self, wave: Wave<'_>, first: i64, window: &mut [f32]) {
+        let mut done = 0;
+        self.unroll(first, window.len(), |at, count| {
+            let run = &mut window[done..done + count];
+            match at {
+                Some(at) => convert(wave, at, run),
+                None => run.fill(0.0),
+            }
+            done += count;
+        });
+    }
+}
+
+/// Room for a stretch of a sample.
+pub(super) struct Scratch {
+    window: Window,
+    pcm16: [Pcm16; WINDOW_VALUES],
+}
+
+impl Scratch {
+    pub(super) const NEW: Self = Self { window: SILENT_WINDOW, pcm16: [[0, 0]; WINDOW_VALUES] };
 }
 
 /// Values from a frame of the wave on as floats, full scale being 1.
 #[inline(always)]
 fn convert(wave: Wave<'_>, first: usize, out: &mut [f32]) {
-    const UNIT_16: f32 = 1.0 / 32_768.0;
     const UNIT_24: f32 = 1.0 / 8_388_608.0;
     let high = &wave.high[first..first + out.len()];
     match wave.low {
@@ -168,19 +251,19 @@ fn read_inline(
     playback: &mut Playback,
     wave: Wave<'_>,
     kernel: &Kernel,
-    window: &mut Window,
+    scratch: &mut Scratch,
     out: &mut [f32],
 ) {
-    playback.read_inline(wave, kernel, window, out);
+    playback.read_inline(wave, kernel, scratch, out);
 }
 
 on_best_instructions! {
-    /// Fills `out` with the next values. `window` is scratch.
+    /// Fills `out` with the next values.
     pub(super) fn read(
         playback: &mut Playback,
         wave: Wave<'_>,
         kernel: &Kernel,
-        window: &mut Window,
+        scratch: &mut Scratch,
         out: &mut [f32],
     ) = read_inline;
 }

@@ -311,8 +311,8 @@ impl SynthProcessor {
     /// Says where all voices go until the next place of the grid, or the next corner of an envelope.
     fn aim(&mut self) {
         self.catch_up();
-        let kernel = &self.kernel;
-        self.voices.retain_not(|voice| voice.playback.is_over(kernel) || voice.is_inaudible());
+        let (kernel, bank) = (&self.kernel, &self.bank);
+        self.voices.retain_not(|voice| voice.playback.is_over(kernel) || voice.is_inaudible(bank));
         let around = Surroundings {
             bank: &self.bank,
             channel: &self.channel,

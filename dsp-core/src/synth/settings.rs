@@ -10,6 +10,9 @@ use crate::soundfont::Generator;
 /// Linear gain of a voice without any attenuation: leaves room for the sum of many.
 const VOICE_GAIN: f32 = 0.5;
 
+/// The same in centibels.
+pub(super) const VOICE_ATTENUATION_CB: f32 = 60.2;
+
 /// What a send of 100 % is worth: controllers 91 and 93 reach 20 % by their default modulators
 /// (section 8.4.8), and there they should send all of a voice.
 const SEND_GAIN: f32 = 5.0;

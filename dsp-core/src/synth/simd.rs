@@ -37,6 +37,20 @@ pub(super) fn avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
 }
 
+/// Asks for the memory of a value to be brought near, where the machine can be asked.
+#[inline(always)]
+pub(super) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "there is no safe way to say this")]
+    // SAFETY: a hint: it reads nothing and cannot fail, and every x86-64 machine knows it.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 /// Defines a function that runs `$body`, an `#[inline(always)]` function of the same arguments,
 /// compiled for AVX2 where the machine has it and for the target's baseline elsewhere.
 macro_rules! on_best_instructions {

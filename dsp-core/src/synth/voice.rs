@@ -10,8 +10,8 @@ use super::modulation::{self, Note, Values};
 use super::oscillator::Oscillator;
 use super::playback::Playback;
 use super::ramp::Ramps;
-use super::settings::Settings;
-use super::units::{KnownGain, cents_to_exact_ratio};
+use super::settings::{Settings, VOICE_ATTENUATION_CB};
+use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
 
@@ -105,6 +105,8 @@ pub(super) struct Voice {
     settings: Settings,
     tuning: Tuning,
     fixed_attenuation_cb: f32,
+    /// Of the loop, once it has been looked through.
+    sample_attenuation_cb: Option<f32>,
     now: Motion,
     /// Where the voice will be at the end of the stretch that has been aimed at.
     then: Motion,
@@ -179,6 +181,7 @@ impl Voice {
             settings: Settings::SILENT,
             tuning: start.tuning,
             fixed_attenuation_cb,
+            sample_attenuation_cb: None,
             now: motion,
             then: motion,
             own_gain: KnownGain::UNITY,
@@ -251,10 +254,22 @@ impl Voice {
         Some((libm::ceilf(frames) as u32).max(1))
     }
 
-    /// Whether the voice has fallen below hearing and cannot come back: 96 dB below full scale.
-    pub(super) fn is_inaudible(&self) -> bool {
-        let fallen_cb = self.now.volume.fallen_cb();
-        fallen_cb.is_some_and(|fallen_cb| fallen_cb + self.fixed_attenuation_cb >= FULL_FALL_CB)
+    /// Whether the voice has fallen below hearing and cannot come back: 96 dB below full scale, of which
+    /// its gain, its key and velocity, the fall of its envelope and what is left of its sample
+    /// have their parts. What controllers hold down is not counted: they may let it go.
+    pub(super) fn is_inaudible(&mut self, bank: &Bank) -> bool {
+        let Some(fallen_cb) = self.now.volume.fallen_cb() else { return false };
+        // The highest gain of the filter lies half the resonance above unity.
+        let attenuation_cb =
+            fallen_cb + self.fixed_attenuation_cb + VOICE_ATTENUATION_CB - self.settings.resonance_cb / 2.0;
+        if attenuation_cb + self.sample_attenuation_cb.unwrap_or(0.0) >= FULL_FALL_CB {
+            return true;
+        }
+        if attenuation_cb >= FULL_FALL_CB / 2.0 && self.sample_attenuation_cb.is_none() {
+            let peak = bank.wave(self.sample).and_then(|wave| self.playback.loop_peak(wave));
+            self.sample_attenuation_cb = Some(peak.map_or(0.0, gain_to_centibels).max(0.0));
+        }
+        false
     }
 
     /// How quiet the voice is, in centibels below full scale.

@@ -1,11 +1,12 @@
 //! The places of a synthesizer's voices, eight to a group.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::group::{self, Group};
-use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel, SILENT_WINDOW, Window};
+use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel};
 use super::lanes::LANES;
-use super::playback;
+use super::playback::{self, Scratch};
 use super::ramp::{self, Mix};
 use super::voice::{Surroundings, Voice};
 use crate::soundfont::Bank;
@@ -36,7 +37,7 @@ pub(super) struct Voices {
     octets: Vec<Octet>,
     polyphony: usize,
     chunks: [Chunk; LANES],
-    window: Window,
+    scratch: Box<Scratch>,
 }
 
 impl Voices {
@@ -47,7 +48,7 @@ impl Voices {
             octets: (0..octets).map(|_| empty()).collect(),
             polyphony,
             chunks: [SILENT_CHUNK; LANES],
-            window: SILENT_WINDOW,
+            scratch: Box::new(Scratch::NEW),
         }
     }
 
@@ -87,10 +88,10 @@ impl Voices {
     }
 
     /// Lets go of the voices that `is_over` says are.
-    pub(super) fn retain_not(&mut self, mut is_over: impl FnMut(&Voice) -> bool) {
+    pub(super) fn retain_not(&mut self, mut is_over: impl FnMut(&mut Voice) -> bool) {
         for Octet { group, voices, count } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for (lane, place) in voices.iter_mut().enumerate() {
-                if place.as_ref().is_some_and(&mut is_over) {
+                if place.as_mut().is_some_and(&mut is_over) {
                     *place = None;
                     *count -= 1;
                     group.silence_lane(lane);
@@ -170,13 +171,11 @@ impl Voices {
             for (voice, chunk) in octet.voices.iter_mut().zip(&mut self.chunks) {
                 let Some(voice) = voice else { continue };
                 match bank.wave(voice.sample) {
-                    Some(wave) => playback::read(
-                        &mut voice.playback,
-                        wave,
-                        kernel,
-                        &mut self.window,
-                        &mut chunk[..frames],
-                    ),
+                    Some(wave) => {
+                        let out = &mut chunk[..frames];
+                        playback::read(&mut voice.playback, wave, kernel, &mut self.scratch, out);
+                        voice.playback.prefetch(wave);
+                    }
                     None => chunk[..frames].fill(0.0),
                 }
             }
