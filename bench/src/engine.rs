@@ -1,7 +1,5 @@
 //! The engine by itself: no file is read or written while it is timed.
 
-use std::time::Instant;
-
 use dsp_core::session::{Mixer, Session};
 use dsp_core::soundfont::Bank;
 use serde::{Deserialize, Serialize};
@@ -23,8 +21,10 @@ pub(crate) struct Args {
 pub(crate) struct EngineSpeed {
     /// Seconds of processor time.
     pub(crate) cpu_secs: f64,
-    /// Seconds that passed.
-    pub(crate) secs: f64,
+    /// Nanoseconds of processor time for each frame of each voice.
+    pub(crate) voice_frame_ns: f64,
+    /// Voices that sounded, on average.
+    pub(crate) voices: f64,
     /// Seconds of sound that were made.
     pub(crate) sound_secs: f64,
 }
@@ -38,17 +38,21 @@ pub(crate) fn play(
     let mut mixer = Mixer::new(session, banks)?;
     mixer.play();
     let (mut left, mut right) = (vec![0.0; call_frames], vec![0.0; call_frames]);
-    let (cpu_start, start) = (process::own_cpu_secs()?, Instant::now());
+    let cpu_start = process::own_cpu_secs()?;
     let mut done = 0;
+    let mut voice_frames = 0;
     let mut loudest = 0.0_f32;
     while done < session.length_frames {
         mixer.process(&mut left, &mut right);
         loudest = loudest.max(left[0].abs());
+        voice_frames += mixer.active_voices() * call_frames;
         done += call_frames as u64;
     }
+    let cpu_secs = process::own_cpu_secs()? - cpu_start;
     let speed = EngineSpeed {
-        cpu_secs: process::own_cpu_secs()? - cpu_start,
-        secs: start.elapsed().as_secs_f64(),
+        cpu_secs,
+        voice_frame_ns: cpu_secs * 1e9 / voice_frames as f64,
+        voices: voice_frames as f64 / done as f64,
         sound_secs: done as f64 / f64::from(session.sample_rate_hz),
     };
     anyhow::ensure!(loudest > 0.001, "the song was silent");
@@ -57,7 +61,7 @@ pub(crate) fn play(
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = song::session(&args.input.song)?;
-    let banks = [Some(song::bank(&args.input.bank)?)];
+    let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
     println!("{}", serde_json::to_string(&play(&session, &banks, args.call_frames)?)?);
     Ok(())
 }

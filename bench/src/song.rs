@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use dsp_core::session::Session;
 use dsp_core::soundfont::Bank;
+use midly::num::{u4, u7, u28};
+use midly::{Format, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
+use schemas::session::presets_used;
 use serde::{Deserialize, Serialize};
 use songfoundry_server::multitrack::midi::{ImportOptions, import};
 use songfoundry_server::rendering::banks;
@@ -16,6 +19,11 @@ use crate::SongAndBank;
 pub(crate) const RATE_HZ: u32 = 48_000;
 /// Voices that each synthesizer may sound at a time; ours: on each track.
 pub(crate) const POLYPHONY: u16 = 256;
+/// Seconds from a song's last event to where all sound is cut.
+const END_SECS: f64 = 2.0;
+/// A quarter note without a tempo, in microseconds (Standard MIDI Files 1.0).
+const QUARTER_MICROS: u32 = 500_000;
+const ALL_SOUND_OFF: u8 = 120;
 
 /// Writes a song's session and bank.
 #[derive(Debug, clap::Args)]
@@ -48,17 +56,61 @@ pub(crate) fn session(song: &Path) -> anyhow::Result<Session> {
     Ok(schemas::session::build(&project, RATE_HZ, |_| Some(0))?)
 }
 
+/// Writes a song to `copy` with the end that every synthesizer shall give it: all sound off on all channels,
+/// [`END_SECS`] after its last event. Else one would render notes that never end until they have
+/// died away, and another would not.
+pub(crate) fn with_an_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
+    let bytes = fs::read(song).with_context(|| song.display().to_string())?;
+    let mut midi = Smf::parse(&bytes).with_context(|| song.display().to_string())?;
+    let Timing::Metrical(ticks_per_quarter) = midi.header.timing else {
+        bail!("{} counts time-code frames instead of quarter notes", song.display());
+    };
+    let (mut end_tick, mut last_tempo) = (0, (0, QUARTER_MICROS));
+    for track in &midi.tracks {
+        let mut tick = 0;
+        for event in track {
+            tick += event.delta.as_int();
+            if let TrackEventKind::Meta(MetaMessage::Tempo(micros)) = event.kind
+                && tick >= last_tempo.0
+            {
+                last_tempo = (tick, micros.as_int());
+            }
+        }
+        end_tick = end_tick.max(tick);
+    }
+    let wait_ticks = END_SECS * 1e6 / f64::from(last_tempo.1) * f64::from(ticks_per_quarter.as_int());
+    let at = |delta, kind| TrackEvent { delta: u28::new(delta), kind };
+    let mut end: Vec<TrackEvent<'_>> = (0..16)
+        .map(|channel| {
+            let message = MidiMessage::Controller { controller: u7::new(ALL_SOUND_OFF), value: u7::new(0) };
+            at(0, TrackEventKind::Midi { channel: u4::new(channel), message })
+        })
+        .collect();
+    end[0].delta = u28::new(end_tick + wait_ticks as u32);
+    end.push(at(0, TrackEventKind::Meta(MetaMessage::EndOfTrack)));
+    midi.tracks.push(end);
+    midi.header.format = Format::Parallel;
+    Ok(midi.save(copy)?)
+}
+
 /// A bank as the service opens it.
 pub(crate) fn bank(path: &Path) -> anyhow::Result<Bank> {
     banks::open(path).with_context(|| path.display().to_string())
 }
 
+/// A bank ready to play a session.
+pub(crate) fn bank_for(session: &Session, path: &Path) -> anyhow::Result<Bank> {
+    let bank = bank(path)?;
+    bank.prepare(&presets_used(session, 0)).with_context(|| path.display().to_string())?;
+    Ok(bank)
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = session(&args.input.song)?;
     fs::write(&args.session, postcard::to_allocvec(&session)?)?;
-    let bank_bytes = fs::read(&args.input.bank)?;
-    fs::write(&args.reduced, &bank_bytes)?;
-    let written = Written { length_frames: session.length_frames, bank_bytes: bank_bytes.len() };
+    let reduced = bank_for(&session, &args.input.bank)?.reduced(&presets_used(&session, 0))?;
+    fs::write(&args.reduced, &reduced)?;
+    let written = Written { length_frames: session.length_frames, bank_bytes: reduced.len() };
     println!("{}", serde_json::to_string(&written)?);
     Ok(())
 }

@@ -43,7 +43,7 @@ fn sixteen_tracks(mut session: Session) -> anyhow::Result<Session> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = sixteen_tracks(song::session(&args.input.song)?)?;
-    let banks = [Some(song::bank(&args.input.bank)?)];
+    let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
     anyhow::ensure!(args.threads == 1, "{} threads: the engine renders with one", args.threads);
     let start = Instant::now();
     let mut render = OfflineRender::new(&session, &banks, TailConfig { max_secs: 0.0 })?;

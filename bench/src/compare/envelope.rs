@@ -2,7 +2,7 @@
 //!
 //! A time is where the smoothed level crosses a threshold. Where a level lingers near the threshold, a
 //! hair's difference of level moves the crossing far; so the reference's crossing is an interval, from
-//! where it crosses a quarter of a decibel above the threshold to a quarter below it.
+//! where it crosses half a decibel above the threshold to half a decibel below it.
 
 use super::Piece;
 use super::notes::{HELD_MS, RELEASE_MS, frames};
@@ -14,7 +14,7 @@ const STEP_FRAMES: usize = frames(1);
 const SMOOTH_FRAMES: usize = frames(20);
 const SMOOTH_LOW_FRAMES: usize = frames(50);
 /// Half of the width of the reference's interval in decibels.
-const HALF_WIDTH_DB: f64 = 0.25;
+const HALF_WIDTH_DB: f64 = 0.5;
 /// Differences up to this do not count, in milliseconds: the reference's envelopes move once in 64
 /// frames, and it starts and ends notes there.
 const GRID_MS: f64 = 1.5;

@@ -12,9 +12,13 @@ use crate::song::{POLYPHONY, RATE_HZ};
 pub(crate) const CONTROLLERS: [(u8, u8); 5] = [(7, 127), (10, 64), (11, 127), (91, 0), (93, 0)];
 const ALL_SOUND_OFF: u8 = 120;
 
-/// What a note of ours has over FluidSynth's of the same gain, in decibels, by construction: both give a voice in the
-/// centre sin(pi/4) on each side.
-pub(crate) const OVER_FLUIDSYNTH_DB: f64 = 0.0;
+/// What a note of ours has over FluidSynth's of the gain 1, in decibels, by construction:
+///
+/// - -6.02: a voice of ours has the gain 1/2, to leave room for the sum of many;
+/// - -1.51: FluidSynth's filter without resonance has the height -3.01 dB, and half of it less gain, so
+///   every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
+/// - +0.27: its controllers 7 and 11 attenuate by 1.37 cB each at 127, which is 127/128 of the way; ours by none.
+pub(crate) const OVER_FLUIDSYNTH_DB: f64 = -7.25;
 
 /// Renders notes one after the other, each in its slot.
 pub(crate) fn render(bank: &Bank, notes: &[Note], velocity: u8) -> anyhow::Result<Sound> {
@@ -54,7 +58,7 @@ pub(crate) fn render(bank: &Bank, notes: &[Note], velocity: u8) -> anyhow::Resul
     };
     let mut render = TrackRender::new(&session, &track, Some(bank), TailConfig { max_secs: 0.0 })?;
     let mut sound = Sound::default();
-    while let Some((left, right)) = render.next_block() {
+    while let Some([left, right, ..]) = render.next_block() {
         sound.left.extend_from_slice(left);
         sound.right.extend_from_slice(right);
     }

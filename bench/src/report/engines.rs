@@ -30,6 +30,8 @@ struct Loads {
     native: f64,
     wasm: f64,
     spessasynth: f64,
+    voice_ns: f64,
+    voices: f64,
 }
 
 fn node<T: for<'de> Deserialize<'de>>(args: &Args, script: &str, inputs: &[&str]) -> anyhow::Result<T> {
@@ -43,9 +45,12 @@ fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
     let written: Written = own(&["session", song, FLUIDR3, "--session", session, "--reduced", reduced])?;
     let length = written.length_frames.to_string();
     let (mut native, mut wasm, mut spessasynth) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut voice_ns, mut voices) = (Vec::new(), Vec::new());
     for _ in 0..args.runs {
         let speed: EngineSpeed = own(&["engine", song, FLUIDR3, "--call-frames", CALL_FRAMES])?;
         native.push(speed.cpu_secs / speed.sound_secs);
+        voice_ns.push(speed.voice_frame_ns);
+        voices.push(speed.voices);
         let speed: NodeSpeed =
             node(args, "engine.mjs", &[text(&args.wasm)?, session, reduced, &length, CALL_FRAMES])?;
         wasm.push(speed.cpu_secs / speed.sound_secs);
@@ -53,7 +58,13 @@ fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
         spessasynth.push(speed.cpu_secs / speed.sound_secs);
     }
     let median = |values| median(values).unwrap_or(f64::NAN);
-    Ok(Loads { native: median(native), wasm: median(wasm), spessasynth: median(spessasynth) })
+    Ok(Loads {
+        native: median(native),
+        wasm: median(wasm),
+        spessasynth: median(spessasynth),
+        voice_ns: median(voice_ns),
+        voices: median(voices),
+    })
 }
 
 /// Prints the engine's own speed.
@@ -67,6 +78,13 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         let loads = loads(args, &song_path(song), folder)?;
         eprint!("\r{:60}\r", "");
         figure(&format!("{song}: native, times real time"), 1.0 / loads.native, "x", None);
+        figure(&format!("{song}: voices, on average"), loads.voices, "", None);
+        figure(
+            &format!("{song}: native, each voice and frame, with effects and mix"),
+            loads.voice_ns,
+            "ns",
+            None,
+        );
         figure(
             &format!("{song}: WebAssembly in Node.js to native"),
             loads.native / loads.wasm,

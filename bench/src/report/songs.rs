@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure, song_path};
 use crate::process::{measured, text};
-use crate::song::{POLYPHONY, RATE_HZ};
+use crate::song::{POLYPHONY, RATE_HZ, with_an_end};
 use crate::stats::median;
 
 /// The songs that are rendered with the large bank.
@@ -31,7 +31,9 @@ struct Times {
 }
 
 fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<Times> {
-    let (song, rate) = (text(song)?, RATE_HZ.to_string());
+    let copy = folder.join("song.mid");
+    with_an_end(song, &copy)?;
+    let (song, rate) = (text(&copy)?, RATE_HZ.to_string());
     let wav = folder.join("song.wav");
     let wav = text(&wav)?;
     let polyphony = format!("synth.polyphony={POLYPHONY}");

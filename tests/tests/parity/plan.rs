@@ -1,0 +1,92 @@
+//! Which song plays which bank, and how.
+
+use std::path::{Path, PathBuf};
+
+use dsp_core::session::{Interpolation, Session};
+use dsp_core::soundfont::Bank;
+use schemas::session::presets_used;
+use songfoundry_server::multitrack::midi::{ImportOptions, import};
+use songfoundry_server::rendering::banks;
+
+use super::RATE_HZ;
+
+/// Debian's package `openttd-openmsx`.
+const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
+/// How many of its songs take part: the first by name.
+const SONG_COUNT: usize = 20;
+/// Debian's packages `timgm6mb-soundfont`, `fluid-soundfont-gm` and `musescore-general-soundfont-small`.
+const SMALL: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const LARGE: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+const COMPRESSED: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
+
+/// A song and what it is played with.
+pub(super) struct Case {
+    /// Song, bank and interpolation in words.
+    pub(super) name: String,
+    song: PathBuf,
+    bank: &'static str,
+    interpolation: Interpolation,
+    /// Whether browsers play it with the whole bank too.
+    whole_in_browsers: bool,
+}
+
+/// All cases. Banks go round in threes, ways to interpolate in fours, so that they meet in each combination.
+pub(super) fn cases() -> Vec<Case> {
+    let folder =
+        std::fs::read_dir(SONGS).unwrap_or_else(|error| panic!("{SONGS}: {error}; see scripts/test"));
+    let mut songs: Vec<PathBuf> = folder.map(|entry| entry.expect("an entry").path()).collect();
+    songs.retain(|path| path.extension().is_some_and(|extension| extension == "mid"));
+    songs.sort();
+    songs.into_iter().take(SONG_COUNT).enumerate().map(|(place, song)| case(place, song)).collect()
+}
+
+fn case(place: usize, song: PathBuf) -> Case {
+    let bank = [SMALL, LARGE, COMPRESSED][place % 3];
+    let interpolation = match place % 4 {
+        0 | 1 => Interpolation::FourPoint,
+        2 => Interpolation::Sinc,
+        _ => Interpolation::Linear,
+    };
+    let stem = |path: &Path| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    Case {
+        name: format!("{} with {}, {interpolation:?}", stem(&song), stem(Path::new(bank))),
+        song,
+        bank,
+        interpolation,
+        // A whole large bank takes a while to get there: once is enough. Browsers get no compressed ones.
+        whole_in_browsers: bank == SMALL || place == 1,
+    }
+}
+
+impl Case {
+    /// The session at 48 kHz, its bank in slot 0.
+    pub(super) fn session(&self) -> Session {
+        let bytes = std::fs::read(&self.song).expect("the song reads");
+        let project = import(&bytes, ImportOptions::default()).expect("the song is imported").project;
+        let mut session = schemas::session::build(&project, RATE_HZ, |_| Some(0)).expect("a session");
+        session.interpolation = self.interpolation;
+        session
+    }
+
+    /// The whole bank, ready for the session.
+    pub(super) fn whole_bank(&self, session: &Session) -> Bank {
+        let bank = banks::open(Path::new(self.bank)).unwrap_or_else(|error| panic!("{}: {error}", self.bank));
+        bank.prepare(&presets_used(session, 0)).expect("the samples are decoded");
+        bank
+    }
+
+    /// The file of a bank with just what the session plays.
+    pub(super) fn reduced_file(&self, whole: &Bank, session: &Session) -> Vec<u8> {
+        let file = whole.reduced(&presets_used(session, 0)).expect("the bank is reduced");
+        if self.bank != COMPRESSED {
+            let whole_bytes = std::fs::metadata(self.bank).expect("the bank's size").len();
+            assert!((file.len() as u64) < whole_bytes, "{}: {} bytes are not less", self.name, file.len());
+        }
+        file
+    }
+
+    /// The path of the whole bank where browsers play it.
+    pub(super) fn whole_bank_for_browsers(&self) -> Option<&str> {
+        self.whole_in_browsers.then_some(self.bank)
+    }
+}
