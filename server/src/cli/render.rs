@@ -40,7 +40,7 @@ service exports for the same song, bank and rate; pcm_sha256 in the receipt show
 pub(super) struct Args {
     /// The song: a MIDI file (.mid, .rmi) or a project (.json).
     song: PathBuf,
-    /// SF2 file that plays every track.
+    /// SF2 or SF3 file that plays every track.
     #[arg(long, value_name = "FILE")]
     soundfont: PathBuf,
     /// Where the WAV file goes.

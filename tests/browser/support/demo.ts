@@ -4,8 +4,6 @@ import { largestDifference, peak, readFloatWav } from './audio';
 import { recorded, startRecording } from './capture';
 import { expect, test, type Service } from './service';
 
-/** Largest difference allowed between the browser's and the service's samples. */
-const TOLERANCE = 1e-4;
 const DEMO_SECS = 88.6;
 export const DEMO_TRACKS = 6;
 
@@ -61,5 +59,5 @@ export async function expectDemoAsRendered(
   const { difference, frames } = largestDifference(heard, rendered);
   console.log(`${instrumentSound}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan((DEMO_SECS - 1) * 48_000);
-  expect(difference).toBeLessThan(TOLERANCE);
+  expect(difference, 'what is heard is what is exported, to the bit').toBe(0);
 }

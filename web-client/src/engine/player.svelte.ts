@@ -25,6 +25,8 @@ export const MASTER_ID = 'songfoundry-master';
 
 /** Below this level, -80 dBFS, the end of a song counts as silent. */
 const SILENCE = 1e-4;
+/** How long it must be silent for a song to end, in seconds: longer than for an export, whose last frame is so heard. */
+const SILENCE_SECS = 0.25;
 /** Longest that the end of a song rings on, in seconds; an export's tail is as long. */
 const TAIL_SECS = 5;
 /** How often the figures of the status line change, in milliseconds. */
@@ -65,6 +67,7 @@ export class Player {
   #running: Promise<void> | null = null;
   #figuresAtMs = 0;
   #stoppedTick = 0;
+  #silentSinceFrame = 0;
   /** Presets that tracks play, by what they depend on. */
   readonly #presets = new WeakMap<Track['items'], { engine: string; presets: string[] }>();
 
@@ -133,6 +136,7 @@ export class Player {
     if (!engine || !this.#sounding) return;
     const frame = engine.tickToFrame(place);
     engine.seek(frame);
+    this.#silentSinceFrame = frame;
     this.#playhead.report(frame, this.playing, engine.context.sampleRate, performance.now());
   }
 
@@ -286,9 +290,11 @@ export class Player {
   /** Whether the song is over: past its last clip, and silent or as long as an export lets it ring. */
   #hasRungOut(engine: SongEngine, status: EngineStatus): boolean {
     const past = status.frame - this.#lengthFrames;
-    if (past < 0) return false;
     const [left = 0, right = 0] = status.peaks.subarray(-2);
-    return Math.max(left, right) < SILENCE || past > TAIL_SECS * engine.context.sampleRate;
+    if (past < 0 || Math.max(left, right) > SILENCE) this.#silentSinceFrame = status.frame;
+    const { sampleRate } = engine.context;
+    const silentFrames = status.frame - this.#silentSinceFrame;
+    return past >= 0 && (silentFrames > SILENCE_SECS * sampleRate || past > (TAIL_SECS + SILENCE_SECS) * sampleRate);
   }
 
   #report(engine: SongEngine, status: EngineStatus): void {

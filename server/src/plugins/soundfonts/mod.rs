@@ -180,7 +180,7 @@ pub(super) fn no_soundfont() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",
         detail:
-            "No SoundFont is installed that could play the notes: put an SF2 file into one of the folders of \
+            "No SoundFont is installed that could play the notes: put an SF2 or SF3 file into one of the folders of \
                  SF_SOUNDFONT_DIRS, or install the package timgm6mb-soundfont."
                 .to_owned(),
     }
