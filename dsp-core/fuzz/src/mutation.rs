@@ -2,7 +2,7 @@
 
 use libfuzzer_sys::fuzzer_mutate;
 
-use crate::maker::{Chunk, File, List};
+use crate::maker::file::{Chunk, File, List};
 
 /// Sizes of the records of the tables (section 7).
 const RECORD_BYTES: [(&[u8; 4], usize); 9] = [

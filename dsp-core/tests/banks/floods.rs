@@ -2,7 +2,7 @@
 
 use crate::corpus::Outcome::{Heard, Silent};
 use crate::corpus::{Case, but, sound};
-use crate::maker::Chunk;
+use crate::maker::file::Chunk;
 
 const KEY_RANGE: u16 = 43;
 const VEL_RANGE: u16 = 44;
@@ -84,7 +84,8 @@ pub(crate) const CASES: &[Case] = &[
         file: || {
             let mut file = sound().file();
             let empty = Chunk::new(b"none", Vec::new());
-            file.list(b"pdta").chunks.splice(0..0, vec![empty; 100_000]);
+            let tables = file.lists.iter_mut().find(|list| list.kind == *b"pdta").expect("tables");
+            tables.chunks.splice(0..0, vec![empty; 100_000]);
             file.bytes()
         },
         outcome: Heard(&[]),

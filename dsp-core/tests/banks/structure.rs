@@ -2,7 +2,7 @@
 
 use crate::corpus::Outcome::{Heard, Refused};
 use crate::corpus::{Case, but, sound};
-use crate::maker::{Chunk, File};
+use crate::maker::file::{Chunk, File, List};
 
 /// The sound bank, with its chunks changed.
 fn file(change: impl FnOnce(&mut File)) -> Vec<u8> {
@@ -11,12 +11,23 @@ fn file(change: impl FnOnce(&mut File)) -> Vec<u8> {
     file.bytes()
 }
 
+/// The list of a kind.
+fn list<'a>(file: &'a mut File, kind: &[u8; 4]) -> &'a mut List {
+    file.lists.iter_mut().find(|list| list.kind == *kind).expect("the file has this list")
+}
+
+/// The first chunk with an identifier.
+fn chunk<'a>(file: &'a mut File, id: &[u8; 4]) -> &'a mut Chunk {
+    let mut chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
+    chunks.find(|chunk| chunk.id == *id).expect("the file has this chunk")
+}
+
 fn without(id: &[u8; 4]) -> Vec<u8> {
     file(|file| file.lists.iter_mut().for_each(|list| list.chunks.retain(|chunk| chunk.id != *id)))
 }
 
 fn with_body(id: &[u8; 4], body: Vec<u8>) -> Vec<u8> {
-    file(|file| file.chunk(id).body = body)
+    file(|file| chunk(file, id).body = body)
 }
 
 fn cut(keep: impl FnOnce(usize) -> usize) -> Vec<u8> {
@@ -63,7 +74,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         reason: "a table that promises four gigabytes",
-        file: || file(|file| file.chunk(b"pgen").size = Some(u32::MAX)),
+        file: || file(|file| chunk(file, b"pgen").size = Some(u32::MAX)),
         outcome: Refused("pgen should hold 4294967295 bytes"),
     },
     Case {
@@ -110,8 +121,8 @@ pub(crate) const CASES: &[Case] = &[
         reason: "all tables in a list within the list",
         file: || {
             file(|file| {
-                let inner = file.list(b"pdta").chunks.drain(..).flat_map(|chunk| chunk.body).collect();
-                file.list(b"pdta").chunks.push(Chunk::new(b"LIST", inner));
+                let inner = list(file, b"pdta").chunks.drain(..).flat_map(|chunk| chunk.body).collect();
+                list(file, b"pdta").chunks.push(Chunk::new(b"LIST", inner));
             })
         },
         outcome: Refused("the phdr chunk is missing"),
@@ -131,7 +142,7 @@ pub(crate) const CASES: &[Case] = &[
         file: || {
             file(|file| {
                 file.form = *b"sfpk";
-                file.chunk(b"smpl").body[..4].copy_from_slice(b"OggS");
+                chunk(file, b"smpl").body[..4].copy_from_slice(b"OggS");
             })
         },
         outcome: Refused("packed as one Vorbis stream"),
@@ -163,10 +174,10 @@ pub(crate) const CASES: &[Case] = &[
         reason: "chunks and lists that nobody knows",
         file: || {
             file(|file| {
-                let list = file.list(b"pdta").clone();
-                let mut unknown = crate::maker::List { kind: *b"what", ..list };
+                let known = list(file, b"pdta").clone();
+                let mut unknown = List { kind: *b"what", ..known };
                 unknown.chunks.iter_mut().for_each(|chunk| chunk.id = *b"????");
-                file.list(b"pdta").chunks.insert(0, Chunk::new(b"phdx", vec![1; 37]));
+                list(file, b"pdta").chunks.insert(0, Chunk::new(b"phdx", vec![1; 37]));
                 file.lists.insert(0, unknown);
             })
         },

@@ -36,17 +36,6 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// The list of a kind, such as `pdta`.
-    pub(crate) fn list(&mut self, kind: &[u8; 4]) -> &mut List {
-        self.lists.iter_mut().find(|list| list.kind == *kind).expect("the file has this list")
-    }
-
-    /// The first chunk with an identifier.
-    pub(crate) fn chunk(&mut self, id: &[u8; 4]) -> &mut Chunk {
-        let mut chunks = self.lists.iter_mut().flat_map(|list| &mut list.chunks);
-        chunks.find(|chunk| chunk.id == *id).expect("the file has this chunk")
-    }
-
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut body = self.form.to_vec();
         for list in &self.lists {

@@ -1,0 +1,126 @@
+//! The ten default modulators (section 8.4). That of velocity and the filter is in `filter.rs`.
+
+use dsp_core::session::Event;
+
+use crate::generator::*;
+use crate::measure::{assert_near, cents_at, db, frame};
+use crate::rig::{Rig, SINE_HZ, Sound, bend, control, on};
+
+const MODULATION: u8 = 1;
+const VOLUME: u8 = 7;
+const PAN_CONTROLLER: u8 = 10;
+const EXPRESSION: u8 = 11;
+const REVERB: u8 = 91;
+const CHORUS: u8 = 93;
+
+/// A note with a controller.
+fn with(rig: &Rig, controller: u8, value: u8) -> Sound {
+    rig.play(&[(0.0, control(controller, value)), (0.0, on(60, 127))], 0.1)
+}
+
+fn left(sound: &Sound) -> f64 {
+    sound.left[frame(0.09)]
+}
+
+/// 9.5.3: an attenuation of 96 dB along the concave curve is 40 decibels for each decade.
+fn concave_db(value: u8) -> f64 {
+    40.0 * libm::log10(f64::from(value) / 127.0)
+}
+
+#[test]
+fn velocity_attenuates() {
+    // 8.4.1.
+    let rig = Rig::level(&[]);
+    let full = left(&rig.hold(60, 127, 0.1));
+    for velocity in [1, 10, 32, 64, 100, 126] {
+        let measured = db(left(&rig.hold(60, velocity, 0.1)) / full);
+        assert_near(&format!("velocity {velocity}"), measured, concave_db(velocity), 0.02);
+    }
+}
+
+#[test]
+fn volume_and_expression_attenuate() {
+    // 8.4.5 and 8.4.7.
+    let rig = Rig::level(&[]);
+    for controller in [VOLUME, EXPRESSION] {
+        let full = left(&with(&rig, controller, 127));
+        for value in [1, 16, 64, 100] {
+            let measured = db(left(&with(&rig, controller, value)) / full);
+            assert_near(&format!("controller {controller} at {value}"), measured, concave_db(value), 0.02);
+        }
+        assert!(db(left(&with(&rig, controller, 0)).max(1e-12) / full) <= -95.9);
+    }
+}
+
+#[test]
+fn volume_begins_at_a_hundred_and_expression_full() {
+    let rig = Rig::level(&[]);
+    let untouched = left(&rig.hold(60, 127, 0.1));
+    assert_near("volume", db(untouched / left(&with(&rig, VOLUME, 127))), concave_db(100), 0.02);
+    assert_near("expression", db(untouched / left(&with(&rig, EXPRESSION, 127))), 0.0, 1e-6);
+}
+
+/// Depth of the vibrato in cents at its top: a slow triangle, a quarter turn from the start.
+fn vibrato_depth(event: Event) -> f64 {
+    // 0.5 Hz.
+    let rig = Rig::sine(&[(FREQ_VIB_LFO, -4_837)]);
+    let sound = rig.play(&[(0.0, event), (0.0, on(60, 127))], 1.0);
+    cents_at(&sound.left, 0.5, SINE_HZ)
+}
+
+#[test]
+fn pressure_and_the_modulation_wheel_bring_vibrato() {
+    // 8.4.3 and 8.4.4: 50 cents times value / 128.
+    for value in [0_u8, 64, 127] {
+        let expected = 50.0 * f64::from(value) / 128.0;
+        let tolerance = 1.5;
+        assert_near("pressure", vibrato_depth(Event::ChannelPressure { value }), expected, tolerance);
+        assert_near("the wheel", vibrato_depth(control(MODULATION, value)), expected, tolerance);
+    }
+}
+
+#[test]
+fn pan_moves_by_a_thousand_tenths() {
+    // 8.4.6: 1000 times (2 value / 128 - 1), at most 500 to either side.
+    let rig = Rig::level(&[]);
+    for (value, angle_degrees) in
+        [(0, 0.0), (32, 0.0), (48, 22.5), (64, 45.0), (80, 67.5), (96, 90.0), (127, 90.0)]
+    {
+        let sound = with(&rig, PAN_CONTROLLER, value);
+        let angle = libm::atan2(sound.right[frame(0.09)], left(&sound)).to_degrees();
+        assert_near(&format!("pan {value}"), angle, angle_degrees, 0.05);
+    }
+}
+
+#[test]
+fn controllers_ninety_one_and_ninety_three_send() {
+    // 8.4.8 and 8.4.9: 200 tenths of a per cent times value / 128.
+    type Output = fn(&Sound) -> f64;
+    let cases: [(u8, u16, Output); 2] = [
+        (REVERB, REVERB_EFFECTS_SEND, |sound| sound.reverb[frame(0.09)]),
+        (CHORUS, CHORUS_EFFECTS_SEND, |sound| sound.chorus[frame(0.09)]),
+    ];
+    for (controller, generator, send) in cases {
+        // The same by the generator alone.
+        let reference = send(&with(&Rig::level(&[(generator, 100)]), controller, 0));
+        assert_near(
+            "64 is 100 tenths",
+            db(send(&with(&Rig::level(&[]), controller, 64)) / reference),
+            0.0,
+            0.01,
+        );
+        let full = db(send(&with(&Rig::level(&[]), controller, 127)) / reference);
+        assert_near("127 is 198.4 tenths", full, db(127.0 / 64.0), 0.01);
+        assert_eq!(send(&with(&Rig::level(&[]), controller, 0)), 0.0);
+    }
+}
+
+#[test]
+fn the_wheel_bends_by_its_range() {
+    // 8.4.10: two semitones unless a registered parameter says otherwise.
+    let rig = Rig::sine(&[]);
+    for (value, expected) in [(-8_192, -200.0), (-4_096, -100.0), (0, 0.0), (4_096, 100.0), (8_191, 199.98)] {
+        let sound = rig.play(&[(0.0, bend(value)), (0.0, on(60, 127))], 0.5);
+        assert_near(&format!("the wheel at {value}"), cents_at(&sound.left, 0.3, SINE_HZ), expected, 0.3);
+    }
+}

@@ -1,0 +1,119 @@
+//! The low-pass filter (8.1.2, numbers 8 and 9), and what moves it.
+
+use crate::generator::*;
+use crate::measure::{assert_near, db, part, rms};
+use crate::rig::{Rig, SINE_HZ, Sound, off, on};
+
+/// The cut-off at the sine's own frequency, in absolute cents (8.1.2, number 8: 8.176 Hz is 0).
+const AT_SINE: i16 = 7_051;
+
+/// How a filter changes the sine, in decibels.
+fn response_db(generators: &[(u16, i16)], key: u8) -> f64 {
+    let play = |generators: &[(u16, i16)]| {
+        let sound = Rig::sine(generators).hold(key, 127, 0.5);
+        rms(part(&sound.left, 0.2, 0.5))
+    };
+    db(play(generators) / play(&[]))
+}
+
+/// The second-order response of Butterworth at a ratio to the cut-off, in decibels.
+fn butterworth_db(ratio: f64) -> f64 {
+    -10.0 * libm::log10(1.0 + ratio * ratio * ratio * ratio)
+}
+
+#[test]
+fn the_cutoff_is_where_three_decibels_are_missing_and_twelve_an_octave_above() {
+    for octaves in [-2, -1, 0, 1, 2, 3] {
+        let key = (60 + 12 * octaves) as u8;
+        let measured = response_db(&[(INITIAL_FILTER_FC, AT_SINE)], key);
+        let expected = butterworth_db(libm::exp2(f64::from(octaves)));
+        // The bilinear transform steepens the slope towards half the sample rate.
+        let tolerance = if octaves > 1 { 1.0 } else { 0.15 };
+        assert_near(&format!("{octaves} octaves above"), measured, expected, tolerance);
+    }
+}
+
+#[test]
+fn an_open_filter_changes_nothing() {
+    for key in [36, 60, 96] {
+        assert_near("response", response_db(&[(INITIAL_FILTER_FC, 13_500)], key), 0.0, 1e-6);
+    }
+}
+
+#[test]
+fn a_resonance_of_ten_decibels_lowers_the_bass_by_five_and_peaks_at_five() {
+    // 8.1.2, number 9 has this very example.
+    let generators = [(INITIAL_FILTER_FC, AT_SINE), (INITIAL_FILTER_Q, 100)];
+    assert_near("three octaves below", response_db(&generators, 24), -5.0, 0.2);
+    // The peak of a second-order filter lies a little below its cut-off.
+    let peak = (54..=62).map(|key| response_db(&generators, key)).fold(f64::MIN, f64::max);
+    assert_near("the peak", peak, 5.0, 0.3);
+}
+
+#[test]
+fn resonance_is_as_high_as_it_says() {
+    for resonance_cb in [60, 240, 400] {
+        let generators = [(INITIAL_FILTER_FC, AT_SINE), (INITIAL_FILTER_Q, resonance_cb)];
+        let below = response_db(&generators, 24);
+        assert_near("the bass", below, -f64::from(resonance_cb) / 20.0, 0.2);
+        // High peaks are narrow: where they are, to a few cents.
+        let at = |cents: i16| {
+            let tuned = [generators[0], generators[1], (FINE_TUNE, cents)];
+            response_db(&tuned, 60)
+        };
+        let peak =
+            (-60..=20).step_by(4).map(at).chain([response_db(&generators, 58)]).fold(f64::MIN, f64::max);
+        assert_near("the peak", peak - below, f64::from(resonance_cb) / 10.0, 1.0);
+    }
+}
+
+/// Level of the sine around a time against that of an open filter, in decibels.
+fn level_db_at(sound: &Sound, open: &Sound, secs: f64) -> f64 {
+    let at = |sound: &Sound| rms(part(&sound.left, secs - 0.02, secs + 0.02));
+    db(at(sound) / at(open))
+}
+
+#[test]
+fn the_modulation_oscillator_moves_the_cutoff() {
+    // 8.1.2, number 10. A turn takes two seconds: 1200 log2(0.5 / 8.176) is -4837.
+    let open = Rig::sine(&[]).hold(60, 127, 2.0);
+    let moved =
+        Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE), (MOD_LFO_TO_FILTER_FC, 2_400), (FREQ_MOD_LFO, -4_837)]);
+    let moved = moved.hold(60, 127, 2.0);
+    assert_near("two octaves up", level_db_at(&moved, &open, 0.5), butterworth_db(0.25), 0.1);
+    assert_near("in the middle", level_db_at(&moved, &open, 1.0), butterworth_db(1.0), 0.2);
+    assert_near("two octaves down", level_db_at(&moved, &open, 1.5), butterworth_db(4.0), 0.6);
+}
+
+#[test]
+fn the_modulation_envelope_moves_the_cutoff() {
+    // 8.1.2, number 11. Decay 2 s (1200 timecents) to nothing: after 1 s half of it is left.
+    let open = Rig::sine(&[]).hold(60, 127, 2.5);
+    let moved = Rig::sine(&[
+        (INITIAL_FILTER_FC, AT_SINE - 2_400),
+        (MOD_ENV_TO_FILTER_FC, 4_800),
+        (DECAY_MOD_ENV, 1_200),
+        (SUSTAIN_MOD_ENV, 1_000),
+    ]);
+    let moved = moved.hold(60, 127, 2.5);
+    assert_near("two octaves up", level_db_at(&moved, &open, 0.03), butterworth_db(0.25), 0.1);
+    assert_near("half way down", level_db_at(&moved, &open, 1.0), butterworth_db(1.0), 0.2);
+    assert_near("at the end", level_db_at(&moved, &open, 2.3), butterworth_db(4.0), 0.2);
+}
+
+#[test]
+fn a_soft_note_has_a_lower_cutoff() {
+    // 8.4.2: -2400 cents times (127 - velocity) / 128.
+    let rig = Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE + 1_200)]);
+    let open = Rig::sine(&[(INITIAL_FILTER_FC, 13_500)]);
+    for velocity in [127_u8, 96, 64, 8] {
+        let level = |rig: &Rig| {
+            let sound = rig.play(&[(0.0, on(60, velocity)), (0.5, off(60))], 0.5);
+            rms(part(&sound.left, 0.2, 0.5))
+        };
+        let octaves = -1.0 + 2.0 * f64::from(127 - velocity) / 128.0;
+        let cutoff_of_open_hz = 20_000.0 * libm::exp2(-2.0 * f64::from(127 - velocity) / 128.0);
+        let expected = butterworth_db(libm::exp2(octaves)) - butterworth_db(SINE_HZ / cutoff_of_open_hz);
+        assert_near(&format!("velocity {velocity}"), db(level(&rig) / level(&open)), expected, 0.15);
+    }
+}

@@ -1,0 +1,52 @@
+//! Decibels, cents and seconds.
+
+use crate::rig::RATE_HZ;
+
+/// The frame at a time in seconds.
+pub(crate) fn frame(secs: f64) -> usize {
+    libm::round(secs * RATE_HZ) as usize
+}
+
+/// The part of a signal between two times in seconds.
+pub(crate) fn part(signal: &[f64], from_secs: f64, to_secs: f64) -> &[f64] {
+    &signal[frame(from_secs)..frame(to_secs)]
+}
+
+/// A ratio of amplitudes in decibels.
+pub(crate) fn db(ratio: f64) -> f64 {
+    20.0 * libm::log10(ratio)
+}
+
+/// The interval between two frequencies in cents.
+pub(crate) fn cents(higher_hz: f64, lower_hz: f64) -> f64 {
+    1_200.0 * libm::log2(higher_hz / lower_hz)
+}
+
+pub(crate) fn rms(signal: &[f64]) -> f64 {
+    libm::sqrt(signal.iter().map(|value| value * value).sum::<f64>() / signal.len() as f64)
+}
+
+/// The frequency of a tone between two times, from where it crosses zero upwards.
+pub(crate) fn pitch_hz(signal: &[f64], from_secs: f64, to_secs: f64) -> f64 {
+    let part = part(signal, from_secs, to_secs);
+    let crossings: Vec<f64> = (1..part.len())
+        .filter(|&n| part[n - 1] < 0.0 && part[n] >= 0.0)
+        .map(|n| n as f64 - part[n] / (part[n] - part[n - 1]))
+        .collect();
+    let (Some(first), Some(last)) = (crossings.first(), crossings.last()) else { return f64::NAN };
+    (crossings.len() - 1) as f64 / (last - first) * RATE_HZ
+}
+
+/// The pitch around a time, over 25 ms, as an interval from a frequency, in cents.
+pub(crate) fn cents_at(signal: &[f64], secs: f64, reference_hz: f64) -> f64 {
+    cents(pitch_hz(signal, secs - 0.0125, secs + 0.0125), reference_hz)
+}
+
+/// Asserts that a figure is what it should be, give or take.
+#[track_caller]
+pub(crate) fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (measured - expected).abs() <= tolerance,
+        "{what}: {measured:.4}, not {expected:.4} +- {tolerance}"
+    );
+}

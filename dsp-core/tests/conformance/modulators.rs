@@ -1,0 +1,216 @@
+//! Modulators of the file (sections 7.4, 8.2, 8.3 and 9.5). The destination here is the attenuation,
+//! of which a modulator's centibels count in full.
+
+use dsp_core::session::Event;
+
+use crate::generator::*;
+use crate::maker::{ModulatorRecord, Tables};
+use crate::measure::{assert_near, cents_at, db, frame};
+use crate::rig::{LOOP, Rig, SINE_HZ, bend, control, level, on, sine, steady, tables};
+
+/// A controller that means nothing by itself, and bits of its source operator (8.2).
+const CONTROLLER: u8 = 16;
+const SOURCE: u16 = 0x80 | CONTROLLER as u16;
+const NEGATIVE: u16 = 0x100;
+const BIPOLAR: u16 = 0x200;
+const CONCAVE: u16 = 1 << 10;
+const CONVEX: u16 = 2 << 10;
+const SWITCH: u16 = 3 << 10;
+
+/// Other sources (8.2.1).
+const NONE: u16 = 0;
+const VELOCITY_SOURCE: u16 = 2;
+const KEY: u16 = 3;
+const KEY_PRESSURE: u16 = 10;
+const CHANNEL_PRESSURE: u16 = 13;
+const WHEEL: u16 = 14;
+const WHEEL_RANGE: u16 = 16;
+const LINK: u16 = 127;
+
+const ATTENUATION: u16 = INITIAL_ATTENUATION;
+const TO_MODULATOR: u16 = 0x8000;
+const ABSOLUTE: u16 = 2;
+
+/// So much that a modulator can take some of it away: 20 dB.
+const ROOM: (u16, i16) = (INITIAL_ATTENUATION, 500);
+
+/// How much softer these modulators make a note, in centibels.
+fn attenuation_cb(modulators: &[ModulatorRecord], events: &[Event], key: u8, velocity: u8) -> f64 {
+    let play = |modulators: &[ModulatorRecord]| {
+        let mut timed: Vec<_> = events.iter().map(|event| (0.0, *event)).collect();
+        timed.push((0.0, on(key, velocity)));
+        Rig::of(&tables(&level(), &[ROOM], modulators)).play(&timed, 0.1).left[frame(0.09)]
+    };
+    -10.0 * db(play(modulators) / play(&[]))
+}
+
+/// The same with the controller at a value.
+fn by_controller(modulators: &[ModulatorRecord], value: u8) -> f64 {
+    attenuation_cb(modulators, &[control(CONTROLLER, value)], 60, 127)
+}
+
+/// 9.5.3, in shares of 96 dB.
+fn concave(share: f64) -> f64 {
+    (-40.0 / 96.0 * libm::log10(1.0 - share)).min(1.0)
+}
+
+fn convex(share: f64) -> f64 {
+    1.0 - concave(1.0 - share)
+}
+
+const TOLERANCE_CB: f64 = 0.2;
+
+#[test]
+fn sources_follow_their_curves_directions_and_polarities() {
+    // 8.2.2 to 8.2.4 and 9.5.3. The unit is 100 centibels.
+    type Law = fn(f64) -> f64;
+    let laws: [(u16, Law); 9] = [
+        (0, |value| value / 128.0),
+        (NEGATIVE, |value| (127.0 - value) / 128.0),
+        (BIPOLAR, |value| 2.0 * value / 128.0 - 1.0),
+        (BIPOLAR | NEGATIVE, |value| 1.0 - 2.0 * value / 128.0),
+        (CONCAVE, |value| concave(value / 127.0)),
+        (CONCAVE | NEGATIVE, |value| concave(1.0 - value / 127.0)),
+        (CONVEX, |value| convex(value / 127.0)),
+        (SWITCH, |value| if value >= 64.0 { 1.0 } else { 0.0 }),
+        (SWITCH | BIPOLAR | NEGATIVE, |value| if value >= 64.0 { -1.0 } else { 1.0 }),
+    ];
+    for (bits, law) in laws {
+        for value in [0_u8, 1, 32, 63, 64, 100, 127] {
+            let measured = by_controller(&[[SOURCE | bits, ATTENUATION, 100, NONE, 0]], value);
+            assert_near(
+                &format!("{bits:#x} at {value}"),
+                measured,
+                100.0 * law(f64::from(value)),
+                TOLERANCE_CB,
+            );
+        }
+    }
+}
+
+#[test]
+fn every_source_is_heard() {
+    // 8.2.1.
+    let modulator = |source: u16| [[source, ATTENUATION, 128, NONE, 0]];
+    let check = |source: u16, events: &[Event], expected: f64| {
+        let measured = attenuation_cb(&modulator(source), events, 70, 90);
+        assert_near(&format!("source {source}"), measured, expected, TOLERANCE_CB);
+    };
+    check(NONE, &[], 128.0);
+    check(VELOCITY_SOURCE, &[], 90.0);
+    check(KEY, &[], 70.0);
+    check(KEY_PRESSURE, &[Event::KeyPressure { key: 70, value: 44 }], 44.0);
+    check(KEY_PRESSURE, &[Event::KeyPressure { key: 69, value: 44 }], 0.0);
+    check(CHANNEL_PRESSURE, &[Event::ChannelPressure { value: 55 }], 55.0);
+    check(WHEEL, &[bend(0)], 64.0);
+    check(WHEEL | BIPOLAR, &[bend(-4_096)], -64.0);
+    check(SOURCE, &[control(CONTROLLER, 33)], 33.0);
+}
+
+#[test]
+fn the_range_of_the_wheel_is_a_source() {
+    // Registered parameter 0 at 12 semitones, of 127.
+    let range = [control(101, 0), control(100, 0), control(6, 12)];
+    let measured = attenuation_cb(&[[WHEEL_RANGE, ATTENUATION, 1_270, NONE, 0]], &range, 60, 127);
+    assert_near("12 of 127", measured, 120.0, 1.0);
+}
+
+#[test]
+fn the_amount_is_multiplied_by_its_source() {
+    let modulators = [[SOURCE, ATTENUATION, 256, VELOCITY_SOURCE, 0]];
+    for (value, velocity) in [(64, 64), (127, 32), (0, 127)] {
+        let measured = attenuation_cb(&modulators, &[control(CONTROLLER, value)], 60, velocity);
+        let expected = 256.0 * f64::from(value) / 128.0 * f64::from(velocity) / 128.0;
+        assert_near(&format!("{value} times {velocity}"), measured, expected, TOLERANCE_CB);
+    }
+}
+
+#[test]
+fn the_absolute_transform_takes_away_the_sign() {
+    // 8.3, number 2.
+    for value in [0_u8, 32, 64, 96] {
+        let expected = 100.0 * (2.0 * f64::from(value) / 128.0 - 1.0).abs();
+        let measured = by_controller(&[[SOURCE | BIPOLAR, ATTENUATION, 100, NONE, ABSOLUTE]], value);
+        assert_near(&format!("value {value}"), measured, expected, TOLERANCE_CB);
+    }
+}
+
+#[test]
+fn a_linked_modulator_is_a_source_of_seven_bits() {
+    // 8.2.1, number 127: 64 of 128 times 128 is 64, as if a controller stood there.
+    let chain = [[SOURCE, TO_MODULATOR | 1, 128, NONE, 0], [LINK, ATTENUATION, 200, NONE, 0]];
+    assert_near("one link", by_controller(&chain, 64), 100.0, TOLERANCE_CB);
+    assert_near("nothing", by_controller(&chain, 0), 0.0, TOLERANCE_CB);
+    // What ends in one modulator adds up.
+    let both = [chain[0], chain[1], [NONE, TO_MODULATOR | 1, 32, NONE, 0]];
+    assert_near("two links", by_controller(&both, 64), 150.0, TOLERANCE_CB);
+}
+
+#[test]
+fn an_identical_modulator_replaces_the_default() {
+    // 9.5.1: velocity attenuates by an amount of 0, then of 480 centibels.
+    const DEFAULT_SOURCE: u16 = 0x0502;
+    for amount in [0, 480] {
+        let rig = Rig::of(&tables(&level(), &[], &[[DEFAULT_SOURCE, ATTENUATION, amount, NONE, 0]]));
+        let at = |velocity: u8| rig.hold(60, velocity, 0.1).left[frame(0.09)];
+        let expected = f64::from(amount) * concave(1.0 - 32.0 / 127.0) / 10.0;
+        assert_near(&format!("an amount of {amount}"), db(at(127) / at(32)), expected, 0.05);
+    }
+}
+
+#[test]
+fn a_zone_replaces_what_its_global_zone_says() {
+    let modulator = |amount: u16| [[SOURCE, ATTENUATION, amount, NONE, 0]];
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[ROOM]), &modulator(128)), None);
+    tables.add_instrument_zone((&[(KEY_RANGE, i16::from_le_bytes([0, 60]))], &modulator(32)), Some(sample));
+    tables.add_instrument_zone((&[(KEY_RANGE, i16::from_le_bytes([61, 127]))], &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let rig = Rig::of(&tables);
+    for (key, expected) in [(60, 16.0), (61, 64.0)] {
+        let at = |value: u8| {
+            rig.play(&[(0.0, control(CONTROLLER, value)), (0.0, on(key, 127))], 0.1).left[frame(0.09)]
+        };
+        assert_near(&format!("key {key}"), -10.0 * db(at(64) / at(0)), expected, TOLERANCE_CB);
+    }
+}
+
+#[test]
+fn the_modulators_of_a_preset_add_to_those_of_its_instrument() {
+    // 9.5.1: they do not replace, not even the defaults.
+    let modulators = [[SOURCE, ATTENUATION, 100, NONE, 0]];
+    let mut tables = tables(&level(), &[ROOM], &modulators);
+    tables.preset_modulators.extend([[SOURCE, ATTENUATION, 28, NONE, 0], [0x0502, ATTENUATION, 0, NONE, 0]]);
+    let rig = Rig::of(&tables);
+    let at = |value: u8, velocity: u8| {
+        rig.play(&[(0.0, control(CONTROLLER, value)), (0.0, on(60, velocity))], 0.1).left[frame(0.09)]
+    };
+    assert_near("100 and 28", -10.0 * db(at(64, 127) / at(0, 127)), 64.0, TOLERANCE_CB);
+    assert_near("the default", db(at(0, 127) / at(0, 64)), -40.0 * libm::log10(64.0 / 127.0), 0.05);
+}
+
+#[test]
+fn modulators_follow_while_the_note_sounds() {
+    let rig = Rig::of(&tables(&level(), &[ROOM], &[[SOURCE, ATTENUATION, 256, NONE, 0]]));
+    let sound = rig.play(&[(0.0, on(60, 127)), (0.1, control(CONTROLLER, 64))], 0.3);
+    assert_near("128 centibels later", db(sound.left[frame(0.2)] / sound.left[frame(0.09)]), -12.8, 0.05);
+}
+
+#[test]
+fn every_modulation_of_pitch_has_its_modulator() {
+    // The wheel moves the depths of numbers 5 to 7 and the tuning of 51 and 52.
+    let at_wheel_end = |destination: u16, amount: u16, generators: &[(u16, i16)], secs: f64| {
+        let modulators = [[0x80 | 1, destination, amount, NONE, 0], [0x81, VIB_LFO_TO_PITCH, 0, NONE, 0]];
+        let rig = Rig::of(&tables(&sine(), generators, &modulators));
+        let sound = rig.play(&[(0.0, control(1, 64)), (0.0, on(60, 127))], 1.0);
+        cents_at(&sound.left, secs, SINE_HZ)
+    };
+    // Oscillators of 0.5 Hz are at their top after half a second.
+    assert_near("number 5", at_wheel_end(MOD_LFO_TO_PITCH, 400, &[(FREQ_MOD_LFO, -4_837)], 0.5), 200.0, 5.0);
+    assert_near("number 7", at_wheel_end(MOD_ENV_TO_PITCH, 400, &[], 0.5), 200.0, 0.5);
+    assert_near("number 51", at_wheel_end(COARSE_TUNE, 4, &[], 0.5), 200.0, 0.5);
+    assert_near("number 52", at_wheel_end(FINE_TUNE, 80, &[], 0.5), 40.0, 0.5);
+}

@@ -1,0 +1,184 @@
+//! Notes: when they begin and end, pedals, glides, exclusive classes.
+
+use dsp_core::session::Event;
+
+use crate::generator::*;
+use crate::maker::Tables;
+use crate::measure::{assert_near, cents_at, db, frame};
+use crate::rig::{LOOP, Rig, SINE_HZ, Sound, control, level, off, on, steady};
+
+const PORTAMENTO_TIME: u8 = 5;
+const SUSTAIN: u8 = 64;
+const PORTAMENTO: u8 = 65;
+const SOSTENUTO: u8 = 66;
+const SOFT: u8 = 67;
+const PORTAMENTO_CONTROL: u8 = 84;
+
+/// Level against that of one full note, in decibels.
+fn db_at(sound: &Sound, secs: f64) -> f64 {
+    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
+    db(sound.left[frame(secs)] / full)
+}
+
+#[test]
+fn a_note_begins_in_its_frame() {
+    let rig = Rig::level(&[]);
+    for first in [0_usize, 1, 7, 63, 64, 65, 1_000, 12_345] {
+        let sound = rig.play(&[(first as f64 / 48_000.0, on(60, 127))], 0.3);
+        assert!(sound.left[..first].iter().all(|value| *value == 0.0));
+        assert!(sound.left[first] > 0.0, "a note at frame {first}");
+    }
+}
+
+#[test]
+fn a_note_ends_in_its_frame() {
+    // A release in no time: the volume is gone within the millisecond of -12000 timecents.
+    let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
+    for last in [4_801_usize, 5_000, 7_777] {
+        let sound = rig.play(&[(0.0, on(60, 127)), (last as f64 / 48_000.0, off(60))], 0.3);
+        let before = sound.left[last - 1];
+        assert_near("before", db(before / sound.left[4_000]), 0.0, 0.001);
+        assert!(sound.left[last + 64..].iter().all(|value| value.abs() < before * 1e-3), "frame {last}");
+    }
+}
+
+#[test]
+fn a_fixed_velocity_is_that_of_all_notes() {
+    // 8.1.2, number 47.
+    let rig = Rig::level(&[(VELOCITY, 64)]);
+    for velocity in [1, 64, 127] {
+        assert_near(
+            "level",
+            db_at(&rig.hold(60, velocity, 0.1), 0.09),
+            40.0 * libm::log10(64.0 / 127.0),
+            0.02,
+        );
+    }
+}
+
+/// Notes that are gone a tenth of a second after they are let go.
+fn short() -> Rig {
+    Rig::level(&[(RELEASE_VOL_ENV, -4_000)])
+}
+
+#[test]
+fn the_sustain_pedal_holds_notes_that_are_let_go() {
+    let events =
+        [(0.0, control(SUSTAIN, 127)), (0.0, on(60, 127)), (0.1, off(60)), (1.0, control(SUSTAIN, 0))];
+    let sound = short().play(&events, 1.5);
+    assert_near("held", db_at(&sound, 0.9), 0.0, 0.01);
+    assert_eq!(sound.left[frame(1.2)], 0.0);
+    // Below 64 the pedal is up.
+    let half = [(0.0, control(SUSTAIN, 63)), (0.0, on(60, 127)), (0.1, off(60))];
+    assert_eq!(short().play(&half, 0.5).left[frame(0.4)], 0.0);
+}
+
+#[test]
+fn the_sostenuto_pedal_holds_only_what_sounded_when_it_went_down() {
+    let events = [
+        (0.0, on(60, 127)),
+        (0.1, control(SOSTENUTO, 127)),
+        (0.2, on(64, 127)),
+        (0.3, off(60)),
+        (0.3, off(64)),
+        (1.0, control(SOSTENUTO, 0)),
+    ];
+    let sound = short().play(&events, 1.5);
+    assert_near("two notes", db_at(&sound, 0.29), 6.02, 0.01);
+    assert_near("the first one", db_at(&sound, 0.9), 0.0, 0.01);
+    assert_eq!(sound.left[frame(1.2)], 0.0);
+}
+
+#[test]
+fn the_soft_pedal_takes_three_decibels_from_new_notes() {
+    let rig = Rig::level(&[]);
+    let softer = rig.play(&[(0.0, control(SOFT, 127)), (0.0, on(60, 127))], 0.1);
+    assert_near("a new note", db_at(&softer, 0.09), -3.0, 0.01);
+    let too_late = rig.play(&[(0.0, on(60, 127)), (0.05, control(SOFT, 127))], 0.1);
+    assert_near("an old one", db_at(&too_late, 0.09), 0.0, 0.01);
+}
+
+#[test]
+fn a_glide_goes_in_a_straight_line_from_the_last_key() {
+    // Controller 5 at 64: 3 ms times 2^(64 / 12) are 0.121 s.
+    let events = [
+        (0.0, control(PORTAMENTO, 127)),
+        (0.0, control(PORTAMENTO_TIME, 64)),
+        (0.0, on(60, 127)),
+        (0.2, off(60)),
+        (0.5, on(72, 127)),
+    ];
+    let rig = Rig::sine(&[(RELEASE_VOL_ENV, -12_000)]);
+    let sound = rig.play(&events, 1.0);
+    let glide_secs = 0.003 * libm::exp2(64.0 / 12.0);
+    assert_near("the first note does not glide", cents_at(&sound.left, 0.1, SINE_HZ), 0.0, 0.5);
+    for share in [0.25, 0.5, 0.75] {
+        let measured = cents_at(&sound.left, 0.5 + share * glide_secs, SINE_HZ);
+        assert_near(&format!("{share} of the glide"), measured, 1_200.0 * share, 20.0);
+    }
+    assert_near("its end", cents_at(&sound.left, 0.7, SINE_HZ), 1_200.0, 0.5);
+}
+
+#[test]
+fn controller_eighty_four_names_the_key_from_which_the_next_note_glides() {
+    let events = [
+        (0.0, control(PORTAMENTO_TIME, 90)),
+        (0.0, control(PORTAMENTO_CONTROL, 48)),
+        (0.0, on(60, 127)),
+        (1.0, off(60)),
+        (1.5, on(67, 127)),
+    ];
+    let sound = Rig::sine(&[(RELEASE_VOL_ENV, -12_000)]).play(&events, 2.0);
+    let glide_secs = 0.003 * libm::exp2(90.0 / 12.0);
+    assert_near("half way", cents_at(&sound.left, glide_secs / 2.0, SINE_HZ), -600.0, 10.0);
+    assert_near("the note after it", cents_at(&sound.left, 1.6, SINE_HZ), 700.0, 0.5);
+}
+
+#[test]
+fn a_note_of_an_exclusive_class_ends_the_others() {
+    // 8.1.2, number 57. Keys up to 60 are of class 1, those above of class 2 and those from 100 on of none.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    for (low, high, class) in [(0, 60, 1), (61, 99, 2), (100, 127, 0)] {
+        let generators = [(KEY_RANGE, i16::from_le_bytes([low, high])), (EXCLUSIVE_CLASS, class)];
+        tables.add_instrument_zone((&[&generators[..], &steady(&[])].concat(), &[]), Some(sample));
+    }
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let rig = Rig::of(&tables);
+    let play = |first: u8, second: u8| rig.play(&[(0.0, on(first, 127)), (0.2, on(second, 127))], 0.4);
+    assert_near("the same class", db_at(&play(50, 55), 0.3), 0.0, 0.01);
+    assert_near("another class", db_at(&play(50, 70), 0.3), 6.02, 0.01);
+    assert_near("no class", db_at(&play(100, 110), 0.3), 6.02, 0.01);
+}
+
+#[test]
+fn two_zones_of_one_note_do_not_end_each_other() {
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    for _ in 0..2 {
+        tables.add_instrument_zone((&steady(&[(EXCLUSIVE_CLASS, 3)]), &[]), Some(sample));
+    }
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    assert_near("both", db_at(&Rig::of(&tables).hold(60, 127, 0.3), 0.2), 6.02, 0.01);
+}
+
+#[test]
+fn all_notes_off_releases_and_all_sound_off_cuts() {
+    // A release of eight seconds (3600 timecents): 12 dB a second.
+    let rig = Rig::level(&[(RELEASE_VOL_ENV, 3_600)]);
+    let play = |event: Event| rig.play(&[(0.0, on(60, 127)), (0.1, event)], 0.7);
+    assert_near("all notes off", db_at(&play(control(123, 0)), 0.6), -6.0, 0.1);
+    let cut = play(control(120, 0));
+    assert!(cut.left[frame(0.16)..].iter().all(|value| *value == 0.0), "all sound off takes 50 ms");
+}
+
+#[test]
+fn a_velocity_of_zero_lets_go() {
+    let sound = short().play(&[(0.0, on(60, 127)), (0.1, on(60, 0))], 0.5);
+    assert_near("before", db_at(&sound, 0.09), 0.0, 0.01);
+    assert_eq!(sound.left[frame(0.4)], 0.0);
+}

@@ -1,0 +1,82 @@
+//! Attenuation, pan and sends.
+
+use crate::generator::*;
+use crate::measure::{assert_near, db, frame};
+use crate::rig::{Rig, Sound, control, on};
+
+const REVERB: u8 = 91;
+const CHORUS: u8 = 93;
+const PAN_CONTROLLER: u8 = 10;
+
+/// A note with the sends' controllers at zero.
+fn dry(generators: &[(u16, i16)]) -> Sound {
+    let events = [(0.0, control(REVERB, 0)), (0.0, control(CHORUS, 0)), (0.0, on(60, 127))];
+    Rig::level(generators).play(&events, 0.1)
+}
+
+fn at_end(output: &[f64]) -> f64 {
+    output[frame(0.09)]
+}
+
+#[test]
+fn attenuation_counts_by_two_fifths() {
+    // 8.1.2, number 48, as the sound cards understood it for which banks were made: a decibel of the
+    // file is 0.4 dB.
+    let full = at_end(&dry(&[]).left);
+    for attenuation_cb in [50, 100, 400, 1_000] {
+        let level_db = db(at_end(&dry(&[(INITIAL_ATTENUATION, attenuation_cb)]).left) / full);
+        assert_near(&format!("{attenuation_cb} cB"), level_db, -0.04 * f64::from(attenuation_cb), 0.01);
+    }
+}
+
+#[test]
+fn pan_turns_from_left_to_right_with_the_same_power() {
+    // 8.1.2, number 17: tenths of a per cent.
+    let middle = dry(&[]);
+    let power = |sound: &Sound| {
+        let (left, right) = (at_end(&sound.left), at_end(&sound.right));
+        left * left + right * right
+    };
+    for (pan, angle_degrees) in [(-500, 0.0), (-250, 22.5), (0, 45.0), (250, 67.5), (500, 90.0)] {
+        let sound = dry(&[(PAN, pan)]);
+        let angle = libm::atan2(at_end(&sound.right), at_end(&sound.left)).to_degrees();
+        assert_near(&format!("pan {pan}"), angle, angle_degrees, 0.05);
+        assert_near("the power in decibels", 10.0 * libm::log10(power(&sound) / power(&middle)), 0.0, 0.01);
+    }
+}
+
+#[test]
+fn sends_are_tenths_of_a_per_cent_and_leave_the_rest_alone() {
+    // 8.1.2, numbers 15 and 16.
+    type Output = fn(&Sound) -> f64;
+    let cases: [(u16, Output, Output); 2] = [
+        (REVERB_EFFECTS_SEND, |sound| at_end(&sound.reverb), |sound| at_end(&sound.chorus)),
+        (CHORUS_EFFECTS_SEND, |sound| at_end(&sound.chorus), |sound| at_end(&sound.reverb)),
+    ];
+    for (generator, send, other) in cases {
+        assert_eq!(send(&dry(&[])), 0.0);
+        let [little, more, all] = [100, 200, 1_000].map(|tenths| dry(&[(generator, tenths)]));
+        assert_near("twice as much", db(send(&more) / send(&little)), 6.02, 0.01);
+        assert_near("ten times as much", db(send(&all) / send(&little)), 20.0, 0.01);
+        assert_eq!(other(&all), 0.0);
+        assert_eq!(at_end(&all.left), at_end(&dry(&[]).left));
+        // Full use of controllers 91 and 93 is 200 tenths (8.4.8), and sends the whole voice.
+        let whole = libm::sqrt(2.0) * at_end(&more.left);
+        assert_near("200 tenths against the voice", db(send(&more) / whole), 0.0, 0.01);
+    }
+}
+
+#[test]
+fn what_is_sent_does_not_depend_on_the_pan() {
+    let sent = |pan: i16| at_end(&dry(&[(PAN, pan), (REVERB_EFFECTS_SEND, 200)]).reverb);
+    assert_near("left against right", db(sent(-500) / sent(500)), 0.0, 0.01);
+}
+
+#[test]
+fn the_pan_of_the_zone_and_of_the_channel_add_up() {
+    let events = [(0.0, control(PAN_CONTROLLER, 80)), (0.0, on(60, 127))];
+    let sound = Rig::level(&[(PAN, -125)]).play(&events, 0.1);
+    // 8.4.6: 1000 tenths times (2 * 80 / 128 - 1) is 250; 250 - 125 is an eighth to the right.
+    let angle = libm::atan2(at_end(&sound.right), at_end(&sound.left)).to_degrees();
+    assert_near("the angle", angle, 56.25, 0.05);
+}

@@ -1,0 +1,159 @@
+//! Small banks, played.
+
+use dsp_core::session::{Event, Instrument, Interpolation, Session, Track, TrackEvent, TrackPlayer};
+use dsp_core::soundfont::Bank;
+
+use crate::generator::{ATTACK_VOL_ENV, SAMPLE_MODES};
+use crate::maker::{ModulatorRecord, Tables};
+
+pub(crate) const RATE_HZ: f64 = 48_000.0;
+
+/// Frequency of [`sine`] at the key it is recorded at, which is 60.
+pub(crate) const SINE_HZ: f64 = 480.0;
+
+/// Timecents of no time at all (section 8.1.2, number 33).
+pub(crate) const AT_ONCE: i16 = i16::MIN;
+
+/// A steady level of full scale: what comes out is the gain of the voice.
+pub(crate) fn level() -> Vec<i16> {
+    vec![i16::MAX; 2_000]
+}
+
+/// A sine of 100 frames a period.
+pub(crate) fn sine() -> Vec<i16> {
+    let value = |n: u32| 16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0);
+    (0..2_000).map(|n| libm::round(value(n)) as i16).collect()
+}
+
+/// Frame `n` has the value `n / 2`: what comes out tells which frame is heard.
+pub(crate) fn ramp() -> Vec<i16> {
+    (0..60_000).map(|n| (n / 2) as i16).collect()
+}
+
+/// A loop that fits each of these samples.
+pub(crate) const LOOP: core::ops::Range<u32> = 100..1_900;
+
+/// What every zone here has: its sample loops, and its attack takes no time.
+pub(crate) const STEADY: [(u16, i16); 2] = [(SAMPLE_MODES, 1), (ATTACK_VOL_ENV, AT_ONCE)];
+
+/// [`STEADY`], and more; later generators replace earlier ones.
+pub(crate) fn steady(more: &[(u16, i16)]) -> Vec<(u16, i16)> {
+    [&STEADY, more].concat()
+}
+
+/// Preset 0:0 with one zone that has these generators and modulators beside [`STEADY`].
+pub(crate) fn tables(frames: &[i16], generators: &[(u16, i16)], modulators: &[ModulatorRecord]) -> Tables {
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(frames, LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(generators), modulators), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    tables
+}
+
+/// A bank to be played.
+pub(crate) struct Rig {
+    bank: Bank,
+    session: Session,
+    preset: (u16, u8),
+}
+
+/// The outputs of a track.
+pub(crate) struct Sound {
+    pub(crate) left: Vec<f64>,
+    pub(crate) right: Vec<f64>,
+    pub(crate) reverb: Vec<f64>,
+    pub(crate) chorus: Vec<f64>,
+    /// Voices at the end.
+    pub(crate) active_voices: usize,
+}
+
+impl Rig {
+    pub(crate) fn of(tables: &Tables) -> Self {
+        let bank = Bank::from_vec(tables.bytes()).expect("a sound bank");
+        assert_eq!(bank.skipped(), []);
+        let session = Session {
+            sample_rate_hz: RATE_HZ as u32,
+            polyphony: 64,
+            seed: 0,
+            interpolation: Interpolation::FourPoint,
+            reverb: Default::default(),
+            chorus: Default::default(),
+            master_gain: 1.0,
+            length_frames: 0,
+            tracks: Vec::new(),
+        };
+        Self { bank, session, preset: (0, 0) }
+    }
+
+    /// A bank of [`tables`] with the steady level.
+    pub(crate) fn level(generators: &[(u16, i16)]) -> Self {
+        Self::of(&tables(&level(), generators, &[]))
+    }
+
+    /// A bank of [`tables`] with the sine.
+    pub(crate) fn sine(generators: &[(u16, i16)]) -> Self {
+        Self::of(&tables(&sine(), generators, &[]))
+    }
+
+    /// A bank of [`tables`] with the ramp.
+    pub(crate) fn ramp(generators: &[(u16, i16)]) -> Self {
+        Self::of(&tables(&ramp(), generators, &[]))
+    }
+
+    pub(crate) fn with_preset(mut self, bank: u16, program: u8) -> Self {
+        self.preset = (bank, program);
+        self
+    }
+
+    pub(crate) fn with_polyphony(mut self, polyphony: u16) -> Self {
+        self.session.polyphony = polyphony;
+        self
+    }
+
+    pub(crate) fn with_interpolation(mut self, interpolation: Interpolation) -> Self {
+        self.session.interpolation = interpolation;
+        self
+    }
+
+    /// Plays events, each at a time in seconds, for so many seconds.
+    pub(crate) fn play(&self, events: &[(f64, Event)], secs: f64) -> Sound {
+        let frames = |secs: f64| libm::round(secs * RATE_HZ) as u64;
+        let (bank, program) = self.preset;
+        let track = Track {
+            id: "track".to_owned(),
+            gain: 1.0,
+            pan: 0.0,
+            audible: true,
+            instrument: Some(Instrument { bank_slot: 0, bank, program }),
+            events: events.iter().map(|&(secs, event)| TrackEvent { frame: frames(secs), event }).collect(),
+        };
+        let mut player = TrackPlayer::new(&self.session, &track, Some(&self.bank)).expect("a player");
+        let mut outputs = [const { Vec::new() }; 4].map(|_: Vec<f32>| vec![0.0_f32; frames(secs) as usize]);
+        player.process(outputs.each_mut().map(|output| &mut output[..]));
+        let [left, right, reverb, chorus] = outputs.map(|output| output.into_iter().map(f64::from).collect());
+        Sound { left, right, reverb, chorus, active_voices: player.active_voices() }
+    }
+
+    /// A note that is held.
+    pub(crate) fn hold(&self, key: u8, velocity: u8, secs: f64) -> Sound {
+        self.play(&[(0.0, on(key, velocity))], secs)
+    }
+}
+
+pub(crate) fn on(key: u8, velocity: u8) -> Event {
+    Event::NoteOn { key, velocity }
+}
+
+pub(crate) fn off(key: u8) -> Event {
+    Event::NoteOff { key }
+}
+
+pub(crate) fn control(controller: u8, value: u8) -> Event {
+    Event::Controller { controller, value }
+}
+
+pub(crate) fn bend(value: i16) -> Event {
+    Event::PitchBend { value }
+}

@@ -1,0 +1,189 @@
+//! Which frames of a sample are heard: places, loops, 24 bits, stereo pairs.
+
+use crate::generator::*;
+use crate::maker::Tables;
+use crate::measure::{assert_near, cents, db, frame, pitch_hz};
+use crate::rig::{LOOP, Rig, SINE_HZ, Sound, level, off, on, ramp, sine, steady, tables};
+
+/// Ways to loop (8.1.2, number 54).
+const ONCE: i16 = 0;
+const UNUSED: i16 = 2;
+const UNTIL_RELEASE: i16 = 3;
+
+/// What a value of full scale becomes at the left output.
+fn full_scale() -> f64 {
+    Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] * 32_768.0 / 32_767.0
+}
+
+/// The frame of the ramp that is heard at a frame of the output; it is known to two frames.
+fn heard(sound: &Sound, output_frame: usize) -> f64 {
+    sound.left[output_frame] / full_scale() * 32_768.0 * 2.0
+}
+
+#[test]
+fn a_sample_is_played_frame_by_frame() {
+    let sound = Rig::ramp(&[(SAMPLE_MODES, ONCE)]).hold(60, 127, 1.3);
+    for place in [10, 100, 5_000, 30_001, 59_000] {
+        assert_near(&format!("frame {place}"), heard(&sound, place), place as f64, 2.0);
+    }
+    assert_eq!(sound.left[60_010], 0.0);
+}
+
+#[test]
+fn the_start_is_moved_by_fine_and_coarse_offsets() {
+    // 8.1.2, numbers 0 and 4: a coarse one is 32768 frames.
+    for (generators, first) in [
+        (&[(START_ADDRS_OFFSET, 500)][..], 500.0),
+        (&[(START_ADDRS_COARSE_OFFSET, 1)], 32_768.0),
+        (&[(START_ADDRS_COARSE_OFFSET, 1), (START_ADDRS_OFFSET, -768)], 32_000.0),
+    ] {
+        let sound = Rig::ramp(&[&[(SAMPLE_MODES, ONCE)], generators].concat()).hold(60, 127, 0.1);
+        assert_near("the first frame", heard(&sound, 40) - 40.0, first, 2.0);
+    }
+}
+
+#[test]
+fn the_end_is_moved_by_fine_and_coarse_offsets() {
+    // 8.1.2, numbers 1 and 12.
+    for (generators, end) in [
+        (&[][..], 60_000.0),
+        (&[(END_ADDRS_OFFSET, -2_000)], 58_000.0),
+        (&[(END_ADDRS_COARSE_OFFSET, -1)], 27_232.0),
+        (&[(END_ADDRS_COARSE_OFFSET, -1), (END_ADDRS_OFFSET, 768)], 28_000.0),
+    ] {
+        let sound = Rig::ramp(&[&[(SAMPLE_MODES, ONCE)], generators].concat()).hold(60, 127, 1.3);
+        let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+        assert_near("the last frame", last as f64, end, 3.0);
+    }
+}
+
+/// Where the output jumps back: the last frame before, and the first one after.
+fn loop_of(sound: &Sound) -> (f64, f64) {
+    let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.99).expect("a loop");
+    (heard(sound, jump - 1), heard(sound, jump))
+}
+
+#[test]
+fn a_loop_goes_from_its_end_to_its_start() {
+    // 7.10: the loop's end is the frame that sounds like its start.
+    let (last, first) = loop_of(&Rig::ramp(&[]).hold(60, 127, 0.1));
+    assert_near("the last frame", last, 1_899.0, 2.0);
+    assert_near("the first frame", first, 100.0, 2.0);
+}
+
+#[test]
+fn the_loop_is_moved_by_fine_and_coarse_offsets() {
+    // 8.1.2, numbers 2, 3, 45 and 50.
+    type Case<'a> = (&'a [(u16, i16)], (f64, f64));
+    let cases: [Case<'_>; 4] = [
+        (&[(STARTLOOP_ADDRS_OFFSET, 400)], (1_899.0, 500.0)),
+        (&[(ENDLOOP_ADDRS_OFFSET, 101)], (2_000.0, 100.0)),
+        (&[(ENDLOOP_ADDRS_COARSE_OFFSET, 1), (ENDLOOP_ADDRS_OFFSET, -67)], (34_600.0, 100.0)),
+        (&[(STARTLOOP_ADDRS_COARSE_OFFSET, 1), (ENDLOOP_ADDRS_COARSE_OFFSET, 1)], (34_667.0, 32_868.0)),
+    ];
+    for (generators, (last, first)) in cases {
+        let measured = loop_of(&Rig::ramp(generators).hold(60, 127, 1.0));
+        assert_near(&format!("{generators:?}: the last frame"), measured.0, last, 2.0);
+        assert_near(&format!("{generators:?}: the first frame"), measured.1, first, 2.0);
+    }
+}
+
+#[test]
+fn sample_modes_say_when_it_loops() {
+    // 60,000 frames are 1.25 s; released after 0.5 s, with a release of 8 s (3600 timecents).
+    let play = |mode: i16| {
+        let rig = Rig::ramp(&[(SAMPLE_MODES, mode), (RELEASE_VOL_ENV, 3_600)]);
+        rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5)
+    };
+    let loops_in_release = play(1);
+    assert!(loops_in_release.left[frame(2.4)] != 0.0, "mode 1 loops for ever");
+    for mode in [ONCE, UNUSED] {
+        let once = play(mode);
+        // The release does not reach the frames before it.
+        assert_near("no loop", heard(&once, 20_000), 20_000.0, 2.0);
+        assert_eq!(once.left[frame(1.3)], 0.0, "mode {mode} plays once");
+    }
+    let until_release = play(UNTIL_RELEASE);
+    assert!(heard(&until_release, 20_000) < 1_901.0, "mode 3 loops while the key is down");
+    // 24,000 frames are 13 turns of 1,800 and 500 more, behind the loop's start and before it.
+    let at_release = 100 + (24_000 - 100) % 1_800;
+    let end = 24_000 + 60_000 - at_release;
+    let last = until_release.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end of the sample in seconds", last as f64 / 48_000.0, end as f64 / 48_000.0, 0.001);
+}
+
+#[test]
+fn a_loop_keeps_its_pitch_at_any_speed() {
+    let rig = Rig::sine(&[]);
+    for key in [40, 60, 71, 96] {
+        let sound = rig.hold(key, 127, 2.0);
+        let expected = 100.0 * (f64::from(key) - 60.0);
+        assert_near("late", cents(pitch_hz(&sound.left, 1.5, 2.0), SINE_HZ), expected, 0.2);
+    }
+}
+
+#[test]
+fn low_bytes_are_heard_below_sixteen_bits() {
+    // 6.2: sm24 adds eight bits.
+    let with = |high: i16, low: u8| {
+        let mut tables = tables(&vec![high; 2_000], &[], &[]);
+        tables.low = Some(vec![low; tables.wave.len() / 2]);
+        Rig::of(&tables).hold(60, 127, 0.1).left[frame(0.05)] / full_scale()
+    };
+    for (high, low) in [(0, 128), (0, 1), (-1, 255), (256, 64)] {
+        let expected = (f64::from(high) * 256.0 + f64::from(low)) / 8_388_608.0;
+        assert_near(&format!("{high} and {low}"), with(high, low) / expected, 1.0, 1e-5);
+    }
+}
+
+/// A note of two zones, left and right, with samples linked to each other.
+fn stereo(left: &[(u16, i16)], right: &[(u16, i16)], kinds: (u16, u16)) -> Sound {
+    let mut tables = Tables::new();
+    for (link, kind) in [(1, kinds.0), (0, kinds.1)] {
+        let sample = tables.add_sample(&sine(), LOOP);
+        let header = &mut tables.samples[usize::from(sample)];
+        (header.link, header.kind) = (link, kind);
+    }
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[&[(PAN, -500)], left].concat()), &[]), Some(0));
+    tables.add_instrument_zone((&steady(&[&[(PAN, 500)], right].concat()), &[]), Some(1));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    Rig::of(&tables).hold(60, 127, 0.5)
+}
+
+#[test]
+fn the_sides_of_a_stereo_sample_sound_together_at_the_pitch_of_the_right_one() {
+    // 7.10: "both samples are played entirely synchronously, with their pitch controlled by the
+    // right sample's generators".
+    const LEFT: u16 = 4;
+    const RIGHT: u16 = 2;
+    let pitch = |side: &[f64]| cents(pitch_hz(side, 0.05, 0.5), SINE_HZ);
+    let linked = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (LEFT, RIGHT));
+    assert_near("left", pitch(&linked.left), -30.0, 0.2);
+    assert_near("right", pitch(&linked.right), -30.0, 0.2);
+    // Their levels stay their own.
+    let balance = stereo(&[(INITIAL_ATTENUATION, 250)], &[], (LEFT, RIGHT));
+    let at = |side: &[f64]| crate::measure::rms(&side[frame(0.1)..]);
+    assert_near("the left side is softer", db(at(&balance.left) / at(&balance.right)), -10.0, 0.05);
+    // Mono samples have nothing to do with each other.
+    let mono = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (1, 1));
+    assert_near("left", pitch(&mono.left), 50.0, 0.2);
+    assert_near("right", pitch(&mono.right), -30.0, 0.2);
+}
+
+#[test]
+fn samples_of_any_length_have_silence_behind_them() {
+    let mut tables = Tables::new();
+    let first = tables.add_sample(&level()[..500], 0..0);
+    tables.wave.truncate(2 * 500);
+    // The next sample follows without the zero frames of section 6.1.
+    tables.add_sample(&ramp()[1_000..3_000], 0..0);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[(SAMPLE_MODES, ONCE)]), &[]), Some(first));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(60, 127, 0.1);
+    assert!(sound.left[490] > 0.0);
+    assert!(sound.left[505..].iter().all(|value| *value == 0.0), "the next sample is not heard");
+}

@@ -1,0 +1,155 @@
+//! How many voices sound, how exactly they are read, and how many channels there are.
+
+use dsp_core::session::{Instrument, Interpolation, OfflineRender, Session, TailConfig, Track, TrackEvent};
+use dsp_core::soundfont::Bank;
+
+use crate::measure::{assert_near, db, frame, rms};
+use crate::rig::{Rig, Sound, control, level, on, tables};
+
+#[test]
+fn the_softest_voice_makes_room() {
+    // Eight voices at most: seven loud notes and a soft one; then another loud one.
+    let rig = Rig::level(&[]).with_polyphony(8);
+    let mut events: Vec<_> = (0..7).map(|n| (0.0, on(40 + n, 127))).collect();
+    events.push((0.0, on(80, 20)));
+    events.push((0.2, on(81, 127)));
+    let sound = rig.play(&events, 0.5);
+    assert_eq!(sound.active_voices, 8);
+    let one = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.09)];
+    assert_near("eight loud notes", sound.left[frame(0.4)] / one, 8.0, 1e-3);
+}
+
+#[test]
+fn held_notes_outlast_released_ones() {
+    // A release of eight seconds, so that the first four notes still sound.
+    let rig = Rig::level(&[(crate::generator::RELEASE_VOL_ENV, 3_600)]).with_polyphony(8);
+    let mut events: Vec<_> = (0..4).map(|n| (0.0, on(40 + n, 127))).collect();
+    events.extend((0..4).map(|n| (0.05, crate::rig::off(40 + n))));
+    events.extend((0..8).map(|n| (0.1, on(60 + n, 100))));
+    let sound = rig.play(&events, 0.5);
+    let one = Rig::level(&[]).hold(60, 100, 0.1).left[frame(0.09)];
+    assert_near("the eight held ones", sound.left[frame(0.4)] / one, 8.0, 1e-3);
+}
+
+#[test]
+fn as_many_voices_sound_as_are_asked_for() {
+    for polyphony in [8, 32, 128] {
+        let rig = Rig::level(&[]).with_polyphony(polyphony);
+        let events: Vec<_> = (0..128).map(|key| (0.0, on(key, 127))).collect();
+        let sound = rig.play(&events, 0.3);
+        let one = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.09)];
+        assert_near("voices", sound.left[frame(0.2)] / one, f64::from(polyphony.min(128)), 0.01);
+    }
+}
+
+/// A sine of so many frames a period, 20 periods of which are the loop.
+fn fine_sine(period_frames: u32) -> Vec<i16> {
+    let angle = |n: u32| f64::from(n) * std::f64::consts::TAU / f64::from(period_frames);
+    (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect()
+}
+
+/// What is left of a tone when a sine of its frequency is taken out, in decibels below it.
+fn residue_db(sound: &Sound, angle: f64) -> f64 {
+    let part = &sound.left[frame(0.1)..frame(0.4)];
+    let (mut sine, mut cosine) = (0.0, 0.0);
+    for (n, value) in part.iter().enumerate() {
+        sine += value * libm::sin(angle * n as f64);
+        cosine += value * libm::cos(angle * n as f64);
+    }
+    let scale = 2.0 / part.len() as f64;
+    let rest = part.iter().enumerate().map(|(n, value)| {
+        let fitted = scale * (sine * libm::sin(angle * n as f64) + cosine * libm::cos(angle * n as f64));
+        (value - fitted) * (value - fitted)
+    });
+    let rest = libm::sqrt(rest.sum::<f64>() / part.len() as f64);
+    db(rest / (scale * libm::hypot(sine, cosine) / libm::sqrt(2.0)))
+}
+
+#[test]
+fn interpolation_is_as_exact_as_its_kind() {
+    // A tone of which the sample has 20 frames a period, three semitones up.
+    let period_frames = 20;
+    let angle = std::f64::consts::TAU / f64::from(period_frames);
+    let residue = |interpolation: Interpolation| {
+        let rig = Rig::of(&tables(&fine_sine(period_frames), &[], &[])).with_interpolation(interpolation);
+        residue_db(&rig.hold(63, 127, 0.5), angle * libm::exp2(3.0 / 12.0))
+    };
+    // A chord is off the arc by t (1 - t) angle^2 / 2 at a share t of its length: this much is left
+    // when what all places have in common, a twelfth, is taken for a change of level.
+    let chord_db = db(angle * angle * libm::sqrt(1.0 / 120.0 - 1.0 / 144.0));
+    assert_near("linear", residue(Interpolation::Linear), chord_db, 0.5);
+    let four = residue(Interpolation::FourPoint);
+    assert!(four < -66.0, "four points: {four}");
+    let sinc = residue(Interpolation::Sinc);
+    assert!(sinc < -70.0, "sinc: {sinc}");
+}
+
+#[test]
+fn lines_and_cubics_go_through_the_frames_themselves() {
+    let frames = |interpolation: Interpolation| {
+        Rig::of(&tables(&fine_sine(37), &[], &[])).with_interpolation(interpolation).hold(60, 127, 0.1).left
+    };
+    let (linear, four) = (frames(Interpolation::Linear), frames(Interpolation::FourPoint));
+    let full = linear[100] / f64::from(fine_sine(37)[100]);
+    for (n, value) in fine_sine(37).into_iter().enumerate().take(1_800) {
+        assert_near(&format!("frame {n} on a line"), linear[n] / full, f64::from(value), 0.01);
+        assert_near(&format!("frame {n} on a cubic"), four[n] / full, f64::from(value), 0.01);
+    }
+}
+
+#[test]
+fn a_sinc_keeps_what_would_alias_away_and_the_rest_level() {
+    let level = |interpolation: Interpolation, frames: &[i16], key: u8| {
+        let rig = Rig::of(&tables(frames, &[], &[])).with_interpolation(interpolation);
+        rms(&rig.hold(key, 127, 0.5).left[frame(0.1)..frame(0.4)])
+    };
+    // Two fifths of the sample rate, an octave up, would fold back to a fifth.
+    let angle = |n: u32| f64::from(n) * std::f64::consts::TAU * 2.0 / 5.0;
+    let high: Vec<i16> = (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect();
+    let recorded = level(Interpolation::FourPoint, &high, 60);
+    let cubic_alias = db(level(Interpolation::FourPoint, &high, 72) / recorded);
+    assert!(cubic_alias > -1.0, "four points fold: {cubic_alias} dB");
+    let alias = db(level(Interpolation::Sinc, &high, 72) / recorded);
+    assert!(alias < -60.0, "an alias of {alias} dB");
+    for key in [48, 60, 61, 66, 72, 84] {
+        let [sinc, four] =
+            [Interpolation::Sinc, Interpolation::FourPoint].map(|kind| level(kind, &fine_sine(100), key));
+        assert_near(&format!("a hundredth of the rate at key {key}"), db(sinc / four), 0.0, 0.1);
+    }
+}
+
+#[test]
+fn more_than_sixteen_channels_sound_together() {
+    let bank = Bank::from_vec(tables(&level(), &[], &[]).bytes()).expect("a sound bank");
+    let render = |tracks: usize| {
+        let track = |number: usize| Track {
+            id: number.to_string(),
+            gain: 0.01,
+            pan: 0.0,
+            audible: true,
+            instrument: Some(Instrument { bank_slot: 0, bank: 0, program: 0 }),
+            events: [control(91, 0), on(20 + number as u8, 127)]
+                .map(|event| TrackEvent { frame: 0, event })
+                .to_vec(),
+        };
+        let session = Session {
+            sample_rate_hz: 48_000,
+            polyphony: 64,
+            seed: 0,
+            interpolation: Default::default(),
+            reverb: Default::default(),
+            chorus: Default::default(),
+            master_gain: 1.0,
+            length_frames: 24_000,
+            tracks: (0..tracks).map(track).collect(),
+        };
+        let mut render = OfflineRender::new(&session, &[Some(bank.clone())], TailConfig { max_secs: 0.0 })
+            .expect("a render");
+        let mut left = Vec::new();
+        while let Some((block, _)) = render.next_block() {
+            left.extend(block.iter().map(|value| f64::from(*value)));
+        }
+        left[20_000]
+    };
+    assert_near("40 tracks against one", db(render(40) / render(1)), db(40.0), 0.01);
+}

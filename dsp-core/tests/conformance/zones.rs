@@ -1,0 +1,145 @@
+//! Zones: ranges, what is global, how presets add to instruments.
+
+use crate::generator::*;
+use crate::maker::Tables;
+use crate::measure::{assert_near, cents, db, frame, pitch_hz};
+use crate::rig::{LOOP, Rig, SINE_HZ, level, off, on, sine, steady};
+
+const fn between(low: u8, high: u8) -> i16 {
+    i16::from_le_bytes([low, high])
+}
+
+/// Level of a held note, 0 if there is none.
+fn level_of(rig: &Rig, key: u8, velocity: u8) -> f64 {
+    rig.hold(key, velocity, 0.1).left[frame(0.05)]
+}
+
+#[test]
+fn a_zone_plays_its_keys_and_velocities_only() {
+    // 8.1.2, numbers 43 and 44; both ends belong to a range. One zone, and ranges at both levels.
+    for in_preset in [false, true] {
+        let ranges = [(KEY_RANGE, between(60, 64)), (VEL_RANGE, between(50, 100))];
+        let mut tables = Tables::new();
+        let sample = tables.add_sample(&level(), LOOP);
+        let instrument = tables.add_instrument();
+        tables.add_preset(0, 0);
+        if in_preset {
+            tables.add_instrument_zone((&steady(&[]), &[]), Some(sample));
+            tables.add_preset_zone((&ranges, &[]), Some(instrument));
+        } else {
+            tables.add_instrument_zone((&[&ranges[..], &steady(&[])].concat(), &[]), Some(sample));
+            tables.add_preset_zone((&[], &[]), Some(instrument));
+        }
+        let rig = Rig::of(&tables);
+        for (key, velocity, sounds) in [
+            (60, 50, true),
+            (64, 100, true),
+            (62, 75, true),
+            (59, 75, false),
+            (65, 75, false),
+            (62, 49, false),
+            (62, 101, false),
+        ] {
+            assert_eq!(level_of(&rig, key, velocity) > 0.0, sounds, "key {key}, velocity {velocity}");
+        }
+    }
+}
+
+#[test]
+fn zones_that_overlap_sound_together() {
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[]), &[]), Some(sample));
+    tables.add_instrument_zone(
+        (&[&[(KEY_RANGE, between(0, 60))], &steady(&[])[..]].concat(), &[]),
+        Some(sample),
+    );
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let rig = Rig::of(&tables);
+    assert_near("two voices against one", db(level_of(&rig, 60, 127) / level_of(&rig, 61, 127)), 6.02, 0.01);
+}
+
+#[test]
+fn a_global_zone_holds_for_zones_that_do_not_say_otherwise() {
+    // 7.7: a zone's own generator replaces the global one.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&sine(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[(COARSE_TUNE, 5), (FINE_TUNE, 20)]), &[]), None);
+    tables.add_instrument_zone((&[(KEY_RANGE, between(0, 60)), (COARSE_TUNE, -2)], &[]), Some(sample));
+    tables.add_instrument_zone((&[(KEY_RANGE, between(61, 127))], &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let rig = Rig::of(&tables);
+    let pitch = |key: u8| cents(pitch_hz(&rig.hold(key, 127, 0.5).left, 0.05, 0.5), SINE_HZ);
+    assert_near("its own semitones, the global cents", pitch(60), -180.0, 0.2);
+    assert_near("all global", pitch(61), 100.0 + 520.0, 0.2);
+}
+
+#[test]
+fn a_preset_adds_to_its_instrument() {
+    // 8.5 and 9.4: the preset's generators are offsets, its global zone's replaced by its own.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&sine(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[(COARSE_TUNE, 3), (INITIAL_ATTENUATION, 100)]), &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[(COARSE_TUNE, 7), (INITIAL_ATTENUATION, 150), (PAN, 500)], &[]), None);
+    tables.add_preset_zone((&[(COARSE_TUNE, 2)], &[]), Some(instrument));
+    tables.add_preset(0, 1);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(60, 127, 0.5);
+    let alone = Rig::of(&tables).with_preset(0, 1).hold(60, 127, 0.5);
+    assert_near("3 and 2 semitones", cents(pitch_hz(&sound.right, 0.05, 0.5), SINE_HZ), 500.0, 0.2);
+    let power = |sound: &crate::rig::Sound| {
+        let side = |side: &[f64]| crate::measure::rms(&side[frame(0.1)..]);
+        libm::hypot(side(&sound.left), side(&sound.right))
+    };
+    assert_near("150 centibels of the file", db(power(&sound) / power(&alone)), -6.0, 0.02);
+    assert!(sound.left.iter().all(|value| value.abs() < 1e-6), "panned to the right");
+}
+
+#[test]
+fn what_a_preset_cannot_say_does_not_count() {
+    // 8.5: places, keys, loops and classes belong to the instrument.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[]), &[]), Some(sample));
+    for program in 0..2 {
+        tables.add_preset(0, program);
+    }
+    tables.presets[1].first_zone = 1;
+    let offsets = [
+        (START_ADDRS_OFFSET, 900),
+        (KEYNUM, 20),
+        (VELOCITY, 3),
+        (SAMPLE_MODES, 2),
+        (EXCLUSIVE_CLASS, 1),
+        (OVERRIDING_ROOT_KEY, 1),
+    ];
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    tables.add_preset_zone((&offsets, &[]), Some(instrument));
+    let events = [(0.0, on(60, 90)), (0.1, on(70, 90)), (0.2, off(70))];
+    let plain = Rig::of(&tables).play(&events, 0.4);
+    let same = Rig::of(&tables).with_preset(0, 1).play(&events, 0.4);
+    assert!(plain.left == same.left && plain.left[frame(0.3)] > 0.0);
+}
+
+#[test]
+fn values_end_at_their_ranges() {
+    // 8.1.3: an attenuation of at most 144 dB, of the sum; a pan of at most 50 %.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[(PAN, 400)]), &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[(PAN, 400), (INITIAL_ATTENUATION, -300)], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(60, 127, 0.1);
+    assert_eq!(sound.left[frame(0.05)], 0.0);
+    // An attenuation below none is none: the controllers' own 4.15 dB (8.4.5) are all that it can take.
+    let full = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
+    assert!(db(sound.right[frame(0.05)] / full) < 4.16);
+}
