@@ -112,8 +112,8 @@ fn a_fixed_key_scales_the_envelope_as_that_key() {
 fn a_voice_ends_when_it_has_fallen_96_decibels_below_full_scale() {
     // A voice of full scale, one of -30 dB, and one that decays instead of being let go.
     let quiet: Vec<i16> = level().iter().map(|value| value / 32).collect();
-    let falls: [&[(u16, i16)]; 2] =
-        [&[(RELEASE_VOL_ENV, 0)], &[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 1_440)]];
+    let falls: [(&[(u16, i16)], f64); 2] =
+        [(&[(RELEASE_VOL_ENV, 0)], 0.1), (&[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 1_440)], 1.15)];
     for frames in [level(), quiet] {
         for (fall, release_secs) in falls {
             let rig = Rig::of(&tables(&frames, fall, &[]));
