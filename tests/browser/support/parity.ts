@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import type { EngineCommand, EngineReport } from '../../../web-worklet/src/protocol';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
@@ -98,11 +99,11 @@ export type RenderRequest = {
 /** Runs in the page: renders a session through the audio thread's engine; a SHA-256 for each of `calls`. */
 export async function renderInPage(request: RenderRequest): Promise<string[]> {
   type Host = {
-    take(command: object): void;
+    take(command: EngineCommand): void;
     render(left: Float32Array, right: Float32Array): void;
   };
   type EngineModule = {
-    EngineHost: new (module: WebAssembly.Module, rate: number, post: (report: { type: string; error?: string; detail?: string }) => void) => Host;
+    EngineHost: new (module: WebAssembly.Module, rate: number, post: (report: EngineReport) => void) => Host;
   };
   type Bindings = { WasmEngine: new (rate: number) => { latencyFrames: number } };
   const load = (path: string): Promise<unknown> => import(path);
@@ -118,11 +119,13 @@ export async function renderInPage(request: RenderRequest): Promise<string[]> {
   const bank = await bytes(request.bank);
   const failures: string[] = [];
   const host = new EngineHost(module, request.sampleRateHz, (report) => {
-    const failure = report.error ?? report.detail;
-    if (failure !== undefined) failures.push(failure);
+    if (report.type === 'reply' && report.error !== undefined) failures.push(report.error);
+    if (report.type === 'failed') failures.push(report.detail);
   });
-  host.take({ type: 'loadBank', request: 1, slot: 0, bytes: bank });
-  host.take({ type: 'setSession', request: 2, bytes: session, trackIds: request.trackIds });
+  host.take({ type: 'beginBank', request: 1, slot: 0, sizeBytes: bank.byteLength });
+  host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
+  host.take({ type: 'endBank', request: 2, slot: 0 });
+  host.take({ type: 'setSession', request: 3, bytes: session, trackIds: request.trackIds });
   const latency = new WasmEngine(request.sampleRateHz).latencyFrames;
   const hashes: string[] = [];
   for (const call of request.calls) {
