@@ -125,8 +125,9 @@ fn a_bank_may_arrive_in_pieces_and_go_again() {
     assert!(loudest(&mut engine) > 0.01);
     assert!(engine.drop_bank(5).is_ok());
     assert!(engine.drop_bank(60).is_ok(), "nothing is there");
-    loudest(&mut engine);
-    assert_eq!(loudest(&mut engine), 0.0);
+    // Until the room is silent.
+    (0..4_000).for_each(|_| engine.process(256));
+    assert!(loudest(&mut engine) < 1e-6);
 
     assert!(engine.begin_bank(5, 10).is_ok());
     assert!(engine.add_to_bank(5, &[0; 11]).is_err(), "longer than it was said to be");
