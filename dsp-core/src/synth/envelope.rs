@@ -53,6 +53,16 @@ impl Stage {
     }
 }
 
+impl Stage {
+    fn falls_within(self, times: &EnvelopeTimes, frames: f32) -> bool {
+        match self {
+            Self::Hold(_) | Self::Decay => times.decay < frames,
+            Self::Release => times.release < frames,
+            Self::Delay(_) | Self::Attack(_) => false,
+        }
+    }
+}
+
 /// The share of a fall that a time is, for a fall that takes `length`; a fall in no time is over.
 fn fall(frames: f32, length: f32) -> f32 {
     if length > frames { frames / length } else { 1.0 }
@@ -93,6 +103,11 @@ impl VolumeEnvelope {
             Stage::Attack(share) => Some((1.0 - share) * times.attack),
             _ => None,
         }
+    }
+
+    /// Whether it falls, all of the way in less than `frames`.
+    pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
+        self.stage.falls_within(times, frames)
     }
 
     /// The linear gain. `fallen` is that of an earlier place.
@@ -150,6 +165,11 @@ impl ModulationEnvelope {
             Stage::Release => self.level = (self.level - fall(rest, times.release)).max(0.0),
             _ => {}
         }
+    }
+
+    /// Whether it rises, or falls all of the way in less than `frames`.
+    pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
+        matches!(self.stage, Stage::Attack(_)) || self.stage.falls_within(times, frames)
     }
 
     pub(super) fn level(&self) -> f32 {

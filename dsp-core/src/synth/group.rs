@@ -1,41 +1,57 @@
 //! Eight voices in lockstep: their filters, whose every output depends on the one before, so that
-//! only different voices can be computed together.
+//! only different voices can be computed together. They run as two quads, the second only where it
+//! has voices: with both, one fills the waits of the other.
+
+use wide::f32x4;
 
 use super::filter::Coefficients;
 use super::interpolation::{CHUNK_FRAMES, Chunk};
-use super::lanes::{LANES, Lanes};
+use super::lanes::LANES;
 use super::simd::on_best_instructions;
+
+/// Voices that share a register.
+const QUAD: usize = 4;
 
 /// Below this a filter's memory counts as silence, so that it never reaches denormal numbers,
 /// which are slow: -300 dB.
 const SILENCE: f32 = 1e-15;
 
+/// The filters of four voices, lane by lane.
+#[derive(Debug, Clone, Copy)]
+struct Quad {
+    coefficients: [[f32; QUAD]; 5],
+    coefficient_steps: [[f32; QUAD]; 5],
+    inputs: [[f32; QUAD]; 2],
+    outputs: [[f32; QUAD]; 2],
+}
+
+impl Quad {
+    const CLOSED: Self = Self {
+        coefficients: [[0.0; QUAD]; 5],
+        coefficient_steps: [[0.0; QUAD]; 5],
+        inputs: [[0.0; QUAD]; 2],
+        outputs: [[0.0; QUAD]; 2],
+    };
+}
+
 /// The filters of eight voices.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
-    coefficients: [Lanes; 5],
-    coefficient_steps: [Lanes; 5],
+    quads: [Quad; LANES / QUAD],
     /// Whether any coefficient moves.
     moving: bool,
-    inputs: [Lanes; 2],
-    outputs: [Lanes; 2],
 }
 
 impl Group {
     pub(super) fn new() -> Self {
-        Self {
-            coefficients: [Lanes::ZERO; 5],
-            coefficient_steps: [Lanes::ZERO; 5],
-            moving: false,
-            inputs: [Lanes::ZERO; 2],
-            outputs: [Lanes::ZERO; 2],
-        }
+        Self { quads: [Quad::CLOSED; LANES / QUAD], moving: false }
     }
 
     /// A lane for a voice that starts: its filter at rest.
     pub(super) fn start_lane(&mut self, lane: usize, coefficients: Coefficients) {
-        for lanes in self.inputs.iter_mut().chain(&mut self.outputs) {
-            lanes.0[lane] = 0.0;
+        let quad = &mut self.quads[lane / QUAD];
+        for lanes in quad.inputs.iter_mut().chain(&mut quad.outputs) {
+            lanes[lane % QUAD] = 0.0;
         }
         self.hold_filter(lane, coefficients);
     }
@@ -48,24 +64,29 @@ impl Group {
     /// Lets a lane's filter become another in `1 / per_frame` frames; the filters between two
     /// stable ones are stable.
     pub(super) fn aim_filter(&mut self, lane: usize, target: Coefficients, per_frame: f32) {
+        let quad = &mut self.quads[lane / QUAD];
+        let lane = lane % QUAD;
         for (place, target) in target.as_array().into_iter().enumerate() {
-            self.coefficient_steps[place].0[lane] = (target - self.coefficients[place].0[lane]) * per_frame;
+            quad.coefficient_steps[place][lane] = (target - quad.coefficients[place][lane]) * per_frame;
         }
     }
 
     /// Lets a lane's filter stay exactly what it is.
     pub(super) fn hold_filter(&mut self, lane: usize, coefficients: Coefficients) {
+        let quad = &mut self.quads[lane / QUAD];
+        let lane = lane % QUAD;
         for (place, value) in coefficients.as_array().into_iter().enumerate() {
-            self.coefficients[place].0[lane] = value;
-            self.coefficient_steps[place].0[lane] = 0.0;
+            quad.coefficients[place][lane] = value;
+            quad.coefficient_steps[place][lane] = 0.0;
         }
     }
 
     /// To be called when the aims of some lanes have been set anew.
     pub(super) fn settle(&mut self) {
-        self.moving = self.coefficient_steps.iter().any(|lanes| *lanes != Lanes::ZERO);
-        for lanes in self.inputs.iter_mut().chain(&mut self.outputs) {
-            for value in &mut lanes.0 {
+        let moves = |quad: &Quad| quad.coefficient_steps.iter().any(|lanes| *lanes != [0.0; QUAD]);
+        self.moving = self.quads.iter().any(moves);
+        for quad in &mut self.quads {
+            for value in quad.inputs.iter_mut().chain(&mut quad.outputs).flatten() {
                 *value = if value.abs() < SILENCE { 0.0 } else { *value };
             }
         }
@@ -73,53 +94,132 @@ impl Group {
 }
 
 on_best_instructions! {
-    /// Passes the first `frames` frames of each lane's chunk through its filter.
-    pub(super) fn filter(group: &mut Group, chunks: &mut [Chunk; LANES], frames: usize) = filter_inline;
+    /// Passes the first `frames` frames of each lane's chunk through its filter; what is behind them
+    /// is used up. Lanes from `lanes` on have no voice.
+    pub(super) fn filter(group: &mut Group, chunks: &mut [Chunk; LANES], lanes: usize, frames: usize) =
+        filter_inline;
 }
 
 #[inline(always)]
-fn filter_inline(group: &mut Group, chunks: &mut [Chunk; LANES], frames: usize) {
-    let mut rows = [Lanes::ZERO; CHUNK_FRAMES];
-    let frames = frames.min(CHUNK_FRAMES);
-    for (frame, row) in rows[..frames].iter_mut().enumerate() {
-        for lane in 0..LANES {
-            row.0[lane] = chunks[lane][frame];
-        }
-    }
-    if group.moving {
-        run::<true>(group, &mut rows[..frames]);
-    } else {
-        run::<false>(group, &mut rows[..frames]);
-    }
-    for (lane, chunk) in chunks.iter_mut().enumerate() {
-        for (value, row) in chunk.iter_mut().zip(&rows[..frames]) {
-            *value = row.0[lane];
-        }
+fn filter_inline(group: &mut Group, chunks: &mut [Chunk; LANES], lanes: usize, frames: usize) {
+    let [first, _] = &mut group.quads;
+    match (group.moving, lanes <= QUAD) {
+        (false, true) => run::<1, false>(core::array::from_mut(first), chunks, frames),
+        (true, true) => run::<1, true>(core::array::from_mut(first), chunks, frames),
+        (false, false) => run::<2, false>(&mut group.quads, chunks, frames),
+        (true, false) => run::<2, true>(&mut group.quads, chunks, frames),
     }
 }
 
-#[inline(always)]
-fn run<const MOVING: bool>(group: &mut Group, rows: &mut [Lanes]) {
-    let [mut newest, mut middle, mut oldest, mut near, mut far] = group.coefficients;
-    let [newest_step, middle_step, oldest_step, near_step, far_step] = group.coefficient_steps;
-    let [mut input_1, mut input_2] = group.inputs;
-    let [mut output_1, mut output_2] = group.outputs;
-    for row in rows {
+/// The state of a quad while it runs.
+#[derive(Clone, Copy)]
+struct Running {
+    coefficients: [f32x4; 5],
+    steps: [f32x4; 5],
+    inputs: [f32x4; 2],
+    outputs: [f32x4; 2],
+}
+
+impl Running {
+    const ZERO: Self = Self {
+        coefficients: [f32x4::ZERO; 5],
+        steps: [f32x4::ZERO; 5],
+        inputs: [f32x4::ZERO; 2],
+        outputs: [f32x4::ZERO; 2],
+    };
+
+    #[inline(always)]
+    fn load(quad: &Quad) -> Self {
+        let mut running = Self::ZERO;
+        for place in 0..5 {
+            running.coefficients[place] = f32x4::from(quad.coefficients[place]);
+            running.steps[place] = f32x4::from(quad.coefficient_steps[place]);
+        }
+        for place in 0..2 {
+            running.inputs[place] = f32x4::from(quad.inputs[place]);
+            running.outputs[place] = f32x4::from(quad.outputs[place]);
+        }
+        running
+    }
+
+    #[inline(always)]
+    fn store(self, quad: &mut Quad) {
+        for place in 0..5 {
+            quad.coefficients[place] = self.coefficients[place].to_array();
+        }
+        for place in 0..2 {
+            quad.inputs[place] = self.inputs[place].to_array();
+            quad.outputs[place] = self.outputs[place].to_array();
+        }
+    }
+
+    #[inline(always)]
+    fn next<const MOVING: bool>(&mut self, input: f32x4) -> f32x4 {
         if MOVING {
-            newest = newest + newest_step;
-            middle = middle + middle_step;
-            oldest = oldest + oldest_step;
-            near = near + near_step;
-            far = far + far_step;
+            for place in 0..5 {
+                self.coefficients[place] = self.coefficients[place] + self.steps[place];
+            }
         }
-        let input = *row;
-        let forward = newest * input + (middle * input_1 + oldest * input_2);
-        let output = (forward - far * output_2) - near * output_1;
-        (input_2, input_1) = (input_1, input);
-        (output_2, output_1) = (output_1, output);
-        *row = output;
+        let [newest, middle, oldest, near, far] = self.coefficients;
+        let forward = newest * input + (middle * self.inputs[0] + oldest * self.inputs[1]);
+        let output = (forward - far * self.outputs[1]) - near * self.outputs[0];
+        self.inputs = [input, self.inputs[0]];
+        self.outputs = [output, self.outputs[0]];
+        output
     }
-    group.coefficients = [newest, middle, oldest, near, far];
-    group.inputs = [input_1, input_2];
-    group.outputs = [output_1, output_2];
+}
+
+/// Four frames of four lanes at a time, so that lanes become rows and back in registers.
+#[inline(always)]
+fn run<const QUADS: usize, const MOVING: bool>(
+    quads: &mut [Quad; QUADS],
+    chunks: &mut [Chunk; LANES],
+    frames: usize,
+) {
+    let mut running = [Running::ZERO; QUADS];
+    for number in 0..QUADS {
+        running[number] = Running::load(&quads[number]);
+    }
+    let frames = frames.min(CHUNK_FRAMES);
+    let whole = frames - frames % QUAD;
+    let mut first = 0;
+    while first < whole {
+        let mut rows = [[f32x4::ZERO; QUAD]; QUADS];
+        for number in 0..QUADS {
+            for lane in 0..QUAD {
+                let mut values = [0.0; QUAD];
+                values.copy_from_slice(&chunks[number * QUAD + lane][first..first + QUAD]);
+                rows[number][lane] = f32x4::from(values);
+            }
+            rows[number] = f32x4::transpose(rows[number]);
+        }
+        for frame in 0..QUAD {
+            for number in 0..QUADS {
+                rows[number][frame] = running[number].next::<MOVING>(rows[number][frame]);
+            }
+        }
+        for number in 0..QUADS {
+            rows[number] = f32x4::transpose(rows[number]);
+            for lane in 0..QUAD {
+                let values = rows[number][lane].to_array();
+                chunks[number * QUAD + lane][first..first + QUAD].copy_from_slice(&values);
+            }
+        }
+        first += QUAD;
+    }
+    for frame in whole..frames {
+        for number in 0..QUADS {
+            let mut values = [0.0; QUAD];
+            for lane in 0..QUAD {
+                values[lane] = chunks[number * QUAD + lane][frame];
+            }
+            let values = running[number].next::<MOVING>(f32x4::from(values)).to_array();
+            for lane in 0..QUAD {
+                chunks[number * QUAD + lane][frame] = values[lane];
+            }
+        }
+    }
+    for number in 0..QUADS {
+        running[number].store(&mut quads[number]);
+    }
 }

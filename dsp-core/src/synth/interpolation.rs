@@ -5,10 +5,12 @@
 
 use alloc::vec::Vec;
 
+use wide::{f32x4, i32x4};
+
 use super::lanes::{LANES, Lanes};
 
 /// Most frames that are computed at a time.
-pub(super) const CHUNK_FRAMES: usize = 64;
+pub(super) const CHUNK_FRAMES: usize = 128;
 
 /// Places in a window at which a kernel may start to read.
 const WINDOW_STARTS: usize = 2_048;
@@ -52,34 +54,179 @@ impl Kernel {
         }
     }
 
-    /// Values that a window must hold before the one at a voice's place.
+    /// Values that must be there before the one at a voice's place.
     pub(super) fn taps_before(&self) -> usize {
         match self {
-            Self::Linear => 0,
-            Self::FourPoint => 1,
+            Self::Linear | Self::FourPoint => 1,
             Self::Sinc(_) => SincTable::TAPS / 2 - 1,
         }
     }
 
-    /// Values that a window must hold from the one at a voice's place on.
+    /// Values that must be there from the one at a voice's place on.
     pub(super) fn taps_from(&self) -> usize {
         match self {
-            Self::Linear => 2,
-            Self::FourPoint => 3,
+            Self::Linear | Self::FourPoint => 3,
             Self::Sinc(_) => SincTable::TAPS / 2 + 1,
         }
     }
 
-    /// Fills `out` from a window whose first values are the taps before the voice's place.
-    /// `fraction` is the place's part below a frame, `step` the distance of places.
+    /// Fills `out` from values of 16 bits, if the kernel is one that can. The first of the
+    /// values are the taps before the voice's place; `fraction` is the place's part below a
+    /// frame, `step` the distance of places. This is what nearly all voices do nearly all the time.
+    #[inline(always)]
+    pub(super) fn read_pcm16(&self, values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
+        match self {
+            Self::Linear => by_fours::<Line, Pcm16>(values, fraction, step, out),
+            Self::FourPoint => by_fours::<Cubic, Pcm16>(values, fraction, step, out),
+            Self::Sinc(_) => out.fill(0.0),
+        }
+    }
+
+    /// Whether [`Self::read_pcm16`] is for this kernel.
+    pub(super) fn reads_pcm16(&self) -> bool {
+        !matches!(self, Self::Sinc(_))
+    }
+
+    /// Fills `out` from a window, in the same way.
     #[inline(always)]
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
         match self {
-            Self::Linear => by_eights::<Linear>(window, fraction, step, out),
-            Self::FourPoint => by_eights::<FourPoint>(window, fraction, step, out),
+            Self::Linear => by_fours::<Line, f32>(window, fraction, step, out),
+            Self::FourPoint => by_fours::<Cubic, f32>(window, fraction, step, out),
             Self::Sinc(table) => table.read(window, fraction, step, out),
         }
     }
+}
+
+/// A value of a sample, as it is read.
+trait Value: Sized {
+    /// Full scale as a share of the greatest value.
+    const UNIT: f32;
+
+    /// Four of them.
+    fn four(values: &[Self; FOUR]) -> f32x4;
+}
+
+/// How many values a cubic needs, and how many frames are computed together.
+const FOUR: usize = 4;
+
+/// A value of 16 bits as it stands in a file.
+pub(super) type Pcm16 = [u8; 2];
+
+/// One step of a value of 16 bits, full scale being 1.
+pub(super) const UNIT_16: f32 = 1.0 / 32_768.0;
+
+impl Value for Pcm16 {
+    const UNIT: f32 = UNIT_16;
+
+    #[inline(always)]
+    fn four(values: &[Self; FOUR]) -> f32x4 {
+        let mut numbers = [0; FOUR];
+        for place in 0..FOUR {
+            numbers[place] = i32::from(i16::from_le_bytes(values[place]));
+        }
+        i32x4::from(numbers).round_float()
+    }
+}
+
+impl Value for f32 {
+    const UNIT: f32 = 1.0;
+
+    #[inline(always)]
+    fn four(values: &[Self; FOUR]) -> f32x4 {
+        f32x4::from(*values)
+    }
+}
+
+/// The way from a value to the next, with the values around them.
+trait Curve {
+    /// What is `t` of the way from `here` to `next`.
+    fn between(values: [f32x4; FOUR], t: f32x4) -> f32x4;
+}
+
+/// A straight line.
+struct Line;
+
+impl Curve for Line {
+    #[inline(always)]
+    fn between([_, here, next, _]: [f32x4; FOUR], t: f32x4) -> f32x4 {
+        here + (next - here) * t
+    }
+}
+
+/// The cubic whose slopes at the two values are those of their neighbours' chord (Catmull and Rom,
+/// 1974), in Horner's form.
+struct Cubic;
+
+impl Curve for Cubic {
+    #[inline(always)]
+    fn between([before, here, next, after]: [f32x4; FOUR], t: f32x4) -> f32x4 {
+        let half = f32x4::splat(0.5);
+        let slope = (next - before) * half;
+        let cubic = (after - before) * half + (here - next) * f32x4::splat(1.5);
+        let square = (before - here) + slope - cubic;
+        ((cubic * t + square) * t + slope) * t + here
+    }
+}
+
+/// From a place to the three that follow, in all and below a frame.
+struct Steps {
+    to_lanes: [u64; FOUR],
+    below_frame: i32x4,
+    to_next: u64,
+}
+
+impl Steps {
+    #[inline(always)]
+    fn new(step: u64) -> Self {
+        let mut to_lanes = [0; FOUR];
+        let mut below_frame = [0; FOUR];
+        for lane in 0..FOUR {
+            to_lanes[lane] = step.wrapping_mul(lane as u64);
+            below_frame[lane] = to_lanes[lane] as u32 as i32;
+        }
+        Self {
+            // Without this the compiler computes the steps to all places of a chunk beforehand.
+            to_lanes: core::hint::black_box(to_lanes),
+            below_frame: i32x4::from(below_frame),
+            to_next: step.wrapping_mul(FOUR as u64),
+        }
+    }
+}
+
+/// Fills `out`, four frames at a time.
+#[inline(always)]
+fn by_fours<C: Curve, V: Value>(values: &[V], fraction: u32, step: u64, out: &mut [f32]) {
+    let Some(last) = values.len().checked_sub(FOUR) else { return };
+    let steps = Steps::new(step);
+    let mut place = u64::from(fraction);
+    let (fours, rest) = out.as_chunks_mut::<FOUR>();
+    for four in fours {
+        *four = four_frames::<C, V>(values, last, place, &steps).to_array();
+        place = place.wrapping_add(steps.to_next);
+    }
+    if !rest.is_empty() {
+        let results = four_frames::<C, V>(values, last, place, &steps).to_array();
+        for (value, result) in rest.iter_mut().zip(results) {
+            *value = result;
+        }
+    }
+}
+
+#[inline(always)]
+fn four_frames<C: Curve, V: Value>(values: &[V], last: usize, place: u64, steps: &Steps) -> f32x4 {
+    let mut rows = [f32x4::ZERO; FOUR];
+    for lane in 0..FOUR {
+        // Only places behind the last that is wanted are moved by this.
+        let index = ((place.wrapping_add(steps.to_lanes[lane]) >> 32) as usize).min(last);
+        if let Some(four) = values[index..].first_chunk() {
+            rows[lane] = V::four(four);
+        }
+    }
+    // The upper 24 bits below a frame are exact as a float.
+    let below_frame = i32x4::splat(place as u32 as i32) + steps.below_frame;
+    let t = ((below_frame >> 8_i32) & i32x4::splat(0x00ff_ffff)).round_float();
+    C::between(f32x4::transpose(rows), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT)
 }
 
 /// The `N` values of a window from a place on.
@@ -90,174 +237,6 @@ fn taps<const N: usize>(window: &Window, place: u64) -> [f32; N] {
     let mut taps = [0.0; N];
     taps.copy_from_slice(&window[index..index + N]);
     taps
-}
-
-/// The parts below a frame, 0 to 1, of eight places of which the first is `place`.
-#[inline(always)]
-fn fractions(place: u64, lane_steps: &[u32; LANES]) -> Lanes {
-    const UNIT: f32 = 1.0 / 16_777_216.0;
-    let mut fractions = [0.0; LANES];
-    for lane in 0..LANES {
-        let fraction = (place as u32).wrapping_add(lane_steps[lane]);
-        // 24 bits: exact as a float, and the conversion of a signed number is one instruction.
-        fractions[lane] = ((fraction >> 8) as i32) as f32;
-    }
-    Lanes(fractions) * Lanes::all(UNIT)
-}
-
-/// Reads eight values from as many places.
-trait Eight {
-    fn read(window: &Window, place: u64, steps: &Steps) -> Lanes;
-}
-
-/// What every kernel needs of its step.
-struct Steps {
-    /// From a place to that of each lane, and to that of the next eight.
-    to_lanes: [u64; LANES],
-    eight: u64,
-    /// The parts below a frame of the steps to each lane's place.
-    of_lanes: [u32; LANES],
-}
-
-impl Steps {
-    #[inline(always)]
-    fn new(step: u64) -> Self {
-        let mut to_lanes = [0; LANES];
-        for (lane, to_lane) in to_lanes.iter_mut().enumerate() {
-            *to_lane = step.wrapping_mul(lane as u64);
-        }
-        let mut of_lanes = [0; LANES];
-        for lane in 0..LANES {
-            of_lanes[lane] = to_lanes[lane] as u32;
-        }
-        // Without this the compiler computes the steps to all 64 places before it begins.
-        let to_lanes = core::hint::black_box(to_lanes);
-        Self { to_lanes, eight: step.wrapping_mul(LANES as u64), of_lanes }
-    }
-}
-
-/// Fills `out` by eights.
-#[inline(always)]
-fn by_eights<K: Eight>(window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
-    let steps = Steps::new(step);
-    let mut place = u64::from(fraction);
-    let (eights, rest) = out.as_chunks_mut::<LANES>();
-    for eight in eights {
-        *eight = K::read(window, place, &steps).0;
-        place = place.wrapping_add(steps.eight);
-    }
-    if !rest.is_empty() {
-        let values = K::read(window, place, &steps).0;
-        for (value, result) in rest.iter_mut().zip(values) {
-            *value = result;
-        }
-    }
-}
-
-/// The columns of eight rows of taps.
-#[inline(always)]
-fn columns<const N: usize>(window: &Window, place: u64, steps: &Steps) -> [Lanes; N] {
-    let mut rows = [[0.0; N]; LANES];
-    for (lane, row) in rows.iter_mut().enumerate() {
-        *row = taps(window, place.wrapping_add(steps.to_lanes[lane]));
-    }
-    let mut columns = [Lanes::ZERO; N];
-    for (number, column) in columns.iter_mut().enumerate() {
-        for lane in 0..LANES {
-            column.0[lane] = rows[lane][number];
-        }
-    }
-    columns
-}
-
-/// A straight line between two values.
-struct Linear;
-
-impl Eight for Linear {
-    #[inline(always)]
-    fn read(window: &Window, place: u64, steps: &Steps) -> Lanes {
-        let [here, next] = columns(window, place, steps);
-        here + (next - here) * fractions(place, &steps.of_lanes)
-    }
-}
-
-/// The cubic through two values whose slopes there are those of their neighbours' chord
-/// (Catmull and Rom, 1974), in Horner's form.
-struct FourPoint;
-
-impl Eight for FourPoint {
-    #[inline(always)]
-    fn read(window: &Window, place: u64, steps: &Steps) -> Lanes {
-        cubic(columns(window, place, steps), fractions(place, &steps.of_lanes))
-    }
-}
-
-/// The cubic through the middle two of four values, `t` of the way between them.
-#[inline(always)]
-fn cubic([before, here, next, after]: [Lanes; 4], t: Lanes) -> Lanes {
-    let slope = (next - before) * Lanes::all(0.5);
-    let cubic = (after - before) * Lanes::all(0.5) + (here - next) * Lanes::all(1.5);
-    let square = (before - here) + slope - cubic;
-    ((cubic * t + square) * t + slope) * t + here
-}
-
-/// A value of 16 bits as it stands in a file.
-pub(super) type Pcm16 = [u8; 2];
-
-/// Values of 16 bits that [`four_point_pcm16`] reads around a place: from one before it on.
-pub(super) const FOUR: usize = 4;
-
-/// As [`FourPoint`], straight from values of 16 bits, of which there are enough: `values` begins with
-/// the one before the voice's place and ends with the second behind the last place. This is what
-/// nearly all voices do nearly all the time.
-#[inline(always)]
-pub(super) fn four_point_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
-    let Some(last) = values.len().checked_sub(FOUR) else { return };
-    let steps = Steps::new(step);
-    let mut place = u64::from(fraction);
-    let (eights, rest) = out.as_chunks_mut::<LANES>();
-    for eight in eights {
-        *eight = eight_of_pcm16(values, last, place, &steps).0;
-        place = place.wrapping_add(steps.eight);
-    }
-    if !rest.is_empty() {
-        let result = eight_of_pcm16(values, last, place, &steps).0;
-        for (value, result) in rest.iter_mut().zip(result) {
-            *value = result;
-        }
-    }
-}
-
-#[inline(always)]
-fn eight_of_pcm16(values: &[Pcm16], last: usize, place: u64, steps: &Steps) -> Lanes {
-    let mut rows = [0_u64; LANES];
-    for (lane, row) in rows.iter_mut().enumerate() {
-        let index = (place.wrapping_add(steps.to_lanes[lane]) >> 32) as usize;
-        // Only places behind the last that is wanted are moved by this.
-        let index = index.min(last);
-        let mut four = [0; FOUR * 2];
-        four.copy_from_slice(values[index..index + FOUR].as_flattened());
-        *row = u64::from_le_bytes(four);
-    }
-    cubic(pcm16_columns(&rows), fractions(place, &steps.of_lanes)) * Lanes::all(UNIT_16)
-}
-
-/// One step of a value of 16 bits, full scale being 1.
-pub(super) const UNIT_16: f32 = 1.0 / 32_768.0;
-
-/// The four columns of eight rows of four signed values of 16 bits each.
-#[inline(always)]
-fn pcm16_columns(rows: &[u64; LANES]) -> [Lanes; FOUR] {
-    let mut columns = [Lanes::ZERO; FOUR];
-    for lane in 0..LANES {
-        // Shifted within 32 bits, which all targets do for all lanes at once.
-        let (low, high) = (rows[lane] as u32 as i32, (rows[lane] >> 32) as u32 as i32);
-        columns[0].0[lane] = (low << 16 >> 16) as f32;
-        columns[1].0[lane] = (low >> 16) as f32;
-        columns[2].0[lane] = (high << 16 >> 16) as f32;
-        columns[3].0[lane] = (high >> 16) as f32;
-    }
-    columns
 }
 
 /// Sixteen taps of a sinc under a Kaiser window, for places 1/512 of a frame apart, between

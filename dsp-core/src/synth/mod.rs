@@ -4,7 +4,7 @@
 //!
 //! A [`SynthProcessor`] plays one channel. Its voices stand in groups of eight, whose filters and gains
 //! are computed in lockstep. What moves slowly (envelopes, oscillators, controllers) is computed
-//! at places at most 64 frames apart, and at every event; between two places gains and filters
+//! at places at most 64 or 128 frames apart, and at every event; between two places gains and filters
 //! go straight. Where these places are depends on the events and on the frame at which the
 //! synthesizer was reset, never on how many frames a call asks for.
 
@@ -36,5 +36,7 @@ pub(crate) use processor::{SynthConfig, SynthProcessor};
 /// Bank number from which on a SoundFont holds drum kits (section 7.2).
 const DRUM_BANK: u16 = 128;
 
-/// Most frames between two places at which what moves slowly is computed.
-const GRID_FRAMES: u32 = 64;
+/// Frames between two places at which what moves slowly is computed, while a pitch or anything else
+/// moves fast, and at most.
+const FINE_GRID_FRAMES: u32 = 64;
+const GRID_FRAMES: u32 = 128;

@@ -2,7 +2,6 @@
 
 use super::interpolation::{
     CHUNK_FRAMES, FRAME, Kernel, Pcm16, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
-    four_point_pcm16,
 };
 use super::simd::{on_best_instructions, prefetch};
 use crate::soundfont::Wave;
@@ -174,7 +173,7 @@ impl Playback {
             let last = (u64::from(self.fraction) + self.step * (part.len() as u64 - 1)) >> 32;
             let first = self.frame - kernel.taps_before() as i64;
             let count = last as usize + kernel.taps_before() + kernel.taps_from();
-            if let (Kernel::FourPoint, None) = (kernel, wave.low) {
+            if wave.low.is_none() && kernel.reads_pcm16() {
                 let values = match self.straight(wave, first, count) {
                     Some(values) => values,
                     None => {
@@ -182,7 +181,7 @@ impl Playback {
                         &scratch.pcm16[..count]
                     }
                 };
-                four_point_pcm16(values, self.fraction, self.step, part);
+                kernel.read_pcm16(values, self.fraction, self.step, part);
             } else {
                 self.lay_out(wave, first, &mut scratch.window[..count]);
                 kernel.read(&scratch.window, self.fraction, self.step, part);

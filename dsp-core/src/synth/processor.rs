@@ -7,7 +7,7 @@ use super::interpolation::{CHUNK_FRAMES, Kernel};
 use super::ramp::Mix;
 use super::voice::{Glide, Surroundings, Voice};
 use super::voices::Voices;
-use super::{DRUM_BANK, GRID_FRAMES, portamento, start};
+use super::{DRUM_BANK, FINE_GRID_FRAMES, GRID_FRAMES, portamento, start};
 use crate::session::{Event, Instrument, Interpolation, Session, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
@@ -322,7 +322,8 @@ impl SynthProcessor {
         if core::mem::take(&mut self.stale) {
             self.voices.iter_mut().for_each(|voice| voice.follow(around));
         }
-        let mut frames = GRID_FRAMES - (self.clock % u64::from(GRID_FRAMES)) as u32;
+        let grid = if self.voices.iter().any(Voice::is_lively) { FINE_GRID_FRAMES } else { GRID_FRAMES };
+        let mut frames = grid - (self.clock % u64::from(grid)) as u32;
         for corner in self.voices.iter().filter_map(Voice::frames_to_corner) {
             frames = frames.min(corner);
         }

@@ -1,7 +1,6 @@
 //! One voice: a zone of a preset that sounds for a note. What it does between two places is computed
 //! by its [`Group`]; here is what decides where it goes.
 
-use super::GRID_FRAMES;
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
 use super::filter::{Coefficients, FilterSetting};
@@ -113,6 +112,8 @@ pub(super) struct Voice {
     /// Of the attenuation, and of how far the envelope has fallen.
     own_gain: KnownGain,
     fallen_gain: KnownGain,
+    /// What a fall may take that counts as fast.
+    fast_frames: f32,
     aimed_at: u64,
     aimed_frames: u32,
     pitch_cents: f32,
@@ -186,6 +187,7 @@ impl Voice {
             then: motion,
             own_gain: KnownGain::UNITY,
             fallen_gain: KnownGain::UNITY,
+            fast_frames: FAST_FALL_SECS * around.sample_rate_hz,
             aimed_at: around.clock,
             aimed_frames: 0,
             pitch_cents: f32::NAN,
@@ -254,6 +256,20 @@ impl Voice {
         Some((libm::ceilf(frames) as u32).max(1))
     }
 
+    /// Whether anything moves so fast that straight lines over the whole of a coarse grid would be heard:
+    /// a pitch, which goes in steps, or a fall.
+    pub(super) fn is_lively(&self) -> bool {
+        let settings = &self.settings;
+        let pitch_moves = settings.vibrato_to_pitch != 0.0
+            || settings.tremolo_to_pitch != 0.0
+            || settings.envelope_to_pitch != 0.0
+            || self.now.glide.cents != 0.0;
+        pitch_moves
+            || self.now.volume.falls_within(&settings.volume_times, self.fast_frames)
+            || settings.envelope_to_cutoff != 0.0
+                && self.now.modulation.falls_within(&settings.modulation_times, self.fast_frames)
+    }
+
     /// Whether the voice has fallen below hearing and cannot come back: 96 dB below full scale, of which
     /// its gain, its key and velocity, the fall of its envelope and what is left of its sample
     /// have their parts. What controllers hold down is not counted: they may let it go.
@@ -302,7 +318,7 @@ impl Voice {
         self.then = self.now;
         self.then.advance(&self.settings, frames as f32);
         self.aimed_frames = frames;
-        let per_frame = if frames == GRID_FRAMES { 1.0 / GRID_FRAMES as f32 } else { 1.0 / frames as f32 };
+        let per_frame = 1.0 / frames as f32;
         let gains = self.gains();
         self.ramps.aim(gains, per_frame);
         let before = self.filter.1;
@@ -356,6 +372,9 @@ impl Voice {
 /// Share of a zone's initial attenuation that is applied: a decibel of the file is 0.4 dB, as on the
 /// sound cards for which banks were made, and in every player since.
 const ATTENUATION_SHARE: f32 = 0.4;
+
+/// A fall by 96 dB in less time is computed on a fine grid.
+const FAST_FALL_SECS: f32 = 0.25;
 
 /// Time in which a voice that must end falls by 96 dB.
 const FADE_SECS: f32 = 0.05;

@@ -179,7 +179,8 @@ impl Voices {
                     None => chunk[..frames].fill(0.0),
                 }
             }
-            group::filter(&mut octet.group, &mut self.chunks, frames);
+            let lanes = octet.voices.iter().rposition(Option::is_some).map_or(0, |lane| lane + 1);
+            group::filter(&mut octet.group, &mut self.chunks, lanes, frames);
             for (voice, chunk) in octet.voices.iter_mut().zip(&self.chunks) {
                 if let Some(voice) = voice {
                     ramp::add(&mut voice.ramps, chunk, frames, mix);
