@@ -20,7 +20,6 @@ pub(super) mod controller {
     pub(crate) const SOFT: u8 = 67;
     pub(crate) const PORTAMENTO_CONTROL: u8 = 84;
     pub(crate) const REVERB: u8 = 91;
-    pub(crate) const CHORUS: u8 = 93;
     pub(crate) const DATA_INCREMENT: u8 = 96;
     pub(crate) const DATA_DECREMENT: u8 = 97;
     pub(crate) const NRPN_LSB: u8 = 98;

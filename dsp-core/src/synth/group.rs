@@ -157,7 +157,7 @@ impl Running {
     fn next<const MOVING: bool>(&mut self, input: f32x4) -> f32x4 {
         if MOVING {
             for place in 0..5 {
-                self.coefficients[place] = self.coefficients[place] + self.steps[place];
+                self.coefficients[place] += self.steps[place];
             }
         }
         let [newest, middle, oldest, near, far] = self.coefficients;
@@ -177,49 +177,42 @@ fn run<const QUADS: usize, const MOVING: bool>(
     frames: usize,
 ) {
     let mut running = [Running::ZERO; QUADS];
-    for number in 0..QUADS {
-        running[number] = Running::load(&quads[number]);
+    for (running, quad) in running.iter_mut().zip(&*quads) {
+        *running = Running::load(quad);
     }
     let frames = frames.min(CHUNK_FRAMES);
     let whole = frames - frames % QUAD;
-    let mut first = 0;
-    while first < whole {
-        let mut rows = [[f32x4::ZERO; QUAD]; QUADS];
-        for number in 0..QUADS {
-            for lane in 0..QUAD {
+    for first in (0..whole).step_by(QUAD) {
+        let mut lanes = [[f32x4::ZERO; QUAD]; QUADS];
+        for (lanes, chunks) in lanes.iter_mut().zip(chunks.as_chunks::<QUAD>().0) {
+            for (lane, chunk) in lanes.iter_mut().zip(chunks) {
                 let mut values = [0.0; QUAD];
-                values.copy_from_slice(&chunks[number * QUAD + lane][first..first + QUAD]);
-                rows[number][lane] = f32x4::from(values);
+                values.copy_from_slice(&chunk[first..first + QUAD]);
+                *lane = f32x4::from(values);
             }
-            rows[number] = f32x4::transpose(rows[number]);
+            *lanes = f32x4::transpose(*lanes);
         }
         for frame in 0..QUAD {
-            for number in 0..QUADS {
-                rows[number][frame] = running[number].next::<MOVING>(rows[number][frame]);
+            for (running, rows) in running.iter_mut().zip(&mut lanes) {
+                rows[frame] = running.next::<MOVING>(rows[frame]);
             }
         }
-        for number in 0..QUADS {
-            rows[number] = f32x4::transpose(rows[number]);
-            for lane in 0..QUAD {
-                let values = rows[number][lane].to_array();
-                chunks[number * QUAD + lane][first..first + QUAD].copy_from_slice(&values);
-            }
-        }
-        first += QUAD;
-    }
-    for frame in whole..frames {
-        for number in 0..QUADS {
-            let mut values = [0.0; QUAD];
-            for lane in 0..QUAD {
-                values[lane] = chunks[number * QUAD + lane][frame];
-            }
-            let values = running[number].next::<MOVING>(f32x4::from(values)).to_array();
-            for lane in 0..QUAD {
-                chunks[number * QUAD + lane][frame] = values[lane];
+        for (lanes, chunks) in lanes.iter().zip(chunks.as_chunks_mut::<QUAD>().0) {
+            for (lane, chunk) in f32x4::transpose(*lanes).iter().zip(chunks) {
+                chunk[first..first + QUAD].copy_from_slice(&lane.to_array());
             }
         }
     }
-    for number in 0..QUADS {
-        running[number].store(&mut quads[number]);
+    for (running, chunks) in running.iter_mut().zip(chunks.as_chunks_mut::<QUAD>().0) {
+        for frame in whole..frames {
+            let inputs = chunks.each_ref().map(|chunk| chunk[frame]);
+            let outputs = running.next::<MOVING>(f32x4::from(inputs)).to_array();
+            for (chunk, output) in chunks.iter_mut().zip(outputs) {
+                chunk[frame] = output;
+            }
+        }
+    }
+    for (running, quad) in running.into_iter().zip(quads) {
+        running.store(quad);
     }
 }

@@ -216,11 +216,11 @@ fn by_fours<C: Curve, V: Value>(values: &[V], fraction: u32, step: u64, out: &mu
 #[inline(always)]
 fn four_frames<C: Curve, V: Value>(values: &[V], last: usize, place: u64, steps: &Steps) -> f32x4 {
     let mut rows = [f32x4::ZERO; FOUR];
-    for lane in 0..FOUR {
+    for (row, to_lane) in rows.iter_mut().zip(steps.to_lanes) {
         // Only places behind the last that is wanted are moved by this.
-        let index = ((place.wrapping_add(steps.to_lanes[lane]) >> 32) as usize).min(last);
+        let index = ((place.wrapping_add(to_lane) >> 32) as usize).min(last);
         if let Some(four) = values[index..].first_chunk() {
-            rows[lane] = V::four(four);
+            *row = V::four(four);
         }
     }
     // The upper 24 bits below a frame are exact as a float.
@@ -298,10 +298,8 @@ impl SincTable {
             let (row, next) = (&rows[number], &rows[number + 1]);
             let mut sum = Lanes::ZERO;
             for half in [0, LANES] {
-                let lanes =
-                    |values: &[f32; Self::TAPS]| Lanes(core::array::from_fn(|lane| values[half + lane]));
-                let (row, next) = (lanes(row), lanes(next));
-                sum = sum + lanes(&taps) * (row + (next - row) * between);
+                let (row, next) = (eight(row, half), eight(next, half));
+                sum = sum + eight(&taps, half) * (row + (next - row) * between);
             }
             *value = sum.sum();
             place = place.wrapping_add(step);

@@ -24,10 +24,9 @@ impl Ramps {
 
     /// Lets the gains reach their targets in `1 / per_frame` frames.
     pub(super) fn aim(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32) {
-        for output in 0..TRACK_OUTPUTS {
-            let now = self.starts[output] + self.steps[output] * self.passed as f32;
-            self.starts[output] = now;
-            self.steps[output] = (targets[output] - now) * per_frame;
+        for ((start, step), target) in self.starts.iter_mut().zip(&mut self.steps).zip(targets) {
+            *start += *step * self.passed as f32;
+            *step = (target - *start) * per_frame;
         }
         self.passed = 0;
     }

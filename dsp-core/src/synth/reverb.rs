@@ -8,6 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::lanes::{LANES, Lanes};
+use super::simd::on_best_instructions;
 use crate::session::ReverbSettings;
 
 /// Delays of the combs and allpasses in frames at [`TUNED_RATE_HZ`], from Freeverb's `tuning.h`.
@@ -135,7 +136,7 @@ impl Side {
     }
 
     fn process(&mut self, input: &[f32], answer: &mut [f32]) {
-        self.combs.process(input, answer);
+        pass_combs(&mut self.combs, input, answer);
         for allpass in &mut self.allpasses {
             allpass.process_allpass(answer);
         }
@@ -173,6 +174,7 @@ impl CombBank {
         self.damped = Lanes::ZERO;
     }
 
+    #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
         let mask = self.rows.len() - 1;
         let (feedback, floor) = (Lanes::all(self.feedback), Lanes::all(FLOOR));
@@ -191,6 +193,10 @@ impl CombBank {
         }
         self.damped = damped;
     }
+}
+
+on_best_instructions! {
+    fn pass_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
 }
 
 #[derive(Debug, Clone)]

@@ -80,11 +80,11 @@ fn pressure_and_the_modulation_wheel_bring_vibrato() {
 }
 
 #[test]
-fn pan_moves_by_a_thousand_tenths() {
-    // 8.4.6: 1000 times (2 value / 128 - 1), at most 500 to either side.
+fn pan_moves_from_side_to_side() {
+    // 8.4.6, its amount taken as the width of the range: 500 times (2 value / 128 - 1) to either side.
     let rig = Rig::level(&[]);
     for (value, angle_degrees) in
-        [(0, 0.0), (32, 0.0), (48, 22.5), (64, 45.0), (80, 67.5), (96, 90.0), (127, 90.0)]
+        [(0, 0.0), (32, 22.5), (48, 33.75), (64, 45.0), (80, 56.25), (96, 67.5), (127, 89.297)]
     {
         let sound = with(&rig, PAN_CONTROLLER, value);
         let angle = libm::atan2(sound.right[frame(0.09)], left(&sound)).to_degrees();
