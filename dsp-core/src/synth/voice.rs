@@ -253,7 +253,8 @@ impl Voice {
     /// Frames until the volume turns a corner that no straight line should cut off.
     pub(super) fn frames_to_corner(&self) -> Option<u32> {
         let frames = self.now.volume.frames_to_corner(&self.settings.volume_times)?;
-        Some((libm::ceilf(frames) as u32).max(1))
+        // Not beyond it: a line that ends after a delay would begin to rise before its end.
+        Some((frames as u32).max(1))
     }
 
     /// Whether anything moves so fast that straight lines over the whole of a coarse grid would be heard:
