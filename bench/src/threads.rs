@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
-use dsp_core::session::{OfflineRender, Session, TailConfig};
+use dsp_core::session::{Alone, Crew, OfflineRender, Session, TailConfig};
 use serde::{Deserialize, Serialize};
+
+use songfoundry_server::rendering::crew::Threads;
 
 use crate::{SongAndBank, song};
 
@@ -44,11 +46,16 @@ fn sixteen_tracks(mut session: Session) -> anyhow::Result<Session> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = sixteen_tracks(song::session(&args.input.song)?)?;
     let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
-    anyhow::ensure!(args.threads == 1, "{} threads: the engine renders with one", args.threads);
+    let threads = Threads::new(args.threads);
+    let crew: &dyn Crew = match &threads {
+        Some(threads) if args.threads > 1 => threads,
+        None if args.threads > 1 => anyhow::bail!("the system gives no {} threads", args.threads),
+        _ => &Alone,
+    };
     let start = Instant::now();
     let mut render = OfflineRender::new(&session, &banks, TailConfig { max_secs: 0.0 })?;
     let mut loudest = 0.0_f32;
-    while let Some((left, _)) = render.next_block() {
+    while let Some((left, _)) = render.next_block_by(crew) {
         loudest = loudest.max(left[0].abs());
     }
     anyhow::ensure!(loudest > 0.001, "the session was silent");

@@ -19,6 +19,12 @@ const HALF_WIDTH_DB: f64 = 0.5;
 /// frames, and it starts and ends notes there.
 const GRID_MS: f64 = 1.5;
 
+/// How far a release is followed, in decibels.
+const RELEASE_DB: f64 = 40.0;
+/// Releases that would have to be followed below this level of the reference's are not compared: our voices
+/// end 96 dB below full scale, which is -89 here because the reference is louder by some 7.
+const LOWEST_DB: f64 = -85.0;
+
 /// How much longer or shorter our times are, in per cent of the reference's; `None` where neither gets
 /// to the threshold.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,7 +44,11 @@ pub(crate) fn compare(ours: Piece<'_>, theirs: Piece<'_>, key: u8) -> EnvelopeDi
     EnvelopeDifference {
         attack: difference(&ours, &theirs, Envelope::attack_ms, f64::from(HELD_MS)),
         decay: difference(&ours, &theirs, Envelope::decay_ms, f64::from(HELD_MS)),
-        release: difference(&ours, &theirs, Envelope::release_ms, f64::from(RELEASE_MS)),
+        release: if theirs.is_heard_to_its_end() {
+            difference(&ours, &theirs, Envelope::release_ms, f64::from(RELEASE_MS))
+        } else {
+            None
+        },
     }
 }
 
@@ -110,15 +120,21 @@ impl Envelope {
         last_above(&self.held()[loudest_place..], threshold_db).map(|place| (loudest_place + place) as f64)
     }
 
-    fn release_ms(&self, offset_db: f64) -> Option<f64> {
-        // A level looks ahead by its width: the last that saw the held note only.
+    /// Level at the end of the held part. A level looks ahead by its width: this is the last that saw the
+    /// held note only.
+    fn end_db(&self) -> f64 {
         let end = HELD_MS as usize - SMOOTH_LOW_FRAMES / STEP_FRAMES;
-        let end_db = *self.levels_db.get(end)?;
-        if end_db < self.loudest().1 - 50.0 {
-            // It had died away before it was let go.
-            return None;
-        }
-        last_above(&self.levels_db[HELD_MS as usize..], end_db - 40.0 + offset_db).map(|place| place as f64)
+        self.levels_db.get(end).copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Whether the release begins and ends where it can be heard.
+    fn is_heard_to_its_end(&self) -> bool {
+        self.end_db() >= self.loudest().1 - 50.0 && self.end_db() - RELEASE_DB >= LOWEST_DB
+    }
+
+    fn release_ms(&self, offset_db: f64) -> Option<f64> {
+        let threshold_db = self.end_db() - RELEASE_DB + offset_db;
+        last_above(self.levels_db.get(HELD_MS as usize..)?, threshold_db).map(|place| place as f64)
     }
 }
 
