@@ -197,16 +197,15 @@ impl Steps {
 /// Fills `out`, four frames at a time.
 #[inline(always)]
 fn by_fours<C: Curve, V: Value>(values: &[V], fraction: u32, step: u64, out: &mut [f32]) {
-    let Some(last) = values.len().checked_sub(FOUR) else { return };
     let steps = Steps::new(step);
     let mut place = u64::from(fraction);
     let (fours, rest) = out.as_chunks_mut::<FOUR>();
     for four in fours {
-        *four = four_frames::<C, V>(values, last, place, &steps).to_array();
+        *four = four_frames::<C, V>(values, place, &steps).to_array();
         place = place.wrapping_add(steps.to_next);
     }
     if !rest.is_empty() {
-        let results = four_frames::<C, V>(values, last, place, &steps).to_array();
+        let results = four_frames::<C, V>(values, place, &steps).to_array();
         for (value, result) in rest.iter_mut().zip(results) {
             *value = result;
         }
@@ -214,12 +213,12 @@ fn by_fours<C: Curve, V: Value>(values: &[V], fraction: u32, step: u64, out: &mu
 }
 
 #[inline(always)]
-fn four_frames<C: Curve, V: Value>(values: &[V], last: usize, place: u64, steps: &Steps) -> f32x4 {
+fn four_frames<C: Curve, V: Value>(values: &[V], place: u64, steps: &Steps) -> f32x4 {
     let mut rows = [f32x4::ZERO; FOUR];
     for (row, to_lane) in rows.iter_mut().zip(steps.to_lanes) {
-        // Only places behind the last that is wanted are moved by this.
-        let index = ((place.wrapping_add(to_lane) >> 32) as usize).min(last);
-        if let Some(four) = values[index..].first_chunk() {
+        let index = (place.wrapping_add(to_lane) >> 32) as usize;
+        // Only places behind the last that is wanted may lie outside.
+        if let Some(four) = values.get(index..index.wrapping_add(FOUR)).and_then(<[V]>::first_chunk) {
             *row = V::four(four);
         }
     }

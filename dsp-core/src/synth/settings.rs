@@ -78,6 +78,16 @@ impl Settings {
         modulation_sustain: 0.0,
     };
 
+    /// Whether anything follows the modulation envelope.
+    pub(super) fn follows_modulation(&self) -> bool {
+        self.envelope_to_pitch != 0.0 || self.envelope_to_cutoff != 0.0
+    }
+
+    /// Whether anything follows the modulation oscillator.
+    pub(super) fn follows_tremolo(&self) -> bool {
+        self.tremolo_to_pitch != 0.0 || self.tremolo_to_cutoff != 0.0 || self.tremolo_to_volume_cb != 0.0
+    }
+
     /// Takes over the values of a voice's generators. `tuning_cents` is the channel's.
     pub(super) fn set(&mut self, values: &Values, key: u8, tuning_cents: f32, sample_rate_hz: f32) {
         use Generator::*;

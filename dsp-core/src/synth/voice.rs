@@ -64,21 +64,41 @@ impl Glide {
 #[derive(Debug, Clone, Copy)]
 struct Motion {
     volume: VolumeEnvelope,
+    glide: Glide,
     modulation: ModulationEnvelope,
     vibrato: Oscillator,
     tremolo: Oscillator,
-    glide: Glide,
+    /// Frames by which the last three are behind: they only move when something follows them.
+    modulation_lag: f32,
+    vibrato_lag: f32,
+    tremolo_lag: f32,
 }
 
 impl Motion {
     fn advance(&mut self, settings: &Settings, frames: f32) {
         self.volume.advance(&settings.volume_times, settings.sustain_cb, frames);
-        self.modulation.advance(&settings.modulation_times, settings.modulation_sustain, frames);
-        self.vibrato.advance(settings.vibrato_delay, settings.vibrato_turns, frames);
-        self.tremolo.advance(settings.tremolo_delay, settings.tremolo_turns, frames);
         if self.glide.cents != 0.0 {
             self.glide.advance(frames);
         }
+        self.modulation_lag += frames;
+        if settings.follows_modulation() {
+            self.catch_up_modulation(settings);
+        }
+        self.vibrato_lag += frames;
+        if settings.vibrato_to_pitch != 0.0 {
+            self.vibrato.advance(settings.vibrato_delay, settings.vibrato_turns, self.vibrato_lag);
+            self.vibrato_lag = 0.0;
+        }
+        self.tremolo_lag += frames;
+        if settings.follows_tremolo() {
+            self.tremolo.advance(settings.tremolo_delay, settings.tremolo_turns, self.tremolo_lag);
+            self.tremolo_lag = 0.0;
+        }
+    }
+
+    fn catch_up_modulation(&mut self, settings: &Settings) {
+        let frames = core::mem::take(&mut self.modulation_lag);
+        self.modulation.advance(&settings.modulation_times, settings.modulation_sustain, frames);
     }
 }
 
@@ -118,6 +138,10 @@ pub(super) struct Voice {
     aimed_frames: u32,
     pitch_cents: f32,
     filter: (FilterSetting, Coefficients),
+    /// Whether the filter has been aimed at another than it was.
+    filter_moves: bool,
+    /// Whether the last stretch was gone to its end.
+    has_arrived: bool,
 }
 
 /// What a voice is started with.
@@ -164,6 +188,9 @@ impl Voice {
             vibrato: Oscillator::new(),
             tremolo: Oscillator::new(),
             glide: start.glide,
+            modulation_lag: 0.0,
+            vibrato_lag: 0.0,
+            tremolo_lag: 0.0,
         };
         let mut voice = Self {
             serial: start.serial,
@@ -192,6 +219,8 @@ impl Voice {
             aimed_frames: 0,
             pitch_cents: f32::NAN,
             filter: (FilterSetting::OPEN, Coefficients::OPEN),
+            filter_moves: false,
+            has_arrived: false,
         };
         voice.follow(around);
         voice.set_filter(around.sample_rate_hz);
@@ -241,7 +270,8 @@ impl Voice {
         if passed == 0 {
             return;
         }
-        if passed == self.aimed_frames {
+        self.has_arrived = passed == self.aimed_frames;
+        if self.has_arrived {
             self.now = self.then;
         } else {
             self.now.advance(&self.settings, passed as f32);
@@ -299,6 +329,7 @@ impl Voice {
         if !self.released {
             self.released = true;
             self.now.volume.release();
+            self.now.catch_up_modulation(&self.settings);
             self.now.modulation.release();
             self.playback.release();
         }
@@ -323,11 +354,14 @@ impl Voice {
         let gains = self.gains();
         self.ramps.aim(gains, per_frame);
         let before = self.filter.1;
-        if self.set_filter(sample_rate_hz) {
+        let moves = self.set_filter(sample_rate_hz);
+        if self.filter_moves && self.has_arrived {
             group.hold_filter(lane, before);
+        }
+        // From where it is, if events have cut its way short.
+        self.filter_moves = moves || self.filter_moves && !self.has_arrived;
+        if self.filter_moves {
             group.aim_filter(lane, self.filter.1, per_frame);
-        } else {
-            group.hold_filter(lane, self.filter.1);
         }
     }
 
