@@ -2,7 +2,8 @@
 //!
 //! A time is where the smoothed level crosses a threshold. Where a level lingers near the threshold, a
 //! hair's difference of level moves the crossing far; so the reference's crossing is an interval, from
-//! where it crosses half a decibel above the threshold to half a decibel below it.
+//! where it crosses a quarter of a decibel above the threshold to a quarter below it. Within it times do
+//! not differ; outside, they differ by all that is between the two crossings.
 
 use super::Piece;
 use super::notes::{HELD_MS, RELEASE_MS, frames};
@@ -14,7 +15,7 @@ const STEP_FRAMES: usize = frames(1);
 const SMOOTH_FRAMES: usize = frames(20);
 const SMOOTH_LOW_FRAMES: usize = frames(50);
 /// Half of the width of the reference's interval in decibels.
-const HALF_WIDTH_DB: f64 = 0.5;
+const HALF_WIDTH_DB: f64 = 0.25;
 /// Differences up to this do not count, in milliseconds: the reference's envelopes move once in 64
 /// frames, and it starts and ends notes there.
 const GRID_MS: f64 = 1.5;
@@ -72,7 +73,7 @@ fn difference(
         return Some(0.0);
     }
     let reference = reference.unwrap_or(longest_ms);
-    Some(100.0 * outside.copysign(own - reference) / reference.max(1.0))
+    Some(100.0 * (own - reference) / reference.max(1.0))
 }
 
 /// Smoothed level of a note in decibels, a value each millisecond.
@@ -179,9 +180,9 @@ mod tests {
     fn each_time_is_seen() {
         let reference = note(0.2, 3.0, 1.0);
         let slow_attack = compared(&note(0.25, 3.0, 1.0), &reference).attack.expect("an attack");
-        assert!((15.0..30.0).contains(&slow_attack), "{slow_attack}");
+        assert!((20.0..30.0).contains(&slow_attack), "{slow_attack}");
         let fast_decay = compared(&note(0.2, 2.4, 1.0), &reference).decay.expect("a decay");
-        assert!((-22.0..-14.0).contains(&fast_decay), "{fast_decay}");
+        assert!((-22.0..-16.0).contains(&fast_decay), "{fast_decay}");
         let slow_release = compared(&note(0.2, 3.0, 1.2), &reference).release.expect("a release");
         assert!((16.0..22.0).contains(&slow_release), "{slow_release}");
     }

@@ -109,7 +109,7 @@ struct Comparison<'a> {
     folder: tempfile::TempDir,
     bands: Bands,
     /// Notes that were played again at another velocity.
-    again: RefCell<BTreeMap<(u8, u16, u8, u8), Option<Difference>>>,
+    again: RefCell<BTreeMap<(u8, Note), Option<Difference>>>,
 }
 
 impl Comparison<'_> {
@@ -148,7 +148,7 @@ impl Comparison<'_> {
 
     /// A measure of a note at another velocity.
     fn at_velocity(&self, note: Note, measure: Measure, velocity: u8) -> anyhow::Result<Option<f64>> {
-        let place = (velocity, note.bank, note.program, note.key);
+        let place = (velocity, note);
         if let Some(known) = self.again.borrow().get(&place) {
             return Ok(known.and_then(|difference| difference.value(measure)));
         }
@@ -231,7 +231,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         unexplained += compare_bank(bank, args, &exceptions)?;
     }
     if args.programs.is_none() {
-        for (exception, _) in exceptions.used().filter(|(_, used)| *used == 0) {
+        let names: Vec<&str> = args.banks.iter().filter_map(|bank| bank.file_stem()?.to_str()).collect();
+        for exception in exceptions.unused(&names) {
             unexplained += 1;
             println!("An exception explains nothing any more: {} ({})", exception.clause, exception.reason);
         }

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use dsp_core::soundfont::BankSummary;
-use serde::Serialize;
 
 use crate::song::RATE_HZ;
 
@@ -31,7 +30,7 @@ pub(crate) const fn frames(millis: u32) -> usize {
 }
 
 /// One note of a preset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Note {
     /// Bank number of the preset, [`DRUM_BANK`] for drum kits.
     pub(crate) bank: u16,

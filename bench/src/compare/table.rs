@@ -42,8 +42,7 @@ pub(super) fn print(
         "preset", "name", "notes", "bands dB", "level dB", "cents", "attack %", "decay %", "rel. %"
     );
     for preset in &summary.presets {
-        let of_preset =
-            |note: &Note| note.bank == preset.bank && u16::from(note.program) == u16::from(preset.program);
+        let of_preset = |note: &Note| note.bank == preset.bank && u16::from(note.program) == preset.program;
         let notes: Vec<&Difference> = compared.iter().filter(|one| of_preset(&one.note)).collect();
         if notes.is_empty() {
             continue;
