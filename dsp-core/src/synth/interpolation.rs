@@ -73,11 +73,10 @@ impl Kernel {
     /// Fills `out` from values of 16 bits, if the kernel is one that can. The first of the
     /// values are the taps before the voice's place; `fraction` is the place's part below a
     /// frame, `step` the distance of places. This is what nearly all voices do nearly all the time.
-    #[inline(always)]
     pub(super) fn read_pcm16(&self, values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
         match self {
             Self::Linear => by_fours::<Line, Pcm16>(values, fraction, step, out),
-            Self::FourPoint => by_fours::<Cubic, Pcm16>(values, fraction, step, out),
+            Self::FourPoint => cubic_pcm16(values, fraction, step, out),
             Self::Sinc(_) => out.fill(0.0),
         }
     }
@@ -88,7 +87,6 @@ impl Kernel {
     }
 
     /// Fills `out` from a window, in the same way.
-    #[inline(always)]
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
         match self {
             Self::Linear => by_fours::<Line, f32>(window, fraction, step, out),
@@ -108,7 +106,7 @@ trait Value: Sized {
 }
 
 /// How many values a cubic needs, and how many frames are computed together.
-const FOUR: usize = 4;
+pub(super) const FOUR: usize = 4;
 
 /// A value of 16 bits as it stands in a file.
 pub(super) type Pcm16 = [u8; 2];
@@ -156,7 +154,7 @@ impl Curve for Line {
 
 /// The cubic whose slopes at the two values are those of their neighbours' chord (Catmull and Rom,
 /// 1974), in Horner's form.
-struct Cubic;
+pub(super) struct Cubic;
 
 impl Curve for Cubic {
     #[inline(always)]
@@ -167,6 +165,17 @@ impl Curve for Cubic {
         let square = (before - here) + slope - cubic;
         ((cubic * t + square) * t + slope) * t + here
     }
+}
+
+/// The cubic through values of 16 bits.
+fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if super::simd::avx2() {
+        #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
+        // SAFETY: `avx2` has just found the one feature that the function needs.
+        return unsafe { super::avx2::cubic_pcm16(values, fraction, step, out) };
+    }
+    by_fours::<Cubic, Pcm16>(values, fraction, step, out);
 }
 
 /// From a place to the three that follow, in all and below a frame.

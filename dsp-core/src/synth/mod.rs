@@ -8,6 +8,8 @@
 //! go straight. Where these places are depends on the events and on the frame at which the
 //! synthesizer was reset, never on how many frames a call asks for.
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2;
 mod channel;
 pub mod chorus;
 mod curves;

@@ -3,7 +3,7 @@
 use super::interpolation::{
     CHUNK_FRAMES, FRAME, Kernel, Pcm16, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
 };
-use super::simd::{on_best_instructions, prefetch};
+use super::simd::prefetch;
 use crate::soundfont::Wave;
 
 /// Fastest that a sample is played: ten octaves up.
@@ -162,8 +162,8 @@ impl Playback {
         wave.high.get(first as usize..first as usize + count)
     }
 
-    #[inline(always)]
-    fn read_inline(&mut self, wave: Wave<'_>, kernel: &Kernel, scratch: &mut Scratch, out: &mut [f32]) {
+    /// Fills `out` with the next values.
+    pub(super) fn read(&mut self, wave: Wave<'_>, kernel: &Kernel, scratch: &mut Scratch, out: &mut [f32]) {
         let longest = match self.step {
             // The usual case, without a division.
             0..=UNDIVIDED_STEP => CHUNK_FRAMES,
@@ -243,26 +243,4 @@ fn convert(wave: Wave<'_>, first: usize, out: &mut [f32]) {
             }
         }
     }
-}
-
-#[inline(always)]
-fn read_inline(
-    playback: &mut Playback,
-    wave: Wave<'_>,
-    kernel: &Kernel,
-    scratch: &mut Scratch,
-    out: &mut [f32],
-) {
-    playback.read_inline(wave, kernel, scratch, out);
-}
-
-on_best_instructions! {
-    /// Fills `out` with the next values.
-    pub(super) fn read(
-        playback: &mut Playback,
-        wave: Wave<'_>,
-        kernel: &Kernel,
-        scratch: &mut Scratch,
-        out: &mut [f32],
-    ) = read_inline;
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::group::{self, Group};
 use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel};
 use super::lanes::LANES;
-use super::playback::{self, Scratch};
+use super::playback::Scratch;
 use super::ramp::{self, Mix};
 use super::voice::{Surroundings, Voice};
 use crate::soundfont::Bank;
@@ -173,7 +173,7 @@ impl Voices {
                 match bank.wave(voice.sample) {
                     Some(wave) => {
                         let out = &mut chunk[..frames];
-                        playback::read(&mut voice.playback, wave, kernel, &mut self.scratch, out);
+                        voice.playback.read(wave, kernel, &mut self.scratch, out);
                         voice.playback.prefetch(wave);
                     }
                     None => chunk[..frames].fill(0.0),
