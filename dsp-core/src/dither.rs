@@ -40,9 +40,12 @@ impl Tpdf {
     ///
     /// The second of the pair says whether the sample lay outside the range and was clipped.
     pub fn quantize_16(&mut self, sample: f32) -> (i16, bool) {
-        let steps = libm::floor(f64::from(sample) * 32_768.0 + self.value() + 0.5);
-        let clipped = !(-32_768.0..=32_767.0).contains(&steps);
-        (steps.clamp(-32_768.0, 32_767.0) as i16, clipped)
+        let exact = f64::from(sample) * 32_768.0 + self.value() + 0.5;
+        // Rounded down; what an i32 cannot hold becomes its nearest end, which clips all the same.
+        let truncated = exact as i32;
+        let steps = truncated.saturating_sub(i32::from(f64::from(truncated) > exact));
+        let clipped = !(-32_768..=32_767).contains(&steps);
+        (steps.clamp(-32_768, 32_767) as i16, clipped)
     }
 }
 

@@ -191,16 +191,35 @@ impl Bank {
     /// The sample data that a sample's positions refer to, which may go on before and behind it;
     /// nothing for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
-        self.samples().get(sample)?;
-        if self.stream(sample).is_some() {
-            #[cfg(feature = "vorbis")]
-            return self.0.decoded.get(sample).map(|high| Wave { high, low: None });
-            #[cfg(not(feature = "vorbis"))]
-            return None;
-        }
+        self.waves().of(sample)
+    }
+
+    /// The sample data of all samples, to be asked for many of them.
+    pub(crate) fn waves(&self) -> Waves<'_> {
         let (high, _) = self.wave_bytes().as_chunks();
         let low = self.0.wave.low.clone().and_then(|low| (*self.0.file).as_ref().get(low));
-        Some(Wave { high, low: low.and_then(|low| low.get(..high.len())) })
+        Waves { bank: self, in_file: Wave { high, low: low.and_then(|low| low.get(..high.len())) } }
+    }
+}
+
+/// The sample data of a bank.
+#[derive(Clone, Copy)]
+pub(crate) struct Waves<'a> {
+    bank: &'a Bank,
+    in_file: Wave<'a>,
+}
+
+impl<'a> Waves<'a> {
+    /// See [`Bank::wave`].
+    pub(crate) fn of(&self, sample: usize) -> Option<Wave<'a>> {
+        self.bank.samples().get(sample)?;
+        if self.bank.stream(sample).is_none() {
+            return Some(self.in_file);
+        }
+        #[cfg(feature = "vorbis")]
+        return self.bank.0.decoded.get(sample).map(|high| Wave { high, low: None });
+        #[cfg(not(feature = "vorbis"))]
+        None
     }
 }
 

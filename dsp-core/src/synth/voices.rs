@@ -167,10 +167,11 @@ impl Voices {
 
     /// Adds the next frames of all voices, at most a chunk of them, to the mix.
     pub(super) fn add(&mut self, bank: &Bank, kernel: &Kernel, frames: usize, mix: &mut Mix) {
+        let waves = bank.waves();
         for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for (voice, chunk) in octet.voices.iter_mut().zip(&mut self.chunks) {
                 let Some(voice) = voice else { continue };
-                match bank.wave(voice.sample) {
+                match waves.of(voice.sample) {
                     Some(wave) => {
                         let out = &mut chunk[..frames];
                         voice.playback.read(wave, kernel, &mut self.scratch, out);
