@@ -26,7 +26,7 @@ const ALIKE: f64 = 0.7;
 /// Fewest looks that show a drift.
 const FEWEST_LOOKS: usize = 4;
 /// Spectra further apart than this are not followed by their lag, in cents.
-const NEAR_CENTS: f64 = 10.0;
+const NEAR_CENTS: f64 = 25.0;
 
 /// By how many cents our note is higher; `None` if the two have too little in common to tell.
 pub(crate) fn difference_cents(ours: Piece<'_>, theirs: Piece<'_>) -> anyhow::Result<Option<f64>> {
