@@ -6,7 +6,7 @@ use wide::f32x4;
 
 use super::filter::Coefficients;
 use super::interpolation::{CHUNK_FRAMES, Chunk};
-use super::lanes::LANES;
+use super::lanes::{LANES, transpose};
 use super::simd::on_best_instructions;
 
 /// Voices that share a register.
@@ -190,7 +190,7 @@ fn run<const QUADS: usize, const MOVING: bool>(
                 values.copy_from_slice(&chunk[first..first + QUAD]);
                 *lane = f32x4::from(values);
             }
-            *lanes = f32x4::transpose(*lanes);
+            *lanes = transpose(*lanes);
         }
         for frame in 0..QUAD {
             for (running, rows) in running.iter_mut().zip(&mut lanes) {
@@ -198,7 +198,7 @@ fn run<const QUADS: usize, const MOVING: bool>(
             }
         }
         for (lanes, chunks) in lanes.iter().zip(chunks.as_chunks_mut::<QUAD>().0) {
-            for (lane, chunk) in f32x4::transpose(*lanes).iter().zip(chunks) {
+            for (lane, chunk) in transpose(*lanes).iter().zip(chunks) {
                 chunk[first..first + QUAD].copy_from_slice(&lane.to_array());
             }
         }

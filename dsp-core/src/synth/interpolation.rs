@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use wide::{f32x4, i32x4};
 
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, transpose};
 
 /// Most frames that are computed at a time.
 pub(super) const CHUNK_FRAMES: usize = 128;
@@ -175,6 +175,9 @@ fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
         // SAFETY: `avx2` has just found the one feature that the function needs.
         return unsafe { super::avx2::cubic_pcm16(values, fraction, step, out) };
     }
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return super::simd128::cubic_pcm16(values, fraction, step, out);
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     by_fours::<Cubic, Pcm16>(values, fraction, step, out);
 }
 
@@ -234,7 +237,7 @@ fn four_frames<C: Curve, V: Value>(values: &[V], place: u64, steps: &Steps) -> f
     // The upper 24 bits below a frame are exact as a float.
     let below_frame = i32x4::splat(place as u32 as i32) + steps.below_frame;
     let t = ((below_frame >> 8_i32) & i32x4::splat(0x00ff_ffff)).round_float();
-    C::between(f32x4::transpose(rows), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT)
+    C::between(transpose(rows), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT)
 }
 
 /// The `N` values of a window from a place on.
