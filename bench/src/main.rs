@@ -5,6 +5,7 @@ mod compare;
 mod engine;
 mod open;
 mod process;
+mod render;
 mod report;
 mod rustysynth_render;
 mod song;
@@ -29,6 +30,8 @@ enum Command {
     Report(report::Args),
     /// How close the engine sounds to FluidSynth, note by note.
     Compare(compare::Args),
+    /// Renders a MIDI file to a 16-bit WAV file with the engine.
+    Render(render::Args),
     /// Renders a MIDI file to a 16-bit WAV file with rustysynth.
     Rustysynth(rustysynth_render::Args),
     /// Writes a song's session and reduced bank, for an engine that runs elsewhere.
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Rustysynth(args) => rustysynth_render::run(&args),
         Command::Session(args) => song::run(&args),
         Command::Engine(args) => engine::run(&args),

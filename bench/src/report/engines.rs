@@ -92,6 +92,12 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
             Some(Goal::AtLeast(0.5)),
         );
         figure(
+            &format!("{song}: native to spessasynth_core in Node.js"),
+            loads.spessasynth / loads.native,
+            "x",
+            None,
+        );
+        figure(
             &format!("{song}: WebAssembly to spessasynth_core, both in Node.js"),
             loads.spessasynth / loads.wasm,
             "x",

@@ -177,6 +177,25 @@ impl Channel {
             (0, 2) => Parameter::CoarseTuning,
             _ => Parameter::None,
         };
+        self.show_parameter();
+    }
+
+    /// Lets data entry begin from the parameter that has been selected.
+    fn show_parameter(&mut self) {
+        let data = match self.parameter {
+            Parameter::None => return,
+            Parameter::BendRange => {
+                let cents = self.bend_range_cents as i32;
+                (cents / 100) << 7 | cents % 100
+            }
+            Parameter::FineTuning => (self.fine_tuning_cents * (8_192.0 / 100.0)) as i32 + DATA_CENTRE,
+            Parameter::CoarseTuning => (self.coarse_tuning_semitones as i32 + 64) << 7,
+            Parameter::Generator(number) => {
+                self.generator_offsets[usize::from(number)] as i32 / nrpn_scale(number) + DATA_CENTRE
+            }
+        };
+        self.controllers[usize::from(controller::DATA_ENTRY_MSB)] = (data >> 7 & 127) as u8;
+        self.controllers[usize::from(controller::DATA_ENTRY_LSB)] = (data & 127) as u8;
     }
 
     /// Section 9.6.2: 100, 101 and 102 count up by hundred, thousand and ten thousand; a number below
@@ -197,6 +216,7 @@ impl Channel {
         if value < 100 {
             if usize::from(self.nrpn_count) < Generator::COUNT {
                 self.parameter = Parameter::Generator(self.nrpn_count as u8);
+                self.show_parameter();
             }
             self.nrpn_count = 0;
         }
@@ -266,8 +286,9 @@ impl Channel {
         let lsb = self.controller(controller::BANK_LSB);
         Some(match msb {
             120 | 126 | 127 => DRUM_BANK,
+            121 => u16::from(lsb),
             _ if drums => DRUM_BANK,
-            0 | 121 => u16::from(lsb),
+            0 => u16::from(lsb),
             bank => u16::from(bank),
         })
     }

@@ -11,6 +11,9 @@ const TURN_STEPS: usize = 4_096;
 /// Bits of the phase below the table's index.
 const STEP_BITS: u32 = 32 - TURN_STEPS.trailing_zeros();
 
+/// Highest gain of what the chorus adds.
+const LEVEL_MAX: f32 = 4.0;
+
 /// Longest delay and widest drift that the lines hold, in seconds.
 const DELAY_MAX_SECS: f64 = 0.05;
 const DEPTH_MAX_SECS: f64 = 0.02;
@@ -44,7 +47,7 @@ impl ChorusProcessor {
             delays: vec![0.0; TURN_STEPS],
             phase: 0,
             phase_per_frame: 0,
-            quiet_frames: longest,
+            quiet_frames: longest + 1,
         };
         chorus.shape();
         chorus
@@ -74,18 +77,19 @@ impl ChorusProcessor {
         self.line.fill(0.0);
         self.place = 0;
         self.phase = 0;
-        self.quiet_frames = self.line.len();
+        self.quiet_frames = self.line.len() + 1;
     }
 
     /// Adds the drifting copies of the send to `left` and `right`; all have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         const QUARTER_TURN: u32 = 1 << 30;
-        let level = self.settings.level;
+        let level = self.settings.level.clamp(0.0, LEVEL_MAX);
         for frame in 0..send.len() {
             if send[frame] != 0.0 {
                 self.quiet_frames = 0;
             }
-            if self.quiet_frames < self.line.len() {
+            // One frame more than the line holds, so that nothing stays in it.
+            if self.quiet_frames <= self.line.len() {
                 self.quiet_frames += 1;
                 self.line[self.place] = send[frame];
                 left[frame] += level * self.delayed(self.phase);
@@ -146,6 +150,19 @@ mod tests {
     fn a_constant_passes_with_gain_one() {
         let (left, right) = run(&mut chorus(), &[0.5; 48_000], 300);
         assert!(left[1_000..].iter().chain(&right[1_000..]).all(|value| *value == 0.5));
+    }
+
+    #[test]
+    fn nothing_comes_back_out_of_a_long_silence() {
+        let mut send = vec![0.0; 8_000];
+        send[0] = 1.0;
+        for late in [3_400, 3_563, 3_700] {
+            let mut send = send.clone();
+            send[late] = 1e-9;
+            let (left, right) = run(&mut chorus(), &send, 256);
+            let loudest = left[late..].iter().chain(&right[late..]).fold(0.0_f32, |a, b| a.max(b.abs()));
+            assert!(loudest < 1e-8, "{loudest} after {late} frames");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::units::{centibels_to_gain, cents_to_ratio};
 const CUTOFF_CENTS: core::ops::RangeInclusive<f32> = 1_500.0..=13_500.0;
 
 /// Highest resonance in centibels (section 8.1.3).
-const RESONANCE_MAX_CB: f32 = 960.0;
+pub(super) const RESONANCE_MAX_CB: f32 = 960.0;
 
 /// Highest cut-off as a share of the sample rate: above, the filter would have no slope left.
 const CUTOFF_MAX: f32 = 0.45;

@@ -61,6 +61,13 @@ impl Group {
         self.start_lane(lane, Coefficients::CLOSED);
     }
 
+    /// Whether a lane's filter has rung out: 96 dB below full scale.
+    pub(super) fn is_quiet(&self, lane: usize) -> bool {
+        const QUIET: f32 = 1.6e-5;
+        let quad = &self.quads[lane / QUAD];
+        quad.inputs.iter().chain(&quad.outputs).all(|lanes| lanes[lane % QUAD].abs() < QUIET)
+    }
+
     /// Lets a lane's filter become another in `1 / per_frame` frames; the filters between two
     /// stable ones are stable.
     pub(super) fn aim_filter(&mut self, lane: usize, target: Coefficients, per_frame: f32) {

@@ -10,6 +10,9 @@ pub(super) type Values = [f32; Generator::COUNT];
 /// What a modulator can know of the note that it acts on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Note {
+    /// The key that was struck, which pressure is about.
+    pub(super) struck_key: u8,
+    /// The key that is sounded.
     pub(super) key: u8,
     pub(super) velocity: u8,
 }
@@ -47,7 +50,7 @@ fn source_value(source: &Source, note: Note, channel: &Channel) -> f32 {
         Controller::None | Controller::Link => return 1.0,
         Controller::NoteOnVelocity => Position::of_seven_bits(note.velocity),
         Controller::NoteOnKey => Position::of_seven_bits(note.key),
-        Controller::PolyPressure => Position::of_seven_bits(channel.key_pressure(note.key)),
+        Controller::PolyPressure => Position::of_seven_bits(channel.key_pressure(note.struck_key)),
         Controller::ChannelPressure => Position::of_seven_bits(channel.pressure),
         Controller::PitchWheel => Position { value: f32::from(channel.bend) + 8_192.0, count: 16_384.0 },
         // In semitones over 127, so that the wheel's 12,700 cents become its range exactly.
@@ -114,16 +117,22 @@ pub(super) fn add(list: &[Modulator], note: Note, channel: &Channel, values: &mu
     }
 }
 
-/// The part of an attenuation that key and velocity alone decide, which no controller takes back.
-pub(super) fn fixed_attenuation_cb(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
+/// The least attenuation that a zone's modulators leave whatever controllers do: what key and velocity
+/// decide, less all that anything else may take away.
+pub(super) fn least_attenuation_cb(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
     let of_note = |source: &Source| {
         matches!(source.controller, Controller::None | Controller::NoteOnVelocity | Controller::NoteOnKey)
     };
-    let fixed = |number: &usize| {
-        let modulator = &list[*number];
-        modulator.destination == Destination::Generator(Generator::InitialAttenuation)
-            && of_note(&modulator.source)
-            && of_note(&modulator.amount_source)
+    let least = |(number, modulator): (usize, &Modulator)| {
+        if modulator.destination != Destination::Generator(Generator::InitialAttenuation) {
+            return 0.0;
+        }
+        let Modulator { source, amount_source, amount, transform, .. } = modulator;
+        if of_note(source) && of_note(amount_source) {
+            return output(list, number, note, channel);
+        }
+        let may_lift = *amount < 0 || source.bipolar || amount_source.bipolar;
+        if *transform == Transform::Linear && may_lift { -f32::from(*amount).abs() } else { 0.0 }
     };
-    (0..list.len()).filter(fixed).map(|number| output(list, number, note, channel)).sum()
+    list.iter().enumerate().map(least).sum()
 }

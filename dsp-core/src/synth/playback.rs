@@ -12,6 +12,9 @@ const STEP_MAX: u64 = 1_024 * FRAME;
 /// Up to this step a window holds a whole chunk.
 const UNDIVIDED_STEP: u64 = WINDOW_FRAMES as u64 * FRAME / CHUNK_FRAMES as u64;
 
+/// More frames than any kernel looks back.
+const GONE_THROUGH_MAX: i64 = 1 << 20;
+
 /// Longest loop that is looked through for its peak, in frames.
 const LOOP_SEARCH_FRAMES: i64 = 32_768;
 
@@ -38,8 +41,9 @@ pub(super) struct Region {
 pub(super) struct Playback {
     region: Region,
     looping: bool,
-    /// Whether the loop has been gone through: what lies before its start is then its end.
-    wrapped: bool,
+    /// Frames of the loop that have been gone through: so far back, what lies before its start is its
+    /// end; up to a number that no kernel looks back.
+    gone_through: i64,
     frame: i64,
     fraction: u32,
     step: u64,
@@ -50,7 +54,7 @@ impl Playback {
         Self {
             region,
             looping: region.mode != LoopMode::Once,
-            wrapped: false,
+            gone_through: 0,
             frame: region.start,
             fraction: 0,
             step: FRAME,
@@ -70,9 +74,9 @@ impl Playback {
         }
     }
 
-    /// Whether nothing but silence is left.
-    pub(super) fn is_over(&self, kernel: &Kernel) -> bool {
-        !self.looping && self.frame >= self.region.end + kernel.taps_before() as i64
+    /// Whether nothing but silence is left, `after` so many frames of it.
+    pub(super) fn is_over(&self, kernel: &Kernel, after: i64) -> bool {
+        !self.looping && self.frame >= self.region.end + kernel.taps_before() as i64 + after
     }
 
     /// Lets the values that the next chunk begins with be brought near.
@@ -87,11 +91,11 @@ impl Playback {
         }
     }
 
-    /// The highest magnitude that the sample still has, full scale being 1, if that is the highest of
-    /// a loop short enough to look through.
+    /// The highest magnitude that the sample still has, full scale being 1, if it loops for ever and the
+    /// loop is short enough to look through.
     pub(super) fn loop_peak(&self, wave: Wave<'_>) -> Option<f32> {
         let Region { loop_start, loop_end, .. } = self.region;
-        if !self.looping || self.loop_frames() > LOOP_SEARCH_FRAMES {
+        if self.region.mode != LoopMode::Always || self.loop_frames() > LOOP_SEARCH_FRAMES {
             return None;
         }
         let values = wave.high.get(loop_start as usize..loop_end as usize)?;
@@ -111,8 +115,9 @@ impl Playback {
         self.fraction = place as u32;
         self.frame += (place >> 32) as i64;
         if self.looping && self.frame >= self.region.loop_end {
-            self.frame = self.unrolled(self.frame);
-            self.wrapped = true;
+            let frame = self.unrolled(self.frame);
+            self.gone_through = (self.gone_through + self.frame - frame).min(GONE_THROUGH_MAX);
+            self.frame = frame;
         }
     }
 
@@ -126,9 +131,22 @@ impl Playback {
     #[inline(always)]
     fn unroll(&self, first: i64, count: usize, mut visit: impl FnMut(Option<usize>, usize)) {
         let Region { start, end, loop_start, loop_end, .. } = self.region;
-        let mut at = if self.wrapped && first < loop_start { self.unrolled(first) } else { first };
-        let mut rest = count;
-        if at < start && !self.wrapped {
+        let (mut at, mut rest) = (first, count);
+        while self.gone_through > 0 && at < loop_start && rest > 0 {
+            let (place, run) = if loop_start - at <= self.gone_through {
+                let place = self.unrolled(at);
+                (Some(place as usize), (loop_start - at).min(loop_end - place))
+            } else {
+                // Before the first pass.
+                let place = at + self.gone_through;
+                if place < start { (None, start - place) } else { (Some(place as usize), loop_start - place) }
+            };
+            let run = rest.min(run as usize);
+            visit(place, run);
+            rest -= run;
+            at += run as i64;
+        }
+        if at < start && self.gone_through == 0 {
             let silent = rest.min((start - at) as usize);
             visit(None, silent);
             rest -= silent;
@@ -154,7 +172,7 @@ impl Playback {
     #[inline(always)]
     fn straight<'a>(&self, wave: Wave<'a>, first: i64, count: usize) -> Option<&'a [Pcm16]> {
         let Region { start, end, loop_start, loop_end, .. } = self.region;
-        let lowest = if self.wrapped { loop_start } else { start };
+        let lowest = if self.gone_through > 0 { loop_start } else { start };
         let limit = if self.looping { loop_end } else { end };
         if first < lowest || first + count as i64 > limit {
             return None;

@@ -20,6 +20,9 @@ const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
 /// Most zones that one note plays.
 const NOTE_ZONES_MAX: usize = 32;
 
+/// Longest that the filter of a voice may ring on behind the end of its sample, in frames of it.
+const RINGING_FRAMES: i64 = 48_000;
+
 /// Why a synthesizer could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SynthError {
@@ -62,6 +65,8 @@ pub(crate) struct SynthProcessor {
     /// Bank number in force, and the preset that its last program change chose.
     bank_number: u16,
     preset: Option<usize>,
+    /// Whether its own instrument, whatever controllers select, is a drum kit.
+    is_drum_track: bool,
     voices: Voices,
     mix: Box<Mix>,
     /// Frames since the last reset, plus what it began with.
@@ -91,6 +96,7 @@ impl SynthProcessor {
             channel: Channel::new(),
             bank_number: 0,
             preset: None,
+            is_drum_track: false,
             voices: Voices::new(usize::from(polyphony)),
             mix: Box::new([[0.0; CHUNK_FRAMES]; TRACK_OUTPUTS]),
             clock: 0,
@@ -114,6 +120,7 @@ impl SynthProcessor {
         self.serial = 0;
         self.last_key = None;
         let Instrument { bank, program, .. } = self.instrument;
+        self.is_drum_track = bank >= DRUM_BANK;
         self.select(bank, program);
     }
 
@@ -146,9 +153,12 @@ impl SynthProcessor {
                 self.channel.set_key_pressure(key, value);
                 self.stale = true;
             }
-            Event::Preset { bank, program } => self.select(bank, program & 127),
+            Event::Preset { bank, program } => {
+                self.is_drum_track = bank >= DRUM_BANK;
+                self.select(bank, program & 127);
+            }
             Event::Program { program } => {
-                let selected = self.channel.take_selected_bank(self.bank_number >= DRUM_BANK);
+                let selected = self.channel.take_selected_bank(self.is_drum_track);
                 self.select(selected.unwrap_or(self.bank_number), program & 127);
             }
         }
@@ -217,7 +227,7 @@ impl SynthProcessor {
             else {
                 continue;
             };
-            self.end_class(voice.exclusive_class);
+            self.end_class(voice.exclusive_class, voice.preset());
             self.voices.place(voice);
         }
         let around = Surroundings {
@@ -229,11 +239,13 @@ impl SynthProcessor {
         self.voices.tie_stereo(self.serial, around);
     }
 
-    /// Ends the earlier notes of an exclusive class (section 8.1.2, generator 57).
-    fn end_class(&mut self, class: i16) {
+    /// Ends the earlier notes of an exclusive class of a preset (section 8.1.2, generator 57).
+    fn end_class(&mut self, class: i16, preset: usize) {
         let serial = self.serial;
         if class != 0 {
-            self.fade_where(|voice| voice.exclusive_class == class && voice.serial != serial);
+            self.fade_where(|voice| {
+                voice.exclusive_class == class && voice.preset() == preset && voice.serial != serial
+            });
         }
     }
 
@@ -254,8 +266,9 @@ impl SynthProcessor {
         if self.channel.is_on(controller::SUSTAIN) {
             return;
         }
+        let (clock, sample_rate_hz) = (self.clock, self.sample_rate_hz);
         let free = self.voices.iter_mut().filter(|voice| !voice.key_down && !voice.sostenuto);
-        free.for_each(Voice::release);
+        free.for_each(|voice| voice.release_in_time(clock, sample_rate_hz));
     }
 
     /// Ends every note with its release, pedals or not.
@@ -312,7 +325,10 @@ impl SynthProcessor {
     fn aim(&mut self) {
         self.catch_up();
         let (kernel, bank) = (&self.kernel, &self.bank);
-        self.voices.retain_not(|voice| voice.playback.is_over(kernel) || voice.is_inaudible(bank));
+        self.voices.retain_not(|voice, filter_is_quiet| {
+            let after = if filter_is_quiet { 0 } else { RINGING_FRAMES };
+            voice.playback.is_over(kernel, after) || voice.is_inaudible(bank)
+        });
         let around = Surroundings {
             bank: &self.bank,
             channel: &self.channel,
@@ -320,12 +336,14 @@ impl SynthProcessor {
             clock: self.clock,
         };
         if core::mem::take(&mut self.stale) {
-            self.voices.iter_mut().for_each(|voice| voice.follow(around));
+            self.voices.iter_mut().for_each(|voice| voice.follow_smoothly(around));
         }
         let grid = if self.voices.iter().any(Voice::is_lively) { FINE_GRID_FRAMES } else { GRID_FRAMES };
         let mut frames = grid - (self.clock % u64::from(grid)) as u32;
-        for corner in self.voices.iter().filter_map(Voice::frames_to_corner) {
-            frames = frames.min(corner);
+        let clock = self.clock;
+        for voice in self.voices.iter_mut() {
+            let places = [voice.frames_to_release(clock), voice.frames_to_corner()];
+            frames = places.into_iter().flatten().fold(frames, u32::min);
         }
         let sample_rate_hz = self.sample_rate_hz;
         self.voices.for_each(|voice, group, lane| voice.aim(frames, group, lane, sample_rate_hz));

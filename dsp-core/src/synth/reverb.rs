@@ -32,6 +32,9 @@ pub struct ReverbProcessor {
     silent_after_frames: u32,
 }
 
+/// Highest gain of what the reverb adds.
+const LEVEL_MAX: f32 = 4.0;
+
 /// Time after which nothing is left of the largest room, in seconds: its slowest comb (37 ms, feedback
 /// 0.98) falls by 300 dB in 63.
 const SILENT_AFTER_SECS: u32 = 64;
@@ -82,17 +85,25 @@ impl ReverbProcessor {
 
     fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let frames = send.len();
-        if send.iter().any(|value| *value != 0.0) {
-            self.quiet_frames = 0;
-        } else if self.quiet_frames >= self.silent_after_frames {
-            return;
+        match send.iter().rposition(|value| *value != 0.0) {
+            Some(last) => self.quiet_frames = (frames - 1 - last) as u32,
+            None => {
+                let sounding = (self.silent_after_frames - self.quiet_frames) as usize;
+                if sounding == 0 {
+                    return;
+                }
+                if sounding < frames {
+                    return self.process_part(&send[..sounding], &mut left[..sounding], &mut right[..sounding]);
+                }
+                self.quiet_frames += frames as u32;
+            }
         }
-        self.quiet_frames += frames as u32;
         let mut input = [0.0; PART_FRAMES];
         for (input, value) in input.iter_mut().zip(send) {
             *input = value * INPUT_GAIN;
         }
         let ReverbSettings { width, level, .. } = self.settings;
+        let level = level.clamp(0.0, LEVEL_MAX);
         let width = width.clamp(0.0, 1.0);
         let (own, other) = (level * (0.5 + 0.5 * width), level * (0.5 - 0.5 * width));
         let mut answers = [[0.0; PART_FRAMES]; 2];
@@ -103,6 +114,10 @@ impl ReverbProcessor {
         for (((left, right), near), far) in left.iter_mut().zip(right).zip(near).zip(far) {
             *left += own * near + other * far;
             *right += own * far + other * near;
+        }
+        if self.quiet_frames == self.silent_after_frames {
+            // What is left is far below anything that could be heard or written.
+            self.sides.iter_mut().for_each(Side::reset);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A voice's generators in the units of the engine.
 
 use super::envelope::EnvelopeTimes;
-use super::filter::CENT_ZERO_HZ;
+use super::filter::{CENT_ZERO_HZ, RESONANCE_MAX_CB};
 use super::modulation::Values;
 use super::units::{cents_to_ratio, timecents_to_frames};
 use crate::session::TRACK_OUTPUTS;
@@ -99,7 +99,7 @@ impl Settings {
         self.tremolo_to_pitch = get(ModLfoToPitch);
         self.envelope_to_pitch = get(ModEnvToPitch);
         self.cutoff_cents = get(InitialFilterFc);
-        self.resonance_cb = get(InitialFilterQ);
+        self.resonance_cb = get(InitialFilterQ).clamp(0.0, RESONANCE_MAX_CB);
         self.tremolo_to_cutoff = get(ModLfoToFilterFc);
         self.envelope_to_cutoff = get(ModEnvToFilterFc);
         self.tremolo_to_volume_cb = get(ModLfoToVolume);

@@ -52,7 +52,8 @@ pub(super) fn voice(
     let start = Start {
         serial,
         key,
-        note: Note { key: fixed(Generator::Keynum, key), velocity: fixed(Generator::Velocity, velocity) },
+        note: Note {
+            struck_key: key, key: fixed(Generator::Keynum, key), velocity: fixed(Generator::Velocity, velocity) },
         zones,
         sample: zone.sample,
         playback: Playback::new(region),

@@ -1,6 +1,7 @@
 //! One voice: a zone of a preset that sounds for a note. What it does between two places is computed
 //! by its [`Group`]; here is what decides where it goes.
 
+use super::FINE_GRID_FRAMES;
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
 use super::filter::{Coefficients, FilterSetting};
@@ -123,7 +124,10 @@ pub(super) struct Voice {
     base: Values,
     settings: Settings,
     tuning: Tuning,
-    fixed_attenuation_cb: f32,
+    /// Of the zones, key and velocity, whatever controllers do.
+    least_attenuation_cb: f32,
+    /// What an NRPN takes away of the attenuation.
+    lifted_cb: f32,
     /// Of the loop, once it has been looked through.
     sample_attenuation_cb: Option<f32>,
     now: Motion,
@@ -138,6 +142,12 @@ pub(super) struct Voice {
     aimed_frames: u32,
     pitch_cents: f32,
     filter: (FilterSetting, Coefficients),
+    /// Frames in which gains and filter are still to follow a controller.
+    smooth_frames: u32,
+    /// When it is to be released, on the synthesizer's clock: notes sound for a while at least.
+    release_at: Option<u64>,
+    /// When it started, on the same clock.
+    started_at: u64,
     /// Whether the filter has been aimed at another than it was.
     filter_moves: bool,
     /// Whether the last stretch was gone to its end.
@@ -178,9 +188,9 @@ impl Voice {
         let mut base = summed(&instrument.generators, &preset.generators);
         base[Generator::InitialAttenuation as usize] *= ATTENUATION_SHARE;
         base[Generator::InitialAttenuation as usize] += start.softer_cb;
-        let mut fixed_attenuation_cb = base[Generator::InitialAttenuation as usize];
+        let mut least_attenuation_cb = base[Generator::InitialAttenuation as usize];
         for list in [&instrument.modulators, &preset.modulators] {
-            fixed_attenuation_cb += modulation::fixed_attenuation_cb(list, start.note, around.channel);
+            least_attenuation_cb += modulation::least_attenuation_cb(list, start.note, around.channel);
         }
         let motion = Motion {
             volume: VolumeEnvelope::new(),
@@ -208,7 +218,8 @@ impl Voice {
             base,
             settings: Settings::SILENT,
             tuning: start.tuning,
-            fixed_attenuation_cb,
+            least_attenuation_cb,
+            lifted_cb: 0.0,
             sample_attenuation_cb: None,
             now: motion,
             then: motion,
@@ -219,6 +230,9 @@ impl Voice {
             aimed_frames: 0,
             pitch_cents: f32::NAN,
             filter: (FilterSetting::OPEN, Coefficients::OPEN),
+            smooth_frames: 0,
+            release_at: None,
+            started_at: around.clock,
             filter_moves: false,
             has_arrived: false,
         };
@@ -239,11 +253,52 @@ impl Voice {
         for list in [&instrument_zone.modulators, &preset_zone.modulators] {
             modulation::add(list, self.note, around.channel, &mut values);
         }
+        let nrpn_cb = around.channel.generator_offsets()[Generator::InitialAttenuation as usize];
+        self.lifted_cb = (-nrpn_cb).max(0.0);
         let tuning_cents = around.channel.tuning_cents();
         self.settings.set(&values, self.note.key, tuning_cents, around.sample_rate_hz);
         if self.fading {
             self.settings.volume_times.release = FADE_SECS * around.sample_rate_hz;
         }
+    }
+
+    /// As [`Self::follow`], without a step in what is heard.
+    pub(super) fn follow_smoothly(&mut self, around: Surroundings<'_>) {
+        self.follow(around);
+        self.smooth_frames = FINE_GRID_FRAMES;
+    }
+
+    /// Whether two voices may be the sides of one stereo sample: zones of one instrument, played by one
+    /// zone of the preset.
+    pub(super) fn is_layer_of(&self, other: &Self) -> bool {
+        let ZonePlace { preset_zone, instrument, .. } = self.zones;
+        self.serial == other.serial
+            && (preset_zone, instrument) == (other.zones.preset_zone, other.zones.instrument)
+    }
+
+    /// The preset that it belongs to, by its place in the bank.
+    pub(super) fn preset(&self) -> usize {
+        self.zones.preset
+    }
+
+    /// Releases the voice, now or when it has sounded for as long as a note must.
+    pub(super) fn release_in_time(&mut self, clock: u64, sample_rate_hz: f32) {
+        let earliest = self.started_at + (LEAST_NOTE_SECS * sample_rate_hz) as u64;
+        if earliest > clock {
+            self.release_at.get_or_insert(earliest);
+        } else {
+            self.release();
+        }
+    }
+
+    /// Frames until the voice is to be released; it is released if that is now.
+    pub(super) fn frames_to_release(&mut self, clock: u64) -> Option<u32> {
+        let frames = self.release_at?.saturating_sub(clock);
+        if frames == 0 {
+            self.release();
+            return None;
+        }
+        Some(u32::try_from(frames).unwrap_or(u32::MAX))
     }
 
     /// What decides the voice's pitch but controllers and what moves by itself.
@@ -301,14 +356,15 @@ impl Voice {
                 && self.now.modulation.falls_within(&settings.modulation_times, self.fast_frames)
     }
 
-    /// Whether the voice has fallen below hearing and cannot come back: 96 dB below full scale, of which
-    /// its gain, its key and velocity, the fall of its envelope and what is left of its sample
-    /// have their parts. What controllers hold down is not counted: they may let it go.
+    /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could bring
+    /// it back: its gain, its key and velocity, the fall of its envelope and what is left of its
+    /// sample count, less all that modulators could lift.
     pub(super) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(fallen_cb) = self.now.volume.fallen_cb() else { return false };
         // The highest gain of the filter lies half the resonance above unity.
         let attenuation_cb =
-            fallen_cb + self.fixed_attenuation_cb + VOICE_ATTENUATION_CB - self.settings.resonance_cb / 2.0;
+            fallen_cb + self.least_attenuation_cb + VOICE_ATTENUATION_CB - self.settings.resonance_cb / 2.0;
+        let attenuation_cb = attenuation_cb - self.settings.tremolo_to_volume_cb.abs() - self.lifted_cb;
         if attenuation_cb + self.sample_attenuation_cb.unwrap_or(0.0) >= FULL_FALL_CB {
             return true;
         }
@@ -326,6 +382,7 @@ impl Voice {
 
     /// The key, and whatever held the voice, is let go. The voice must have caught up.
     pub(super) fn release(&mut self) {
+        self.release_at = None;
         if !self.released {
             self.released = true;
             self.now.volume.release();
@@ -350,7 +407,9 @@ impl Voice {
         self.then = self.now;
         self.then.advance(&self.settings, frames as f32);
         self.aimed_frames = frames;
-        let per_frame = 1.0 / frames as f32;
+        // What a controller moves takes its time, however near the next place is.
+        let per_frame = 1.0 / frames.max(self.smooth_frames) as f32;
+        self.smooth_frames = self.smooth_frames.saturating_sub(frames);
         let gains = self.gains();
         self.ramps.aim(gains, per_frame);
         let before = self.filter.1;
@@ -410,6 +469,10 @@ const ATTENUATION_SHARE: f32 = 0.4;
 
 /// A fall by 96 dB in less time is computed on a fine grid.
 const FAST_FALL_SECS: f32 = 0.25;
+
+/// Shortest time that a note sounds before its release, in seconds: files have drum notes of no length
+/// at all.
+const LEAST_NOTE_SECS: f32 = 0.01;
 
 /// Time in which a voice that must end falls by 96 dB.
 const FADE_SECS: f32 = 0.05;

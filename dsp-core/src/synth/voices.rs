@@ -87,11 +87,12 @@ impl Voices {
         }
     }
 
-    /// Lets go of the voices that `is_over` says are.
-    pub(super) fn retain_not(&mut self, mut is_over: impl FnMut(&mut Voice) -> bool) {
+    /// Lets go of the voices that `is_over` says are, of each voice and of whether its filter is quiet.
+    pub(super) fn retain_not(&mut self, mut is_over: impl FnMut(&mut Voice, bool) -> bool) {
         for Octet { group, voices, count } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for (lane, place) in voices.iter_mut().enumerate() {
-                if place.as_mut().is_some_and(&mut is_over) {
+                let Some(voice) = place else { continue };
+                if is_over(voice, group.is_quiet(lane)) {
                     *place = None;
                     *count -= 1;
                     group.silence_lane(lane);
@@ -147,19 +148,18 @@ impl Voices {
     pub(super) fn tie_stereo(&mut self, serial: u64, around: Surroundings<'_>) {
         let samples = around.bank.samples();
         let is_left = |voice: &Voice| samples.get(voice.sample).is_some_and(|s| s.kind & LEFT_SAMPLE != 0);
-        let rights: &dyn Fn(&Self, usize) -> Option<super::voice::Pitch> = &|voices, link| {
-            voices.iter().find(|voice| voice.serial == serial && voice.sample == link).map(Voice::pitch)
-        };
         for number in 0..self.octets.len() {
             for lane in 0..LANES {
-                let Some(voice) = &self.octets[number].voices[lane] else { continue };
-                if voice.serial != serial || !is_left(voice) {
+                let Some(left) = self.octets[number].voices[lane].as_ref() else { continue };
+                if left.serial != serial || !is_left(left) {
                     continue;
                 }
-                let pitch = rights(self, usize::from(samples[voice.sample].link));
-                if let (Some(pitch), Some(voice)) = (pitch, &mut self.octets[number].voices[lane]) {
-                    voice.set_pitch(pitch);
-                    voice.follow(around);
+                let link = usize::from(samples[left.sample].link);
+                let is_right = |voice: &&Voice| voice.sample == link && voice.is_layer_of(left);
+                let pitch = self.iter().find(is_right).map(Voice::pitch);
+                if let (Some(pitch), Some(left)) = (pitch, &mut self.octets[number].voices[lane]) {
+                    left.set_pitch(pitch);
+                    left.follow(around);
                 }
             }
         }

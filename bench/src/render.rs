@@ -1,0 +1,33 @@
+//! The engine as other synthesizers are measured: a MIDI file to a 16-bit WAV file on one thread,
+//! without the loudness, the true peak and the hash that the product adds for its receipt.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use dsp_core::session::{OfflineRender, TailConfig};
+use dsp_core::wav::{SampleFormat, WavWriter};
+
+use crate::{SongAndBank, song};
+
+/// Renders a MIDI file with the engine.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: SongAndBank,
+    /// WAV file.
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let session = song::session(&args.input.song)?;
+    let banks = [Some(song::bank(&args.input.bank)?)];
+    let mut render = OfflineRender::new(&session, &banks, TailConfig::default())?;
+    let file = BufWriter::new(File::create(&args.output)?);
+    let mut wav = WavWriter::new(file, session.sample_rate_hz, SampleFormat::Pcm16, session.seed)?;
+    while let Some((left, right)) = render.next_block() {
+        wav.write(left, right)?;
+    }
+    wav.finish()?;
+    Ok(())
+}
