@@ -20,8 +20,24 @@ impl Modulator {
     /// Whether another one has the same sources and transform.
     pub(super) fn acts_like(&self, other: &Self) -> bool {
         self.source == other.source
-            && self.amount_source == other.amount_source
+            && (self.amount_source == other.amount_source
+                || self.is_velocity_to_cutoff() && other.is_velocity_to_cutoff())
             && self.transform == other.transform
+    }
+
+    /// Whether it is the default modulator of section 8.4.2, in the form of version 2.04 or in that of
+    /// 2.01, which had a switch as its amount source. Banks that turn it off do it in the form
+    /// of their time.
+    fn is_velocity_to_cutoff(&self) -> bool {
+        const SWITCH_OF_2_01: Source = Source {
+            controller: Controller::NoteOnVelocity,
+            negative: true,
+            bipolar: false,
+            curve: Curve::Switch,
+        };
+        self.destination == Destination::Generator(Generator::InitialFilterFc)
+            && self.source.controller == Controller::NoteOnVelocity
+            && (self.amount_source == Source::NONE || self.amount_source == SWITCH_OF_2_01)
     }
 }
 
@@ -203,5 +219,29 @@ impl Source {
             _ => return Err(Reason::ModulatorSource(bits)),
         };
         Ok(Self { controller, negative: bits & 0x100 != 0, bipolar: bits & 0x200 != 0, curve })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn modulator(words: [u16; 5]) -> Modulator {
+        let mut record = [0; 10];
+        for (bytes, word) in record.as_chunks_mut::<2>().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        read(&record).expect("a modulator").0
+    }
+
+    #[test]
+    fn velocity_to_cutoff_is_one_modulator_in_both_versions() {
+        let default = modulator([0x0102, 8, 0, 0, 0]);
+        assert!(modulator([0x0102, 8, 0, 0x0d02, 0]).acts_like(&default), "the form of 2.01");
+        assert!(!modulator([0x0102, 8, 0, 0x0502, 0]).acts_like(&default), "another amount source");
+        assert!(
+            !modulator([0x0102, 11, 0, 0x0d02, 0]).acts_like(&modulator([0x0102, 11, 0, 0, 0])),
+            "elsewhere"
+        );
     }
 }

@@ -1,0 +1,125 @@
+//! What notes do under odd circumstances.
+
+use crate::sessions::{peak, session, track};
+use crate::small_bank::{SampleHeader, Tables, small_bank, small_bank_bytes};
+use dsp_core::session::{Event, Mixer, TrackEvent};
+use dsp_core::soundfont::Bank;
+
+fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::Controller { controller, value } }
+}
+
+/// What a track with these events sounds like on a bank, asked for `call_frames` at a time.
+fn play(bank: Bank, mut events: Vec<TrackEvent>, frames: usize, call_frames: usize) -> Vec<f32> {
+    let mut track = track("a", &[]);
+    track.events.append(&mut events);
+    let mut mixer = Mixer::new(&session(vec![track]), &[Some(bank)]).unwrap();
+    mixer.play();
+    let latency = mixer.latency_frames();
+    let (mut left, mut right) = (vec![0.0; frames + latency], vec![0.0; frames + latency]);
+    for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
+        mixer.process(left, right);
+    }
+    left.split_off(latency)
+}
+
+fn on(frame: u64, key: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::NoteOn { key, velocity: 127 } }
+}
+
+fn off(frame: u64, key: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::NoteOff { key } }
+}
+
+fn steepest(values: &[f32]) -> f32 {
+    values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
+}
+
+/// Times the sign turns positive, as a frequency.
+fn frequency_hz(values: &[f32]) -> f64 {
+    let crossings = values.windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
+    crossings as f64 * 48_000.0 / values.len() as f64
+}
+
+#[test]
+fn a_controller_that_jumps_does_not_click_wherever_it_falls() {
+    let events = |jump: Option<u64>| {
+        let mut events = vec![on(0, 69)];
+        events.extend(jump.map(|frame| control(frame, 7, 0)));
+        events
+    };
+    let undisturbed = steepest(&play(small_bank(), events(None), 20_000, 256)[10_000..]);
+    for frame in [15_999, 16_000, 16_001, 16_063, 16_127] {
+        let heard = play(small_bank(), events(Some(frame)), 20_000, 256);
+        let step = steepest(&heard[10_000..]);
+        assert!(step < undisturbed + 0.012, "a step of {step} at frame {frame}, {undisturbed} without");
+        assert!(peak(&heard[17_000..]) < 1e-4, "still heard");
+    }
+}
+
+#[test]
+fn a_note_of_no_length_is_heard() {
+    for length in [0, 1, 10] {
+        let heard = play(small_bank(), vec![on(1_000, 69), off(1_000 + length, 69)], 10_000, 256);
+        assert!(peak(&heard) > 0.05, "{length} frames: {}", peak(&heard));
+    }
+}
+
+/// A loop until the key is let go, so short that what a kernel reads reaches around it.
+fn bank_with_short_loop(loop_frames: u32) -> Bank {
+    const SAMPLE_MODES: u16 = 54;
+    let bytes = small_bank_bytes(|tables: &mut Tables| {
+        tables.sample_headers[0] =
+            SampleHeader { loop_start: 100, loop_end: 100 + loop_frames, ..tables.sample_headers[0] };
+        for (operator, amount) in &mut tables.instrument_generators {
+            if *operator == SAMPLE_MODES {
+                *amount = 3;
+            }
+        }
+    });
+    Bank::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn leaving_a_loop_sounds_the_same_however_many_frames_are_asked_for() {
+    for loop_frames in [1, 3, 40] {
+        for release in [1_020, 1_060, 1_061, 1_100] {
+            let run = |call_frames| {
+                let events = vec![on(0, 69), off(release, 69)];
+                play(bank_with_short_loop(loop_frames), events, 4_000, call_frames)
+            };
+            let expected = run(256);
+            for call_frames in [1, 16, 100] {
+                assert!(run(call_frames) == expected, "loop {loop_frames}, release {release}, {call_frames}");
+            }
+        }
+    }
+}
+
+#[test]
+fn data_increment_begins_where_the_parameter_stands() {
+    // The bend range is 2 semitones, one more is 3: a full bend turns 441 Hz into 524.
+    let bend = TrackEvent { frame: 3, event: Event::PitchBend { value: 8_191 } };
+    let events = vec![control(0, 101, 0), control(0, 100, 0), control(0, 96, 0), bend, on(10, 69)];
+    let heard = play(small_bank(), events, 24_000, 256);
+    let heard_hz = frequency_hz(&heard[4_800..]);
+    assert!((heard_hz - 524.4).abs() < 4.0, "{heard_hz} Hz");
+}
+
+#[test]
+fn a_melodic_track_comes_back_from_the_drums() {
+    let program = |frame| TrackEvent { frame, event: Event::Program { program: 5 } };
+    // The small bank's program 5 sounds an octave lower; its kit does not.
+    let heard = |select: Vec<TrackEvent>| {
+        let mut events = select;
+        events.extend([program(2), on(10, 69)]);
+        frequency_hz(&play(small_bank(), events, 24_000, 256)[4_800..])
+    };
+    let kit = vec![control(0, 0, 127), program(0)];
+    assert!((heard(kit.clone()) - 441.0).abs() < 4.0, "no kit");
+    for back in [0, 121] {
+        let events = [kit.clone(), vec![control(1, 0, back), control(1, 32, 0)]].concat();
+        let heard_hz = heard(events);
+        assert!((heard_hz - 220.5).abs() < 4.0, "after bank select {back}: {heard_hz} Hz");
+    }
+}
