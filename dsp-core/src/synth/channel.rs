@@ -186,7 +186,7 @@ impl Channel {
             Parameter::None => return,
             Parameter::BendRange => {
                 let cents = self.bend_range_cents as i32;
-                (cents / 100) << 7 | cents % 100
+                ((cents / 100) << 7) | (cents % 100)
             }
             Parameter::FineTuning => (self.fine_tuning_cents * (8_192.0 / 100.0)) as i32 + DATA_CENTRE,
             Parameter::CoarseTuning => (self.coarse_tuning_semitones as i32 + 64) << 7,

@@ -70,23 +70,18 @@ impl Kernel {
         }
     }
 
-    /// Fills `out` from values of 16 bits, if the kernel is one that can. The first of the
-    /// values are the taps before the voice's place; `fraction` is the place's part below a
-    /// frame, `step` the distance of places. This is what nearly all voices do nearly all the time.
-    pub(super) fn read_pcm16(&self, values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
+    /// How the kernel reads values of 16 bits without a window, if it can. This is what nearly all
+    /// voices do nearly all the time.
+    pub(super) fn pcm16_reader(&self) -> Option<Pcm16Reader> {
         match self {
-            Self::Linear => by_fours::<Line, Pcm16>(values, fraction, step, out),
-            Self::FourPoint => cubic_pcm16(values, fraction, step, out),
-            Self::Sinc(_) => out.fill(0.0),
+            Self::Linear => Some(by_fours::<Line, Pcm16>),
+            Self::FourPoint => Some(cubic_pcm16),
+            Self::Sinc(_) => None,
         }
     }
 
-    /// Whether [`Self::read_pcm16`] is for this kernel.
-    pub(super) fn reads_pcm16(&self) -> bool {
-        !matches!(self, Self::Sinc(_))
-    }
-
-    /// Fills `out` from a window, in the same way.
+    /// Fills `out` from a window whose first values are the taps before the voice's place. `fraction` is
+    /// the place's part below a frame, `step` the distance of places.
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
         match self {
             Self::Linear => by_fours::<Line, f32>(window, fraction, step, out),
@@ -95,6 +90,10 @@ impl Kernel {
         }
     }
 }
+
+/// Reads values of 16 bits, of which the first are the taps before the voice's place: the values, the
+/// place's part below a frame, the distance of places, and what to fill.
+pub(super) type Pcm16Reader = fn(&[Pcm16], u32, u64, &mut [f32]);
 
 /// A value of a sample, as it is read.
 trait Value: Sized {

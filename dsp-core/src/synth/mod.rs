@@ -2,11 +2,13 @@
 //!
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!
-//! A [`SynthProcessor`] plays one channel. Its voices stand in groups of eight, whose filters and gains
-//! are computed in lockstep. What moves slowly (envelopes, oscillators, controllers) is computed
-//! at places at most 64 or 128 frames apart, and at every event; between two places gains and filters
-//! go straight. Where these places are depends on the events and on the frame at which the
-//! synthesizer was reset, never on how many frames a call asks for.
+//! A [`SynthProcessor`] plays one channel. What moves slowly (envelopes, oscillators, controllers) is
+//! computed at every event, at corners of envelopes, and on a grid of frames; between two such places
+//! gains and filters go straight. Where the places are depends on the events and on the frame at
+//! which the synthesizer was reset, never on how many frames a call asks for.
+//!
+//! Each voice reads its sample by itself and is mixed by itself, several frames at a time; the
+//! filters of eight voices, whose outputs wait for one another, run in lockstep.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
@@ -40,7 +42,8 @@ pub(crate) use processor::{SynthConfig, SynthProcessor};
 /// Bank number from which on a SoundFont holds drum kits (section 7.2).
 const DRUM_BANK: u16 = 128;
 
-/// Frames between two places at which what moves slowly is computed, while a pitch or anything else
-/// moves fast, and at most.
-const FINE_GRID_FRAMES: u32 = 64;
+/// The grid in frames on which slow things are computed.
 const GRID_FRAMES: u32 = 128;
+
+/// The same while a pitch moves, which goes in steps, or something falls fast.
+const FINE_GRID_FRAMES: u32 = 64;

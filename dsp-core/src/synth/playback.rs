@@ -191,7 +191,7 @@ impl Playback {
             let last = (u64::from(self.fraction) + self.step * (part.len() as u64 - 1)) >> 32;
             let first = self.frame - kernel.taps_before() as i64;
             let count = last as usize + kernel.taps_before() + kernel.taps_from();
-            if wave.low.is_none() && kernel.reads_pcm16() {
+            if let (None, Some(read)) = (wave.low, kernel.pcm16_reader()) {
                 let values = match self.straight(wave, first, count) {
                     Some(values) => values,
                     None => {
@@ -199,7 +199,7 @@ impl Playback {
                         &scratch.pcm16[..count]
                     }
                 };
-                kernel.read_pcm16(values, self.fraction, self.step, part);
+                read(values, self.fraction, self.step, part);
             } else {
                 self.lay_out(wave, first, &mut scratch.window[..count]);
                 kernel.read(&scratch.window, self.fraction, self.step, part);

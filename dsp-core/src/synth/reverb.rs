@@ -93,7 +93,11 @@ impl ReverbProcessor {
                     return;
                 }
                 if sounding < frames {
-                    return self.process_part(&send[..sounding], &mut left[..sounding], &mut right[..sounding]);
+                    return self.process_part(
+                        &send[..sounding],
+                        &mut left[..sounding],
+                        &mut right[..sounding],
+                    );
                 }
                 self.quiet_frames += frames as u32;
             }

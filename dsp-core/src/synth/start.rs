@@ -53,7 +53,10 @@ pub(super) fn voice(
         serial,
         key,
         note: Note {
-            struck_key: key, key: fixed(Generator::Keynum, key), velocity: fixed(Generator::Velocity, velocity) },
+            struck_key: key,
+            key: fixed(Generator::Keynum, key),
+            velocity: fixed(Generator::Velocity, velocity),
+        },
         zones,
         sample: zone.sample,
         playback: Playback::new(region),

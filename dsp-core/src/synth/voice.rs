@@ -1,5 +1,5 @@
-//! One voice: a zone of a preset that sounds for a note. What it does between two places is computed
-//! by its [`Group`]; here is what decides where it goes.
+//! One voice: a zone of a preset that sounds for a note, and where it goes: its pitch, its gains, its
+//! filter, from one place of the grid to the next.
 
 use super::FINE_GRID_FRAMES;
 use super::channel::{Channel, summed};
