@@ -114,7 +114,7 @@ impl Mixer {
             let place = old.iter().position(|(strip, _)| strip.id == track.id);
             let (strip, player) = match (place.map(|place| old.swap_remove(place)), fresh_player) {
                 (Some((mut strip, mut player)), None) => {
-                    player.replace_events(&track.events);
+                    player.replace_events(&track.events, self.playing);
                     strip.set_mix(&TrackMix::of(track));
                     (strip, player)
                 }

@@ -5,6 +5,7 @@
 //! mixer from the first frame to the end of the sound.
 
 mod desk;
+mod held_keys;
 mod mixer;
 mod offline;
 mod strip;
@@ -65,7 +66,7 @@ pub struct ReverbSettings {
     pub damping: f32,
     /// How far the two sides differ: 0 is mono, 1 is as wide as it goes.
     pub width: f32,
-    /// Linear gain of what it adds to the mix.
+    /// Linear gain of what it adds to the mix, 0 to 4.
     pub level: f32,
 }
 
@@ -87,7 +88,7 @@ pub struct ChorusSettings {
     pub depth_secs: f64,
     /// Drifts there and back a second, 0.05 to 10.
     pub rate_hz: f64,
-    /// Linear gain of what it adds to the mix.
+    /// Linear gain of what it adds to the mix, 0 to 4.
     pub level: f32,
 }
 
@@ -178,14 +179,15 @@ pub enum Event {
         /// 0 to 127.
         value: u8,
     },
-    /// Another preset, by its bank number in the SoundFont; from 128 on, drum kits.
+    /// Another preset, by its bank number in the SoundFont.
     Preset {
-        /// Bank number, 0 to 128.
+        /// Bank number, 0 to 65535; from 128 on, drum kits.
         bank: u16,
         /// 0 to 127.
         program: u8,
     },
-    /// Another program of the bank.
+    /// Another program: of the bank that the bank select controllers (0 and 32) have asked for since
+    /// the last program, otherwise of the bank in force.
     Program {
         /// 0 to 127.
         program: u8,

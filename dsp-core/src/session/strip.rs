@@ -160,6 +160,9 @@ impl Strip {
             }
             return;
         }
+        if let (Some(own), false, true) = (own, has_input, self.is_at_rest()) {
+            return self.add_at_rest(buses, own.map(|output| &output[..frames]));
+        }
         for (output, place) in scratch.iter_mut().enumerate() {
             match own {
                 Some(own) => place[..frames].copy_from_slice(&own[output][..frames]),
@@ -180,6 +183,24 @@ impl Strip {
         add(&mut buses.right, right);
         add(&mut buses.reverb, reverb);
         add(&mut buses.chorus, chorus);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        [self.left_gain, self.right_gain, self.send_gain].iter().all(|gain| gain.current == gain.target)
+    }
+
+    /// What [`Self::add_to`] does while nothing moves and nothing comes from outside, without a copy.
+    fn add_at_rest(&mut self, buses: &mut Buses, own: [&[f32]; TRACK_OUTPUTS]) {
+        let [left, right, reverb, chorus] = own;
+        let [left_gain, right_gain, send_gain] =
+            [self.left_gain, self.right_gain, self.send_gain].map(|gain| gain.target as f32);
+        // Rounding keeps order: the highest product is that of the highest value.
+        self.peaks[0] = self.peaks[0].max(peak(left) * left_gain.abs());
+        self.peaks[1] = self.peaks[1].max(peak(right) * right_gain.abs());
+        add_scaled(&mut buses.left, left, left_gain);
+        add_scaled(&mut buses.right, right, right_gain);
+        add_scaled(&mut buses.reverb, reverb, send_gain);
+        add_scaled(&mut buses.chorus, chorus, send_gain);
     }
 
     fn add_input(&mut self, playing: bool, frames: usize, block: &mut TrackBlock) {
@@ -216,6 +237,12 @@ pub(super) fn peak(values: &[f32]) -> f32 {
 fn add(bus: &mut [f32; BLOCK_FRAMES], values: &[f32]) {
     for (sum, value) in bus.iter_mut().zip(values) {
         *sum += value;
+    }
+}
+
+fn add_scaled(bus: &mut [f32; BLOCK_FRAMES], values: &[f32], gain: f32) {
+    for (sum, value) in bus.iter_mut().zip(values) {
+        *sum += value * gain;
     }
 }
 

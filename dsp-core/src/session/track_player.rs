@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::held_keys::HeldKeys;
 use super::{Event, Instrument, Session, TRACK_OUTPUTS, Track, TrackEvent};
 use crate::soundfont::Bank;
 use crate::synth::{SynthConfig, SynthError, SynthProcessor};
@@ -30,8 +31,8 @@ pub struct TrackPlayer {
     /// First event that has not taken effect.
     next_event: usize,
     position: u64,
-    /// Velocities of the session's notes that sound now, 0 for none; live notes are not in here.
-    sounding: [u8; 128],
+    /// Keys of the notes that have been struck and not let go.
+    held: HeldKeys,
 }
 
 impl TrackPlayer {
@@ -55,7 +56,7 @@ impl TrackPlayer {
             events: track.events.clone(),
             next_event: 0,
             position: 0,
-            sounding: [0; 128],
+            held: HeldKeys::NONE,
         };
         player.seek(0);
         Ok(player)
@@ -71,54 +72,47 @@ impl TrackPlayer {
         same_bank && self.instrument == track.instrument && self.config == SynthConfig::of(session)
     }
 
-    /// Goes on with other events from where it is. Notes that the new events do not hold at this
-    /// place end, and the controllers become what they should be here; notes that sound on are
-    /// not struck again.
-    pub(super) fn replace_events(&mut self, events: &[TrackEvent]) {
+    /// Goes on with other events from where it is, as it moves or stands still.
+    ///
+    /// Program and controllers become what the new events make of them up to here, whatever was played
+    /// live. Notes that the new events do not hold here end unless a pedal holds them; notes that both
+    /// hold sound on and are not struck again, and notes that only the new ones hold are not struck.
+    /// Standing still, the pedals stay up, so that live notes end with their keys.
+    pub(super) fn replace_events(&mut self, events: &[TrackEvent], moves: bool) {
         if events == self.events {
             return;
         }
         self.events = events.to_vec();
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
-        let wanted = sounding_after(&self.events[..self.next_event]);
+        let past = &self.events[..self.next_event];
+        let wanted = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
-        for key in 0..128_u8 {
-            let place = usize::from(key);
-            if self.sounding[place] != 0 && wanted[place] == 0 {
-                synth.apply(Event::NoteOff { key });
-                self.sounding[place] = 0;
-            }
+        synth.restore(past.iter().map(|event| (event.event, false)));
+        if !moves {
+            synth.lift_pedals();
         }
-        for event in &self.events[..self.next_event] {
-            if !is_note(event.event) {
-                synth.apply(event.event);
-            }
-        }
+        self.held.keep(&wanted, |key| synth.apply(Event::NoteOff { key }));
     }
 
-    /// Moves to a frame, with the state that playing from the start
-    /// would have there: program and controllers, and the notes that are held struck again.
+    /// Moves to a frame: what sounded is cut, program, controllers and the key from which the next note
+    /// may glide are what playing from the start would make them. The notes whose keys are down there are
+    /// struck anew, in the order and by the presets in which they were played and without a glide; what
+    /// only a pedal or a release would let sound there is not heard.
     pub fn seek(&mut self, frame: u64) {
         self.position = frame;
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
-        self.sounding = sounding_after(&self.events[..self.next_event]);
+        let past = &self.events[..self.next_event];
+        self.held = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
         synth.reset(frame);
-        for event in &self.events[..self.next_event] {
-            if !is_note(event.event) {
-                synth.apply(event.event);
-            }
-        }
-        for (key, &velocity) in (0..).zip(&self.sounding) {
-            if velocity != 0 {
-                synth.apply(Event::NoteOn { key, velocity });
-            }
-        }
+        let held = &self.held;
+        let past = past.iter().enumerate();
+        synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
     }
 
     /// Ends every note, held or live, with its release.
     pub fn release_all(&mut self) {
-        self.sounding = [0; 128];
+        self.held.let_all_go();
         if let Some(synth) = &mut self.synth {
             synth.release_all();
         }
@@ -126,7 +120,7 @@ impl TrackPlayer {
 
     /// Cuts every note at once: the sound of the track comes from elsewhere from here on.
     pub(super) fn cut_notes(&mut self) {
-        self.sounding = [0; 128];
+        self.held.let_all_go();
         if let Some(synth) = &mut self.synth {
             synth.cut_all();
         }
@@ -181,11 +175,12 @@ impl TrackPlayer {
             if frame > self.position {
                 break;
             }
+            let place = self.next_event;
             self.next_event += 1;
             if motion == Motion::PlaysElsewhere && is_note(event) {
                 continue;
             }
-            note_sounding(&mut self.sounding, event);
+            self.held.take(place, event);
             if let Some(synth) = &mut self.synth {
                 synth.apply(event);
             }
@@ -195,20 +190,4 @@ impl TrackPlayer {
 
 fn is_note(event: Event) -> bool {
     matches!(event, Event::NoteOn { .. } | Event::NoteOff { .. })
-}
-
-fn note_sounding(sounding: &mut [u8; 128], event: Event) {
-    match event {
-        Event::NoteOn { key, velocity } => sounding[usize::from(key & 127)] = velocity,
-        Event::NoteOff { key } => sounding[usize::from(key & 127)] = 0,
-        _ => {}
-    }
-}
-
-fn sounding_after(events: &[TrackEvent]) -> [u8; 128] {
-    let mut sounding = [0; 128];
-    for event in events {
-        note_sounding(&mut sounding, event.event);
-    }
-    sounding
 }

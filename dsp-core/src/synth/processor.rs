@@ -1,5 +1,7 @@
 //! The synthesizer of one channel.
 
+mod past;
+
 use alloc::boxed::Box;
 
 use super::channel::{Channel, controller};
@@ -113,11 +115,15 @@ impl SynthProcessor {
     /// slow things are computed is that of a synthesizer that has run for `clock` frames.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.voices.clear();
-        self.channel = Channel::new();
         self.clock = clock;
         self.stretch_frames = 0;
         self.stale = false;
         self.serial = 0;
+        self.reset_channel();
+    }
+
+    fn reset_channel(&mut self) {
+        self.channel = Channel::new();
         self.last_key = None;
         let Instrument { bank, program, .. } = self.instrument;
         self.is_drum_track = bank >= DRUM_BANK;
@@ -141,18 +147,28 @@ impl SynthProcessor {
             Event::NoteOn { key, velocity } => self.note_on(key & 127, velocity.min(127)),
             Event::NoteOff { key } => self.note_off(key & 127),
             Event::Controller { controller, value } => self.control(controller & 127, value & 127),
-            Event::PitchBend { value } => {
-                self.channel.bend = value.clamp(-8_192, 8_191);
+            Event::PitchBend { .. } | Event::ChannelPressure { .. } | Event::KeyPressure { .. } => {
+                self.note_down(event);
                 self.stale = true;
             }
-            Event::ChannelPressure { value } => {
-                self.channel.pressure = value & 127;
-                self.stale = true;
+            Event::Preset { .. } | Event::Program { .. } => self.note_down(event),
+        }
+        // Everything is aimed anew from here.
+        self.stretch_frames = 0;
+    }
+
+    /// What an event leaves behind in the channel, whatever it does to voices.
+    fn note_down(&mut self, event: Event) {
+        match event {
+            Event::NoteOn { velocity: 0, .. } | Event::NoteOff { .. } => {}
+            Event::NoteOn { key, .. } => {
+                self.channel.take_glide_key(None);
+                self.last_key = Some(key & 127);
             }
-            Event::KeyPressure { key, value } => {
-                self.channel.set_key_pressure(key, value);
-                self.stale = true;
-            }
+            Event::Controller { controller, value } => self.channel.set_controller(controller, value),
+            Event::PitchBend { value } => self.channel.bend = value.clamp(-8_192, 8_191),
+            Event::ChannelPressure { value } => self.channel.pressure = value & 127,
+            Event::KeyPressure { key, value } => self.channel.set_key_pressure(key, value),
             Event::Preset { bank, program } => {
                 self.is_drum_track = bank >= DRUM_BANK;
                 self.select(bank, program & 127);
@@ -162,8 +178,6 @@ impl SynthProcessor {
                 self.select(selected.unwrap_or(self.bank_number), program & 127);
             }
         }
-        // Everything is aimed anew from here.
-        self.stretch_frames = 0;
     }
 
     fn control(&mut self, number: u8, value: u8) {
@@ -204,6 +218,16 @@ impl SynthProcessor {
     }
 
     fn note_on(&mut self, key: u8, velocity: u8) {
+        let glide = match self.channel.take_glide_key(self.last_key) {
+            Some(from) => portamento::glide(&self.channel, from, key, self.sample_rate_hz),
+            None => Glide::NONE,
+        };
+        self.last_key = Some(key);
+        self.strike(key, velocity, self.preset, glide);
+    }
+
+    /// Starts the voices of a note.
+    fn strike(&mut self, key: u8, velocity: u8, preset: Option<usize>, glide: Glide) {
         self.catch_up();
         self.serial += 1;
         let mono = self.channel.mono;
@@ -213,12 +237,7 @@ impl SynthProcessor {
             voice.sostenuto = false;
             voice.release();
         }
-        let glide = match self.channel.take_glide_key(self.last_key) {
-            Some(from) => portamento::glide(&self.channel, from, key, self.sample_rate_hz),
-            None => Glide::NONE,
-        };
-        self.last_key = Some(key);
-        let Some(preset) = self.preset else { return };
+        let Some(preset) = preset else { return };
         let bank = self.bank.clone();
         let zones = || start::zones(&bank, preset, key, velocity).take(NOTE_ZONES_MAX);
         self.voices.make_room(zones().count(), self.sample_rate_hz);
@@ -273,10 +292,15 @@ impl SynthProcessor {
 
     /// Ends every note with its release, pedals or not.
     pub(crate) fn release_all(&mut self) {
+        self.lift_pedals();
+        self.apply(Event::Controller { controller: controller::ALL_NOTES_OFF, value: 0 });
+    }
+
+    /// Lifts the pedals that hold notes.
+    pub(crate) fn lift_pedals(&mut self) {
         for pedal in [controller::SUSTAIN, controller::SOSTENUTO] {
             self.apply(Event::Controller { controller: pedal, value: 0 });
         }
-        self.apply(Event::Controller { controller: controller::ALL_NOTES_OFF, value: 0 });
     }
 
     /// Ends every note at once, without its release.
@@ -323,31 +347,31 @@ impl SynthProcessor {
 
     /// Says where all voices go until the next place of the grid, or the next corner of an envelope.
     fn aim(&mut self) {
-        self.catch_up();
-        let (kernel, bank) = (&self.kernel, &self.bank);
-        self.voices.retain_not(|voice, filter_is_quiet| {
-            let after = if filter_is_quiet { 0 } else { RINGING_FRAMES };
-            voice.playback.is_over(kernel, after) || voice.is_inaudible(bank)
-        });
-        let around = Surroundings {
-            bank: &self.bank,
-            channel: &self.channel,
-            sample_rate_hz: self.sample_rate_hz,
-            clock: self.clock,
-        };
-        if core::mem::take(&mut self.stale) {
-            self.voices.iter_mut().for_each(|voice| voice.follow_smoothly(around));
-        }
-        let grid = if self.voices.iter().any(Voice::is_lively) { FINE_GRID_FRAMES } else { GRID_FRAMES };
-        let mut frames = grid - (self.clock % u64::from(grid)) as u32;
         let clock = self.clock;
-        for voice in self.voices.iter_mut() {
-            let places = [voice.frames_to_release(clock), voice.frames_to_corner()];
-            frames = places.into_iter().flatten().fold(frames, u32::min);
-        }
+        let is_stale = core::mem::take(&mut self.stale);
+        let (kernel, bank) = (&self.kernel, &self.bank);
         let sample_rate_hz = self.sample_rate_hz;
+        let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, clock };
+        let (mut is_lively, mut nearest) = (false, GRID_FRAMES);
+        let forget = clock.is_multiple_of(u64::from(GRID_FRAMES));
+        self.voices.prepare(forget, |voice, filter_is_quiet| {
+            voice.catch_up(clock);
+            let ringing_frames = if filter_is_quiet { 0 } else { RINGING_FRAMES };
+            if voice.playback.is_over(kernel, ringing_frames) || voice.is_inaudible(bank) {
+                return false;
+            }
+            if is_stale {
+                voice.follow_smoothly(around);
+            }
+            is_lively = is_lively || voice.is_lively();
+            for frames in [voice.frames_to_release(clock), voice.frames_to_corner()].into_iter().flatten() {
+                nearest = nearest.min(frames);
+            }
+            true
+        });
+        let grid = if is_lively { FINE_GRID_FRAMES } else { GRID_FRAMES };
+        let frames = nearest.min(grid - (clock % u64::from(grid)) as u32);
         self.voices.for_each(|voice, group, lane| voice.aim(frames, group, lane, sample_rate_hz));
-        self.voices.settle();
         self.stretch_frames = frames;
     }
 }

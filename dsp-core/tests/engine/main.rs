@@ -1,5 +1,6 @@
 //! The engine from outside: whole banks and whole sessions.
 
+mod edits;
 mod notes;
 mod session;
 mod sessions;

@@ -1,0 +1,232 @@
+//! Sessions that are edited, or entered in the middle, while they play.
+
+use std::sync::LazyLock;
+
+use crate::sessions::{peak, session, track};
+use crate::small_bank::{small_bank, small_bank_bytes};
+use dsp_core::session::{Event, Mixer, TrackEvent};
+use dsp_core::soundfont::Bank;
+
+const VOLUME: u8 = 7;
+const SUSTAIN: u8 = 64;
+const SOSTENUTO: u8 = 66;
+
+fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::Controller { controller, value } }
+}
+
+fn on(frame: u64, key: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::NoteOn { key, velocity: 100 } }
+}
+
+fn off(frame: u64, key: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::NoteOff { key } }
+}
+
+fn mixer(bank: Bank, events: &[TrackEvent]) -> Mixer {
+    let mut track = track("a", &[]);
+    track.events.extend_from_slice(events);
+    Mixer::new(&session(vec![track]), &[Some(bank)]).unwrap()
+}
+
+fn edit(mixer: &mut Mixer, events: &[TrackEvent]) {
+    let mut track = track("a", &[]);
+    track.events.extend_from_slice(events);
+    mixer.set_session(&session(vec![track]), &[Some(bank())]).unwrap();
+}
+
+/// The small bank, one and the same each time.
+fn bank() -> Bank {
+    static BANK: LazyLock<Bank> = LazyLock::new(small_bank);
+    BANK.clone()
+}
+
+/// What comes out of the left side in the next frames.
+fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
+    let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
+    mixer.process(&mut left, &mut right);
+    left
+}
+
+/// What is heard from 8,000 frames after the edit on of a session that has played for 20,000.
+fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
+    let mut mixer = mixer(bank(), before);
+    mixer.play();
+    play(&mut mixer, 20_000);
+    edit(&mut mixer, after);
+    play(&mut mixer, 16_000).split_off(8_000)
+}
+
+/// What is heard there when nothing is edited.
+fn unedited(events: &[TrackEvent]) -> Vec<f32> {
+    let mut mixer = mixer(bank(), events);
+    mixer.play();
+    play(&mut mixer, 36_000).split_off(28_000)
+}
+
+fn frequency_hz(values: &[f32]) -> f64 {
+    let crossings = values.windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
+    crossings as f64 * 48_000.0 / values.len() as f64
+}
+
+fn assert_same_level(heard: &[f32], expected: &[f32], what: &str) {
+    let (heard, expected) = (peak(heard), peak(expected));
+    assert!(expected > 0.02, "{what}: nothing to compare with");
+    assert!((heard / expected - 1.0).abs() < 0.01, "{what}: {heard} instead of {expected}");
+}
+
+#[test]
+fn an_edit_elsewhere_does_not_repeat_what_controllers_once_ended() {
+    let note = [on(1_000, 69)];
+    let pedalled = [control(900, SUSTAIN, 127), on(1_000, 69), off(1_500, 69)];
+    for (what, early, sounding) in [
+        ("pedal up", vec![control(10, SUSTAIN, 127), control(20, SUSTAIN, 0)], &pedalled[..]),
+        ("all notes off", vec![control(10, 123, 0)], &note[..]),
+        ("all sound off", vec![control(10, 120, 0)], &note[..]),
+        ("reset all controllers", vec![control(10, 121, 0)], &pedalled[..]),
+        ("mono on", vec![control(10, 126, 1)], &note[..]),
+        ("poly on", vec![control(10, 127, 0)], &note[..]),
+    ] {
+        let before = [early, sounding.to_vec()].concat();
+        let after = [before.clone(), vec![on(90_000, 40)]].concat();
+        assert_same_level(&after_edit(&before, &after), &unedited(&before), what);
+    }
+}
+
+#[test]
+fn a_note_that_sostenuto_holds_sounds_on_through_an_edit_until_its_pedal_is_gone() {
+    let before = [on(10, 69), control(1_000, SOSTENUTO, 127), off(1_500, 69)];
+    let after = [&before[..], &[on(90_000, 40)]].concat();
+    assert_same_level(&after_edit(&before, &after), &unedited(&before), "sostenuto");
+    let without = [on(10, 69), off(1_500, 69)];
+    assert!(peak(&after_edit(&before, &without)) < 1e-3, "held by a pedal that is gone");
+}
+
+#[test]
+fn a_controller_that_an_edit_takes_away_is_at_its_default() {
+    let before = [control(10, VOLUME, 0), on(1_000, 69)];
+    assert!(peak(&unedited(&before)) < 1e-4);
+    let after = [on(1_000, 69)];
+    assert_same_level(&after_edit(&before, &after), &unedited(&after), "volume");
+}
+
+#[test]
+fn steps_of_data_count_once_however_often_a_track_is_edited() {
+    // A bend range of three semitones, and the wheel at its top: 441 Hz become 524.
+    let bend = TrackEvent { frame: 3, event: Event::PitchBend { value: 8_191 } };
+    let events = [control(0, 101, 0), control(0, 100, 0), control(0, 96, 0), bend, on(10, 69)];
+    let mut mixer = mixer(bank(), &events);
+    mixer.play();
+    play(&mut mixer, 9_000);
+    for frame in [90_000, 91_000, 92_000] {
+        edit(&mut mixer, &[&events[..], &[on(frame, 40)]].concat());
+        play(&mut mixer, 1_000);
+    }
+    let heard_hz = frequency_hz(&play(&mut mixer, 24_000));
+    assert!((heard_hz - 524.4).abs() < 4.0, "{heard_hz} Hz");
+}
+
+#[test]
+fn an_edit_while_it_stands_still_leaves_the_pedals_up() {
+    let before = [control(10, SUSTAIN, 127), on(1_000, 69)];
+    let mut mixer = mixer(bank(), &before);
+    mixer.play();
+    play(&mut mixer, 9_000);
+    mixer.stop();
+    edit(&mut mixer, &[&before[..], &[on(90_000, 40)]].concat());
+    mixer.live(0, Event::NoteOn { key: 60, velocity: 100 });
+    assert!(peak(&play(&mut mixer, 9_000)) > 0.05);
+    mixer.live(0, Event::NoteOff { key: 60 });
+    assert!(peak(&play(&mut mixer, 96_000)[90_000..]) < 1e-4, "a live note hangs");
+}
+
+/// The small bank, all of whose notes exclude each other.
+fn exclusive_bank() -> Bank {
+    const EXCLUSIVE_CLASS: u16 = 57;
+    let bytes = small_bank_bytes(|tables| {
+        tables.instrument_generators.insert(1, (EXCLUSIVE_CLASS, 1));
+        for bag in &mut tables.instrument_bags[1..] {
+            bag.0 += 1;
+        }
+    });
+    Bank::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn seeking_strikes_held_notes_in_the_order_in_which_they_were_played() {
+    // Of two keys that are down the later is heard, here the lower: 220.5 Hz.
+    for (what, bank, events) in [
+        ("exclusive class", exclusive_bank(), vec![on(10, 69), on(5_000, 57)]),
+        ("mono", bank(), vec![control(0, 126, 1), on(10, 69), on(5_000, 57)]),
+    ] {
+        let mut mixer = mixer(bank, &events);
+        mixer.seek(30_000);
+        mixer.play();
+        let heard_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
+        assert!((heard_hz - 220.5).abs() < 3.0, "{what}: {heard_hz} Hz");
+    }
+}
+
+#[test]
+fn seeking_leaves_notes_ended_that_a_controller_has_ended() {
+    for controller in [120, 123, 126] {
+        let mut mixer = mixer(bank(), &[on(10, 69), control(5_000, controller, 0)]);
+        mixer.seek(30_000);
+        mixer.play();
+        assert_eq!(peak(&play(&mut mixer, 9_000)), 0.0, "after controller {controller}");
+    }
+}
+
+#[test]
+fn seeking_strikes_a_held_note_by_the_program_it_was_played_by() {
+    let program = TrackEvent { frame: 5_000, event: Event::Program { program: 5 } };
+    let mut mixer = mixer(bank(), &[on(10, 69), program]);
+    mixer.seek(30_000);
+    mixer.play();
+    let heard_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
+    assert!((heard_hz - 441.0).abs() < 3.0, "{heard_hz} Hz");
+}
+
+#[test]
+fn seeking_keeps_a_note_that_sostenuto_holds_there() {
+    let events = [
+        on(10, 69),
+        control(5_000, SOSTENUTO, 127),
+        on(6_000, 76),
+        off(32_000, 69),
+        off(32_000, 76),
+        control(90_000, SOSTENUTO, 0),
+    ];
+    let mut mixer = mixer(bank(), &events);
+    mixer.seek(30_000);
+    mixer.play();
+    // Key 76 came after the pedal.
+    let heard = play(&mut mixer, 48_000).split_off(24_000);
+    let heard_hz = frequency_hz(&heard);
+    assert!(peak(&heard) > 0.05 && (heard_hz - 441.0).abs() < 3.0, "{heard_hz} Hz");
+}
+
+#[test]
+fn seeking_does_not_glide_and_the_next_note_glides_from_the_last_key() {
+    let glides = [control(0, 5, 100), control(0, 65, 127)];
+    let from_below = [&glides[..], &[control(5, 84, 45), on(10, 69)]].concat();
+    let mut held = mixer(bank(), &from_below);
+    held.seek(30_000);
+    held.play();
+    let heard_hz = frequency_hz(&play(&mut held, 10_000)[1_000..]);
+    assert!((heard_hz - 441.0).abs() < 8.0, "glides after a seek: {heard_hz} Hz");
+    // A glide of a second from key 45 up to 69, as from the start.
+    let events = [&glides[..], &[on(10, 45), off(2_000, 45), on(40_000, 69)]].concat();
+    let glide_hz = |seek: Option<u64>| {
+        let mut mixer = mixer(bank(), &events);
+        if let Some(frame) = seek {
+            mixer.seek(frame);
+        }
+        mixer.play();
+        let start = 41_000 - seek.unwrap_or(0) as usize;
+        frequency_hz(&play(&mut mixer, start + 9_600)[start..])
+    };
+    let expected_hz = glide_hz(None);
+    assert!(expected_hz < 300.0, "{expected_hz} Hz");
+    assert!((glide_hz(Some(30_000)) - expected_hz).abs() < 6.0);
+}
