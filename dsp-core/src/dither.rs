@@ -22,6 +22,7 @@ impl Tpdf {
         Self { state: dither.next() }
     }
 
+    #[inline]
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -30,15 +31,18 @@ impl Tpdf {
     }
 
     /// The next value of the dither, in steps: triangular over -1 to 1.
+    #[inline]
     fn value(&mut self) -> f64 {
         let bits = self.next();
-        let uniform = |bits: u32| f64::from(bits) / 4_294_967_296.0;
-        uniform((bits >> 32) as u32) - uniform(bits as u32)
+        // The difference of two uniform numbers of 32 bits, exact as a float.
+        let difference = (bits >> 32).cast_signed() - (bits & 0xffff_ffff).cast_signed();
+        difference as f64 / 4_294_967_296.0
     }
 
     /// Quantises a sample of full scale 1 to 16 bit with dither.
     ///
     /// The second of the pair says whether the sample lay outside the range and was clipped.
+    #[inline]
     pub fn quantize_16(&mut self, sample: f32) -> (i16, bool) {
         let exact = f64::from(sample) * 32_768.0 + self.value() + 0.5;
         // Rounded down; what an i32 cannot hold becomes its nearest end, which clips all the same.

@@ -71,6 +71,17 @@ impl Desk {
         self.strips[place].add_to(&mut self.buses, own, playing, frames, &mut self.scratch);
     }
 
+    /// Adds to the block that has begun what comes through a strip that is not the desk's own.
+    pub(super) fn add_from(
+        &mut self,
+        strip: &mut Strip,
+        playing: bool,
+        own: Option<[&[f32]; TRACK_OUTPUTS]>,
+        frames: usize,
+    ) {
+        strip.add_to(&mut self.buses, own, playing, frames, &mut self.scratch);
+    }
+
     /// Ends the block: effects, master gain, limiter.
     pub(super) fn finish(&mut self, left: &mut [f32], right: &mut [f32]) {
         let frames = left.len();

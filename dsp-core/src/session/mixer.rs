@@ -2,10 +2,12 @@
 //! master gain and limiter.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::desk::Desk;
+use super::leaving::LeavingPlayers;
 use super::strip::{SILENT_BLOCK, Strip, TRACK_OUTPUTS, TrackBlock};
 use super::track_player::Motion;
 use super::{Event, Session, Track, TrackPlayer};
@@ -31,6 +33,12 @@ pub enum MixerError {
         session_hz: u32,
         /// Rate that the mixer was made for.
         mixer_hz: u32,
+    },
+    /// Two tracks that go by the same id.
+    #[error("the session has more than one track {track_id:?}; the id of a track must be its own")]
+    DuplicateTrack {
+        /// The id that they share.
+        track_id: String,
     },
 }
 
@@ -61,6 +69,7 @@ pub struct Mixer {
     /// One for each strip of the desk.
     pub(super) players: Vec<TrackPlayer>,
     pub(super) desk: Desk,
+    leaving: LeavingPlayers,
     position: u64,
     playing: bool,
     scratch: Box<TrackBlock>,
@@ -72,12 +81,14 @@ impl Mixer {
     ///
     /// # Errors
     ///
-    /// [`MixerError::Synth`] for a sample rate or polyphony that cannot be played.
+    /// [`MixerError::Synth`] for a sample rate or polyphony that cannot be played,
+    /// [`MixerError::DuplicateTrack`] for tracks that share an id.
     pub fn new(session: &Session, banks: &[Option<Bank>]) -> Result<Self, MixerError> {
         let mut mixer = Self {
             sample_rate_hz: session.sample_rate_hz,
             players: Vec::new(),
             desk: Desk::new(session),
+            leaving: LeavingPlayers::NONE,
             position: 0,
             playing: false,
             scratch: Box::new(SILENT_BLOCK),
@@ -87,7 +98,8 @@ impl Mixer {
         Ok(mixer)
     }
 
-    /// Goes on with an edited session from where it is: what the edit does not touch sounds on.
+    /// Goes on with an edited session from where it is: what the edit does not touch sounds on. The notes
+    /// of a track that it removes, or gives another instrument, fade in a twentieth of a second.
     ///
     /// # Errors
     ///
@@ -100,6 +112,7 @@ impl Mixer {
             });
         }
         // Everything that can fail comes before anything is changed.
+        check_ids(&session.tracks)?;
         let mut fresh_players = Vec::new();
         for track in &session.tracks {
             let bank = bank_of(track, banks);
@@ -110,6 +123,7 @@ impl Mixer {
         }
         let strips = core::mem::take(&mut self.desk.strips);
         let mut old: Vec<_> = strips.into_iter().zip(core::mem::take(&mut self.players)).collect();
+        self.leaving.retire();
         for (track, fresh_player) in session.tracks.iter().zip(fresh_players) {
             let place = old.iter().position(|(strip, _)| strip.id == track.id);
             let (strip, player) = match (place.map(|place| old.swap_remove(place)), fresh_player) {
@@ -118,7 +132,11 @@ impl Mixer {
                     strip.set_mix(&TrackMix::of(track));
                     (strip, player)
                 }
-                (Some((mut strip, _)), Some(player)) => {
+                (Some((mut strip, old_player)), Some(mut player)) => {
+                    self.leaving.push(strip.without_input(), old_player);
+                    if strip.takes_input {
+                        player.cut_notes();
+                    }
                     strip.set_mix(&TrackMix::of(track));
                     (strip, player)
                 }
@@ -128,6 +146,7 @@ impl Mixer {
             self.desk.strips.push(strip);
             self.players.push(player);
         }
+        old.into_iter().for_each(|(strip, player)| self.leaving.push(strip, player));
         self.desk.set_session(session);
         Ok(())
     }
@@ -178,7 +197,13 @@ impl Mixer {
     pub fn seek(&mut self, frame: u64) {
         self.position = frame;
         if self.playing {
-            self.players.iter_mut().for_each(|player| player.seek(frame));
+            for (player, strip) in self.players.iter_mut().zip(&self.desk.strips) {
+                player.seek(frame);
+                if strip.takes_input {
+                    player.cut_notes();
+                }
+            }
+            self.leaving.cut();
             self.desk.jump();
         }
     }
@@ -188,9 +213,9 @@ impl Mixer {
         self.players.iter_mut().for_each(TrackPlayer::release_all);
     }
 
-    /// Voices that are computed now, of all tracks.
+    /// Voices that are computed now, of all tracks and of those that have gone and still fade.
     pub fn active_voices(&self) -> usize {
-        self.players.iter().map(TrackPlayer::active_voices).sum()
+        self.players.iter().map(TrackPlayer::active_voices).sum::<usize>() + self.leaving.active_voices()
     }
 
     /// Place of a track in the session's order.
@@ -263,6 +288,7 @@ impl Mixer {
             let own = sounds.then(|| self.scratch.each_ref().map(|output| &output[..frames]));
             self.desk.add(place, self.playing, own, frames);
         }
+        self.leaving.add_to(&mut self.desk, frames, &mut self.scratch);
         self.desk.finish(left, right);
         if self.playing {
             self.position += frames as u64;
@@ -280,6 +306,14 @@ impl Mixer {
     /// How many tracks there are.
     pub fn track_count(&self) -> usize {
         self.players.len()
+    }
+}
+
+fn check_ids(tracks: &[Track]) -> Result<(), MixerError> {
+    let mut ids = BTreeSet::new();
+    match tracks.iter().find(|track| !ids.insert(track.id.as_str())) {
+        Some(track) => Err(MixerError::DuplicateTrack { track_id: track.id.clone() }),
+        None => Ok(()),
     }
 }
 

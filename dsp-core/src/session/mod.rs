@@ -6,6 +6,7 @@
 
 mod desk;
 mod held_keys;
+mod leaving;
 mod mixer;
 mod offline;
 mod strip;

@@ -30,13 +30,18 @@ pub(super) struct GlidingGain {
 const GLIDE_SECS: f64 = 0.005;
 
 impl GlidingGain {
+    /// A gain at rest; one that is no number is 0.
     pub(super) fn new(gain: f32, sample_rate_hz: u32) -> Self {
+        let gain = if gain.is_finite() { gain } else { 0.0 };
         let per_frame = 1.0 - libm::exp(-1.0 / (GLIDE_SECS * f64::from(sample_rate_hz)));
         Self { current: f64::from(gain), target: f64::from(gain), per_frame }
     }
 
+    /// Where it glides from here on; what is no number is passed over.
     pub(super) fn set_target(&mut self, gain: f32) {
-        self.target = f64::from(gain);
+        if gain.is_finite() {
+            self.target = f64::from(gain);
+        }
     }
 
     pub(super) fn jump(&mut self) {
@@ -128,6 +133,26 @@ impl Strip {
         }
     }
 
+    /// A second way into the mix, for what sounded up to now; the input stays with this one.
+    pub(super) fn without_input(&self) -> Self {
+        let Self { ref id, left_gain, right_gain, send_gain, .. } = *self;
+        Self {
+            id: id.clone(),
+            left_gain,
+            right_gain,
+            send_gain,
+            takes_input: false,
+            input: SILENT_BLOCK,
+            last_input: [0.0; TRACK_OUTPUTS],
+            peaks: [0.0; 2],
+        }
+    }
+
+    /// Whether no input is heard, or fades.
+    pub(super) fn input_is_silent(&self) -> bool {
+        !self.takes_input && self.last_input == [0.0; TRACK_OUTPUTS]
+    }
+
     pub(super) fn set_mix(&mut self, mix: &TrackMix) {
         let gains = Gains::of(mix);
         self.left_gain.set_target(gains.left);
@@ -203,12 +228,17 @@ impl Strip {
         add_scaled(&mut buses.chorus, chorus, send_gain);
     }
 
+    /// What is no number in the input counts as silence: it would never leave the effects again.
     fn add_input(&mut self, playing: bool, frames: usize, block: &mut TrackBlock) {
         let comes_in = self.takes_input && playing;
         for (output, values) in block.iter_mut().enumerate() {
             let last = &mut self.last_input[output];
             for (value, input) in values[..frames].iter_mut().zip(&self.input[output]) {
-                *last = if comes_in { *input } else { faded(*last) };
+                *last = match comes_in {
+                    true if input.is_finite() => *input,
+                    true => 0.0,
+                    false => faded(*last),
+                };
                 *value += *last;
             }
         }

@@ -118,6 +118,14 @@ impl TrackPlayer {
         }
     }
 
+    /// Ends every note without its release, as fast as it goes without a click.
+    pub(super) fn fade_out(&mut self) {
+        self.held.let_all_go();
+        if let Some(synth) = &mut self.synth {
+            synth.fade_all();
+        }
+    }
+
     /// Cuts every note at once: the sound of the track comes from elsewhere from here on.
     pub(super) fn cut_notes(&mut self) {
         self.held.let_all_go();

@@ -104,6 +104,7 @@ impl ChorusProcessor {
     }
 
     /// The signal as it was the phase's delay ago, read between two frames.
+    #[inline(always)]
     fn delayed(&self, phase: u32) -> f32 {
         let delay = self.delays[(phase >> STEP_BITS) as usize];
         let whole = delay as usize;

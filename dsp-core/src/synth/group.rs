@@ -76,6 +76,7 @@ impl Group {
         for (place, target) in target.as_array().into_iter().enumerate() {
             quad.coefficient_steps[place][lane] = (target - quad.coefficients[place][lane]) * per_frame;
         }
+        self.moving = true;
     }
 
     /// Lets a lane's filter stay exactly what it is.
@@ -88,10 +89,13 @@ impl Group {
         }
     }
 
-    /// To be called when the aims of some lanes have been set anew.
-    pub(super) fn settle(&mut self) {
-        let moves = |quad: &Quad| quad.coefficient_steps.iter().any(|lanes| *lanes != [0.0; QUAD]);
-        self.moving = self.quads.iter().any(moves);
+    /// To be called before lanes are aimed: no filter moves until one is aimed.
+    pub(super) fn rest(&mut self) {
+        self.moving = false;
+    }
+
+    /// Forgets what is below all hearing in the filters' memory.
+    pub(super) fn forget_silence(&mut self) {
         for quad in &mut self.quads {
             for value in quad.inputs.iter_mut().chain(&mut quad.outputs).flatten() {
                 *value = if value.abs() < SILENCE { 0.0 } else { *value };

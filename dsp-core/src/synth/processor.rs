@@ -303,6 +303,12 @@ impl SynthProcessor {
         }
     }
 
+    /// Ends every note without its release, as fast as it goes without a click.
+    pub(crate) fn fade_all(&mut self) {
+        self.fade_where(|_| true);
+        self.stretch_frames = 0;
+    }
+
     /// Ends every note at once, without its release.
     pub(crate) fn cut_all(&mut self) {
         self.voices.clear();

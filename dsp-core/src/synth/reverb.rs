@@ -239,12 +239,18 @@ impl DelayLine {
         let first = values.len().min(self.values.len() - self.place);
         let (before, after) = values.split_at_mut(first);
         let (start, end) = self.values.split_at_mut(self.place);
-        for (value, line) in before.iter_mut().zip(end).chain(after.iter_mut().zip(start)) {
-            let delayed = *line;
-            *line = flush(*value + delayed * ALLPASS_FEEDBACK);
-            *value = delayed - *value;
-        }
+        pass_allpass(before, end);
+        pass_allpass(after, start);
         self.place = (self.place + values.len()) % self.values.len();
+    }
+}
+
+/// The frames of an allpass of which the delayed values stand in a row.
+fn pass_allpass(values: &mut [f32], line: &mut [f32]) {
+    for (value, line) in values.iter_mut().zip(line) {
+        let delayed = *line;
+        *line = flush(*value + delayed * ALLPASS_FEEDBACK);
+        *value = delayed - *value;
     }
 }
 

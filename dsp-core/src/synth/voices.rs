@@ -76,7 +76,7 @@ impl Voices {
         }
     }
 
-    /// Calls `visit` with every voice and its place.
+    /// Calls `visit` with every voice, and its group and lane.
     pub(super) fn for_each(&mut self, mut visit: impl FnMut(&mut Voice, &mut Group, usize)) {
         for Octet { group, voices, .. } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for (lane, voice) in voices.iter_mut().enumerate() {
@@ -87,24 +87,22 @@ impl Voices {
         }
     }
 
-    /// Lets go of the voices that `is_over` says are, of each voice and of whether its filter is quiet.
-    pub(super) fn retain_not(&mut self, mut is_over: impl FnMut(&mut Voice, bool) -> bool) {
+    /// Prepares all voices for being aimed: `stays` says which do, of each voice and of whether its filter
+    /// is quiet; the others are let go. `forget` is whether it is time to forget silence.
+    pub(super) fn prepare(&mut self, forget: bool, mut stays: impl FnMut(&mut Voice, bool) -> bool) {
         for Octet { group, voices, count } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
+            group.rest();
+            if forget {
+                group.forget_silence();
+            }
             for (lane, place) in voices.iter_mut().enumerate() {
                 let Some(voice) = place else { continue };
-                if is_over(voice, group.is_quiet(lane)) {
+                if !stays(voice, group.is_quiet(lane)) {
                     *place = None;
                     *count -= 1;
                     group.silence_lane(lane);
                 }
             }
-        }
-    }
-
-    /// To be called when voices have been aimed.
-    pub(super) fn settle(&mut self) {
-        for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
-            octet.group.settle();
         }
     }
 
