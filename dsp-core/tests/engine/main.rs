@@ -6,6 +6,7 @@ mod session;
 mod sessions;
 mod small_bank;
 mod soundfont;
+mod tracks;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]

@@ -1,0 +1,169 @@
+//! Tracks that go or change while they sound, and sound that comes from outside.
+
+use std::sync::LazyLock;
+
+use assert_no_alloc::assert_no_alloc;
+use dsp_core::session::{Event, Interpolation, Mixer, Session, TrackEvent, TrackMix};
+use dsp_core::soundfont::Bank;
+
+use crate::sessions::{peak, session, track};
+use crate::small_bank::small_bank;
+
+/// The small bank, one and the same each time.
+fn banks() -> [Option<Bank>; 1] {
+    static BANK: LazyLock<Bank> = LazyLock::new(small_bank);
+    [Some(BANK.clone())]
+}
+
+fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
+    let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
+    mixer.process(&mut left, &mut right);
+    left
+}
+
+fn steepest(values: &[f32]) -> f32 {
+    values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
+}
+
+/// A session whose only sounding track, the middle one of three, holds a note.
+fn held_note() -> Session {
+    session(vec![track("first", &[]), track("held", &[(0, 400_000, 69)]), track("last", &[])])
+}
+
+/// A mixer that has played [`held_note`] until the sine stands near its top, where a cut clicks most.
+fn sounding() -> Mixer {
+    let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
+    mixer.play();
+    let mut last = play(&mut mixer, 20_000)[19_999];
+    let top = peak(&play(&mut mixer, 1_000));
+    while last < 0.9 * top {
+        last = play(&mut mixer, 1)[0];
+    }
+    // What is heard lags: on to the place of the wave, of 108.84 frames a period, where what is played
+    // now stands at its top.
+    let lag = mixer.latency_frames() as f64 % 108.84;
+    play(&mut mixer, (108.84 - lag) as usize);
+    mixer
+}
+
+#[test]
+fn a_track_that_is_taken_away_or_changed_ends_without_a_click() {
+    let undisturbed = steepest(&play(&mut sounding(), 9_600));
+    type Edit = fn(&mut Session);
+    let edits: [(&str, Edit); 5] = [
+        ("removed", |session| drop(session.tracks.remove(1))),
+        ("without an instrument", |session| session.tracks[1].instrument = None),
+        ("another instrument", |session| session.tracks[1].instrument.as_mut().unwrap().program = 5),
+        ("polyphony", |session| session.polyphony = 32),
+        ("interpolation", |session| session.interpolation = Interpolation::Sinc),
+    ];
+    for (what, edit) in edits {
+        let mut mixer = sounding();
+        let mut edited = held_note();
+        edit(&mut edited);
+        mixer.set_session(&edited, &banks()).unwrap();
+        let heard = play(&mut mixer, 9_600);
+        // A fall by 96 dB in a twentieth of a second, 0.04 dB a frame, hardly bends a wave of 441 Hz.
+        let step = steepest(&heard);
+        assert!(step < 1.5 * undisturbed, "{what}: a step of {step}, {undisturbed} without the edit");
+    }
+}
+
+#[test]
+fn a_track_that_is_taken_away_is_silent_when_it_has_faded() {
+    let mut mixer = sounding();
+    let mut edited = held_note();
+    edited.tracks.remove(1);
+    mixer.set_session(&edited, &banks()).unwrap();
+    assert_eq!((mixer.track_count(), mixer.track_place("held")), (2, None));
+    assert_eq!(mixer.track_place("last"), Some(1));
+    assert_eq!(mixer.active_voices(), 1);
+    let lag = mixer.latency_frames();
+    let (mut left, mut right) = (vec![0.0; 9_600], vec![0.0; 9_600]);
+    assert_no_alloc(|| mixer.process(&mut left, &mut right));
+    assert!(peak(&left[lag..lag + 100]) > 0.02, "cut");
+    assert_eq!(peak(&left[lag + 2_600..]), 0.0, "sounds on");
+    assert_eq!(mixer.active_voices(), 0);
+    // It may come back, and what fades is cut by going elsewhere.
+    mixer.set_session(&held_note(), &banks()).unwrap();
+    assert!(peak(&play(&mut mixer, 4_800)) > 0.02);
+    mixer.set_session(&edited, &banks()).unwrap();
+    mixer.seek(300_000);
+    assert_eq!(peak(&play(&mut mixer, 4_800)), 0.0);
+}
+
+#[test]
+fn no_more_than_some_tracks_fade_at_a_time() {
+    let mut mixer = Mixer::new(&session(vec![]), &banks()).unwrap();
+    mixer.play();
+    play(&mut mixer, 1_000);
+    for number in 0..100 {
+        let one = session(vec![track(&format!("{number}"), &[(0, 400_000, 69)])]);
+        mixer.set_session(&one, &banks()).unwrap();
+    }
+    // The last one sounds, 32 fade.
+    assert_eq!(mixer.active_voices(), 33);
+}
+
+#[test]
+fn tracks_of_one_id_are_refused_and_nothing_changes() {
+    let mut twice = held_note();
+    twice.tracks[2].id = "held".to_owned();
+    let mut mixer = sounding();
+    let mut expected = sounding();
+    let error = mixer.set_session(&twice, &banks()).unwrap_err().to_string();
+    assert_eq!(error, "the session has more than one track \"held\"; the id of a track must be its own");
+    assert!(play(&mut mixer, 4_800) == play(&mut expected, 4_800), "the refused session is heard");
+    assert!(Mixer::new(&twice, &banks()).is_err());
+}
+
+#[test]
+fn what_is_no_number_does_not_stay_in_the_mix() {
+    let mut with_room = track("a", &[(0, 400_000, 69)]);
+    with_room.events[0].event = Event::Controller { controller: 91, value: 127 };
+    let mut mixer = Mixer::new(&session(vec![with_room]), &banks()).unwrap();
+    mixer.set_takes_input(0, true);
+    mixer.play();
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        mixer.track_input(0).unwrap().iter_mut().for_each(|output| output[..128].fill(bad));
+        let heard = play(&mut mixer, 128);
+        assert!(heard.iter().all(|value| value.is_finite()), "{bad}");
+    }
+    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, audible: true });
+    mixer.set_master_gain(f32::NAN);
+    for _ in 0..100 {
+        for input in mixer.track_input(0).unwrap() {
+            input.fill(0.25);
+        }
+        let heard = play(&mut mixer, 128);
+        assert!(heard.iter().all(|value| value.is_finite()));
+    }
+    let heard = play(&mut mixer, 128);
+    assert!(peak(&heard) > 0.1, "the input is not heard: {}", peak(&heard));
+}
+
+#[test]
+fn going_elsewhere_leaves_the_notes_of_a_track_to_the_outside() {
+    let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
+    mixer.set_takes_input(1, true);
+    mixer.play();
+    mixer.seek(30_000);
+    assert_eq!(mixer.active_voices(), 0, "its own notes sound");
+    let mut edited = held_note();
+    edited.polyphony = 32;
+    mixer.set_session(&edited, &banks()).unwrap();
+    assert_eq!(mixer.active_voices(), 0, "its own notes sound after an edit");
+    mixer.set_takes_input(1, false);
+    assert_eq!(mixer.active_voices(), 1);
+}
+
+#[test]
+fn a_stopped_track_whose_events_change_keeps_its_live_notes() {
+    let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
+    mixer.live(1, Event::NoteOn { key: 60, velocity: 100 });
+    play(&mut mixer, 4_800);
+    let mut edited = held_note();
+    edited.tracks[1].events.push(TrackEvent { frame: 500_000, event: Event::NoteOff { key: 60 } });
+    mixer.set_session(&edited, &banks()).unwrap();
+    assert!(peak(&play(&mut mixer, 9_600)[4_800..]) > 0.05);
+}
