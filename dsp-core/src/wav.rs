@@ -93,20 +93,26 @@ impl<W: Write + Seek> WavWriter<W> {
         if self.audio_bytes > MAX_AUDIO_BYTES {
             return Err(WavError::TooLong { limit_bytes: MAX_AUDIO_BYTES });
         }
-        for (&left, &right) in left.iter().zip(right) {
-            for (sample, dither) in [left, right].into_iter().zip(&mut self.dither) {
-                match self.format {
-                    SampleFormat::Pcm16 => {
-                        let (value, clipped) = dither.quantize_16(sample);
+        match self.format {
+            SampleFormat::Pcm16 => {
+                let [left_dither, right_dither] = &mut self.dither;
+                let count = 2 * left.len().min(right.len());
+                let mut writer = self.writer.get_i16_writer(count as u32);
+                for (left, right) in left.iter().zip(right) {
+                    for (value, clipped) in [left_dither.quantize_16(*left), right_dither.quantize_16(*right)]
+                    {
                         self.clipped_samples += u64::from(clipped);
-                        self.writer.write_sample(value).map_err(from_hound)?;
+                        writer.write_sample(value);
                         self.encoded.extend_from_slice(&value.to_le_bytes());
                     }
-                    SampleFormat::Float32 => {
-                        self.clipped_samples += u64::from(sample.abs() > 1.0);
-                        self.writer.write_sample(sample).map_err(from_hound)?;
-                        self.encoded.extend_from_slice(&sample.to_le_bytes());
-                    }
+                }
+                writer.flush().map_err(from_hound)?;
+            }
+            SampleFormat::Float32 => {
+                for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
+                    self.clipped_samples += u64::from(sample.abs() > 1.0);
+                    self.writer.write_sample(sample).map_err(from_hound)?;
+                    self.encoded.extend_from_slice(&sample.to_le_bytes());
                 }
             }
         }
