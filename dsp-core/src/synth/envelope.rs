@@ -105,6 +105,14 @@ impl VolumeEnvelope {
         }
     }
 
+    /// Frames to the end of the delay, while that is not over.
+    pub(super) fn delay_frames(&self, times: &EnvelopeTimes) -> Option<f32> {
+        match self.stage {
+            Stage::Delay(share) => Some((1.0 - share) * times.delay),
+            _ => None,
+        }
+    }
+
     /// Whether it falls, all of the way in less than `frames`.
     pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
         self.stage.falls_within(times, frames)

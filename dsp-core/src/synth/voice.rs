@@ -342,6 +342,11 @@ impl Voice {
         Some((frames as u32).max(1))
     }
 
+    /// Whether the volume's delay is not over: the sample waits for it.
+    pub(super) fn waits(&self) -> bool {
+        self.now.volume.delay_frames(&self.settings.volume_times).is_some_and(|frames| frames >= 1.0)
+    }
+
     /// Whether anything moves so fast that straight lines over the whole of a coarse grid would be heard:
     /// a pitch, which goes in steps, or a fall.
     pub(super) fn is_lively(&self) -> bool {

@@ -169,7 +169,7 @@ impl Voices {
         for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for (voice, chunk) in octet.voices.iter_mut().zip(&mut self.chunks) {
                 let Some(voice) = voice else { continue };
-                match waves.of(voice.sample) {
+                match waves.of(voice.sample).filter(|_| !voice.waits()) {
                     Some(wave) => {
                         let out = &mut chunk[..frames];
                         voice.playback.read(wave, kernel, &mut self.scratch, out);

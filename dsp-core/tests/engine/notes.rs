@@ -123,3 +123,20 @@ fn a_melodic_track_comes_back_from_the_drums() {
         assert!((heard_hz - 220.5).abs() < 4.0, "after bank select {back}: {heard_hz} Hz");
     }
 }
+
+#[test]
+fn a_sample_waits_for_the_delay_of_the_volume() {
+    const DELAY_VOL_ENV: u16 = 33;
+    const SAMPLE_MODES: u16 = 54;
+    // Half a second, far longer than the sample, which plays once.
+    let bytes = small_bank_bytes(|tables: &mut Tables| {
+        for generator in &mut tables.instrument_generators {
+            if generator.0 == SAMPLE_MODES {
+                *generator = (DELAY_VOL_ENV, (-1_200_i16).cast_unsigned());
+            }
+        }
+    });
+    let heard = play(Bank::from_bytes(&bytes).unwrap(), vec![on(0, 69)], 30_000, 256);
+    assert_eq!(peak(&heard[..23_999]), 0.0);
+    assert!(peak(&heard[24_000..25_200]) > 0.05, "the sample had gone by: {}", peak(&heard[24_000..]));
+}
