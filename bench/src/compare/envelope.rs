@@ -1,9 +1,12 @@
 //! How fast notes rise and fall.
 //!
-//! A time is where the smoothed level crosses a threshold. Where a level lingers near the threshold, a
-//! hair's difference of level moves the crossing far; so the reference's crossing is an interval, from
-//! where it crosses a quarter of a decibel above the threshold to a quarter below it. Within it times do
-//! not differ; outside, they differ by all that is between the two crossings.
+//! A time is where the smoothed level crosses a threshold. Where a level lingers near the threshold, as
+//! in the swell of a choir or the beats of two strings, a hair's difference of level moves the crossing
+//! far, and the crossing says nothing of the envelope. So the level is asked too: what times that
+//! are [`SHARE`] longer change of the level of a straight envelope at the threshold is also how far the
+//! reference's threshold may be off. Between its crossings of the threshold moved up and down by
+//! this, times do not differ; outside, they differ by all that is between the two crossings. On a
+//! straight rise or fall both ways of counting come to the same.
 
 use super::Piece;
 use super::notes::{HELD_MS, RELEASE_MS, frames};
@@ -14,12 +17,16 @@ const STEP_FRAMES: usize = frames(1);
 /// Frames over which power is averaged, from MIDI key 48 on and below.
 const SMOOTH_FRAMES: usize = frames(20);
 const SMOOTH_LOW_FRAMES: usize = frames(50);
-/// Half of the width of the reference's interval in decibels.
-const HALF_WIDTH_DB: f64 = 0.25;
+/// How much longer or shorter a time may be.
+const SHARE: f64 = 0.05;
 /// Differences up to this do not count, in milliseconds: the reference's envelopes move once in 64
 /// frames, and it starts and ends notes there.
 const GRID_MS: f64 = 1.5;
 
+/// Where an attack ends, in decibels below the loudest.
+const ATTACK_DB: f64 = 3.0;
+/// How far a decay is followed, in decibels.
+const DECAY_DB: f64 = 20.0;
 /// How far a release is followed, in decibels.
 const RELEASE_DB: f64 = 40.0;
 /// Releases that would have to be followed below this level of the reference's are not compared: our voices
@@ -43,10 +50,11 @@ pub(crate) fn compare(ours: Piece<'_>, theirs: Piece<'_>, key: u8) -> EnvelopeDi
     let smooth = if key < 48 { SMOOTH_LOW_FRAMES } else { SMOOTH_FRAMES };
     let (ours, theirs) = (Envelope::of(ours, smooth), Envelope::of(theirs, smooth));
     EnvelopeDifference {
-        attack: difference(&ours, &theirs, Envelope::attack_ms, f64::from(HELD_MS)),
-        decay: difference(&ours, &theirs, Envelope::decay_ms, f64::from(HELD_MS)),
+        // An attack is straight in amplitude, falls are straight in decibels.
+        attack: difference(&ours, &theirs, Envelope::attack_ms, HELD_MS, 20.0 * (1.0 + SHARE).log10()),
+        decay: difference(&ours, &theirs, Envelope::decay_ms, HELD_MS, DECAY_DB * SHARE),
         release: if theirs.is_heard_to_its_end() {
-            difference(&ours, &theirs, Envelope::release_ms, f64::from(RELEASE_MS))
+            difference(&ours, &theirs, Envelope::release_ms, RELEASE_MS, RELEASE_DB * SHARE)
         } else {
             None
         },
@@ -54,19 +62,21 @@ pub(crate) fn compare(ours: Piece<'_>, theirs: Piece<'_>, key: u8) -> EnvelopeDi
 }
 
 /// `time` gives the milliseconds to a threshold moved up by some decibels; `longest_ms` stands in for
-/// a threshold that is not reached.
+/// a threshold that is not reached; `half_width_db` is how far the reference's threshold may be off.
 fn difference(
     ours: &Envelope,
     theirs: &Envelope,
     time: impl Fn(&Envelope, f64) -> Option<f64>,
-    longest_ms: f64,
+    longest_ms: u32,
+    half_width_db: f64,
 ) -> Option<f64> {
+    let longest_ms = f64::from(longest_ms);
     let (own, reference) = (time(ours, 0.0), time(theirs, 0.0));
     if own.is_none() && reference.is_none() {
         return None;
     }
     let edge = |offset_db| time(theirs, offset_db).unwrap_or(longest_ms);
-    let (one, other) = (edge(HALF_WIDTH_DB), edge(-HALF_WIDTH_DB));
+    let (one, other) = (edge(half_width_db), edge(-half_width_db));
     let own = own.unwrap_or(longest_ms);
     let outside = (one.min(other) - own).max(own - one.max(other));
     if outside <= GRID_MS {
@@ -111,13 +121,13 @@ impl Envelope {
     }
 
     fn attack_ms(&self, offset_db: f64) -> Option<f64> {
-        let threshold_db = self.loudest().1 - 3.0 + offset_db;
+        let threshold_db = self.loudest().1 - ATTACK_DB + offset_db;
         self.held().iter().position(|&level| level >= threshold_db).map(|place| place as f64)
     }
 
     fn decay_ms(&self, offset_db: f64) -> Option<f64> {
         let (loudest_place, loudest_db) = self.loudest();
-        let threshold_db = loudest_db - 20.0 + offset_db;
+        let threshold_db = loudest_db - DECAY_DB + offset_db;
         last_above(&self.held()[loudest_place..], threshold_db).map(|place| (loudest_place + place) as f64)
     }
 
@@ -185,6 +195,28 @@ mod tests {
         assert!((-22.0..-16.0).contains(&fast_decay), "{fast_decay}");
         let slow_release = compared(&note(0.2, 3.0, 1.2), &reference).release.expect("a release");
         assert!((16.0..22.0).contains(&slow_release), "{slow_release}");
+    }
+
+    #[test]
+    fn the_limit_is_that_of_straight_envelopes() {
+        let attack = |ratio: f64| {
+            let difference = compared(&note(0.4 * ratio, 1e9, 1.0), &note(0.4, 1e9, 1.0));
+            difference.attack.expect("an attack").abs()
+        };
+        let falls = |decay: f64, release: f64| {
+            let difference = compared(&note(0.2, 3.0 * decay, release), &note(0.2, 3.0, 1.0));
+            [difference.decay, difference.release].map(|value| value.expect("a fall").abs())
+        };
+        for ratio in [0.92, 1.08] {
+            assert!(attack(ratio) > 5.0, "attack {ratio}: {}", attack(ratio));
+            assert!(falls(ratio, 1.0)[0] > 5.0, "decay {ratio}: {:?}", falls(ratio, 1.0));
+            assert!(falls(1.0, ratio)[1] > 5.0, "release {ratio}: {:?}", falls(1.0, ratio));
+        }
+        for ratio in [0.96, 1.04] {
+            assert_eq!(attack(ratio), 0.0, "attack {ratio}");
+            assert_eq!(falls(ratio, 1.0)[0], 0.0, "decay {ratio}");
+            assert_eq!(falls(1.0, ratio)[1], 0.0, "release {ratio}");
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Differences that follow from the SoundFont specification, each with its clause.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::Context as _;
 use serde::Deserialize;
 
+use super::conditions::{Conditions, Offset};
 use super::notes::Note;
 
 /// What is measured on a note.
@@ -68,20 +69,18 @@ pub(crate) struct Exceptions {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exception {
-    /// File stem of the bank.
-    bank: String,
-    /// `melodic` or `drums`.
-    presets: PresetKind,
+    /// File stems of the banks.
+    banks: BTreeSet<String>,
     /// Programs; all where left out.
     programs: Option<BTreeSet<u8>>,
     /// Keys; all where left out.
     keys: Option<BTreeSet<u8>>,
-    /// What differs.
-    measures: BTreeSet<Measure>,
-    /// The most that it may differ.
-    at_most: f64,
-    /// A velocity at which the difference must be gone: shows that its cause is what the reason says.
-    gone_at_velocity: Option<u8>,
+    /// What differs, and the most that it may.
+    at_most: BTreeMap<Measure, f64>,
+    /// What makes the two do the same in this. Played so, the difference must be gone: shows that its
+    /// cause is what the reason says.
+    #[serde(default)]
+    gone_with: Remedy,
     /// Section of the SoundFont specification 2.04 that we follow.
     pub(crate) clause: String,
     /// What FluidSynth does instead.
@@ -90,11 +89,48 @@ pub(crate) struct Exception {
     used: Cell<bool>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum PresetKind {
-    Melodic,
-    Drums,
+/// Amounts that NRPNs add to generators, by number, in the generators' units.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Remedy {
+    /// In our engine.
+    ours: Vec<(u8, i32)>,
+    /// In FluidSynth.
+    theirs: Vec<(u8, i32)>,
+    /// In FluidSynth, for each step of the velocity below 127.
+    theirs_per_step: Vec<(u8, f64)>,
+    /// In both.
+    both: Vec<(u8, i32)>,
+    /// Whether FluidSynth is tuned up by the least step there is.
+    theirs_nudged: bool,
+}
+
+impl Remedy {
+    fn conditions(&self, velocity: u8) -> Conditions {
+        let fixed = |list: &[(u8, i32)]| -> Vec<Offset> {
+            list.iter().map(|&(generator, amount)| Offset { generator, amount }).collect()
+        };
+        let steps = f64::from(127 - velocity.min(127));
+        let stepped = self
+            .theirs_per_step
+            .iter()
+            .map(|&(generator, amount)| Offset { generator, amount: (amount * steps).round() as i32 });
+        let (mut ours, mut theirs) = (fixed(&self.ours), fixed(&self.theirs));
+        theirs.extend(stepped);
+        ours.extend(fixed(&self.both));
+        theirs.extend(fixed(&self.both));
+        Conditions { velocity, ours, theirs, theirs_nudged: self.theirs_nudged }
+    }
+}
+
+/// A difference beyond its limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'a> {
+    /// File stem of the bank.
+    pub(crate) bank: &'a str,
+    pub(crate) note: Note,
+    pub(crate) measure: Measure,
+    pub(crate) value: f64,
 }
 
 impl Exceptions {
@@ -104,24 +140,17 @@ impl Exceptions {
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// The exception that explains a difference beyond the limit. `at` measures the note again at another
-    /// velocity.
+    /// The first exception that explains a difference beyond the limit. `again` measures the note in
+    /// other conditions.
     pub(crate) fn explain(
         &self,
-        bank: &str,
-        note: Note,
-        measure: Measure,
-        value: f64,
-        mut at: impl FnMut(u8) -> anyhow::Result<Option<f64>>,
+        found: Found<'_>,
+        velocity: u8,
+        mut again: impl FnMut(Conditions) -> anyhow::Result<Option<f64>>,
     ) -> anyhow::Result<Option<&Exception>> {
-        for exception in
-            self.exception.iter().filter(|exception| exception.covers(bank, note, measure, value))
-        {
-            let gone = match exception.gone_at_velocity {
-                None => true,
-                Some(velocity) => at(velocity)?.is_none_or(|value| value.abs() <= measure.limit()),
-            };
-            if gone {
+        for exception in self.exception.iter().filter(|exception| exception.covers(found)) {
+            let left = again(exception.gone_with.conditions(velocity))?;
+            if left.is_none_or(|value| value.abs() <= found.measure.limit()) {
                 exception.used.set(true);
                 return Ok(Some(exception));
             }
@@ -131,20 +160,18 @@ impl Exceptions {
 
     /// Exceptions for these banks that have explained nothing.
     pub(crate) fn unused(&self, banks: &[&str]) -> impl Iterator<Item = &Exception> {
-        let here = |exception: &&Exception| banks.contains(&exception.bank.as_str());
+        let here = |exception: &&Exception| exception.banks.iter().any(|bank| banks.contains(&bank.as_str()));
         self.exception.iter().filter(here).filter(|exception| !exception.used.get())
     }
 }
 
 impl Exception {
-    fn covers(&self, bank: &str, note: Note, measure: Measure, value: f64) -> bool {
-        let kind = if note.is_drum() { PresetKind::Drums } else { PresetKind::Melodic };
-        self.bank == bank
-            && self.presets == kind
+    fn covers(&self, found: Found<'_>) -> bool {
+        let Found { bank, note, measure, value } = found;
+        self.banks.contains(bank)
             && self.programs.as_ref().is_none_or(|programs| programs.contains(&note.program))
             && self.keys.as_ref().is_none_or(|keys| keys.contains(&note.key))
-            && self.measures.contains(&measure)
-            && value.abs() <= self.at_most
+            && self.at_most.get(&measure).is_some_and(|most| value.abs() <= *most)
     }
 }
 
@@ -154,12 +181,10 @@ mod tests {
 
     const FILE: &str = r#"
 [[exception]]
-bank = "A"
-presets = "melodic"
+banks = ["A"]
 programs = [3, 4]
-measures = ["bands", "decay"]
-at_most = 6.0
-gone_at_velocity = 127
+at_most = { bands = 6.0, decay = 6.0 }
+gone_with = { theirs_per_step = [[8, -18.75]], both = [[9, -960]], ours = [[38, 4800]] }
 clause = "8.4.2"
 reason = "left out"
 "#;
@@ -169,16 +194,20 @@ reason = "left out"
         let exceptions: Exceptions = toml::from_str(FILE).expect("reads");
         let note = |program| Note { bank: 0, program, key: 60 };
         let explained = |bank: &str, program, measure, value, again: f64| {
-            let found = exceptions.explain(bank, note(program), measure, value, |velocity| {
-                assert_eq!(velocity, 127);
+            let found = Found { bank, note: note(program), measure, value };
+            let explained = exceptions.explain(found, 100, |with| {
+                let offset = |generator, amount| Offset { generator, amount };
+                assert_eq!(with.velocity, 100);
+                assert_eq!(with.ours, [offset(38, 4_800), offset(9, -960)]);
+                assert_eq!(with.theirs, [offset(8, -506), offset(9, -960)]);
                 Ok(Some(again))
             });
-            found.expect("measures").is_some()
+            explained.expect("measures").is_some()
         };
         assert_eq!(exceptions.unused(&["A"]).count(), 1);
         assert!(explained("A", 3, Measure::Bands, 2.0, 0.3));
         assert!(explained("A", 4, Measure::Decay, -6.0, 4.9));
-        assert!(!explained("A", 3, Measure::Bands, 2.0, 1.6), "still there at the other velocity");
+        assert!(!explained("A", 3, Measure::Bands, 2.0, 1.6), "still there");
         assert!(!explained("A", 3, Measure::Bands, 6.1, 0.0), "too much");
         assert!(!explained("A", 5, Measure::Bands, 2.0, 0.0), "another program");
         assert!(!explained("A", 3, Measure::Pitch, 2.0, 0.0), "another measure");

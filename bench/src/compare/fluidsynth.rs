@@ -33,9 +33,15 @@ const DRUM_CHANNEL: u8 = 9;
 const ALL_SOUND_OFF: u8 = 120;
 
 /// Renders notes one after the other, each in its slot.
-pub(crate) fn render(bank: &Path, notes: &[Note], velocity: u8, folder: &Path) -> anyhow::Result<Sound> {
+pub(crate) fn render(
+    bank: &Path,
+    notes: &[Note],
+    velocity: u8,
+    more_controllers: &[(u8, u8)],
+    folder: &Path,
+) -> anyhow::Result<Sound> {
     let (midi, wav) = (folder.join("notes.mid"), folder.join("notes.wav"));
-    song(notes, velocity).save(&midi)?;
+    song(notes, velocity, more_controllers).save(&midi)?;
     let output = Command::new("fluidsynth")
         .args(["-n", "-i", "-q", "-R", "0", "-C", "0", "-r", &RATE_HZ.to_string(), "-g", &GAIN.to_string()])
         .args(["-o", "synth.polyphony=256", "-o", "synth.cpu-cores=1", "-O", "float", "-T", "wav", "-F"])
@@ -51,7 +57,7 @@ pub(crate) fn render(bank: &Path, notes: &[Note], velocity: u8, folder: &Path) -
 }
 
 /// The notes as a MIDI file, one track.
-fn song(notes: &[Note], velocity: u8) -> Smf<'static> {
+fn song(notes: &[Note], velocity: u8, more_controllers: &[(u8, u8)]) -> Smf<'static> {
     let mut track = Vec::new();
     let mut now_ms = 0;
     let mut push = |at_ms: u32, kind| {
@@ -68,7 +74,7 @@ fn song(notes: &[Note], velocity: u8) -> Smf<'static> {
         };
         let start_ms = place * SLOT_MS;
         midi(start_ms, MidiMessage::ProgramChange { program: u7::new(note.program) });
-        for (number, value) in CONTROLLERS {
+        for (number, value) in CONTROLLERS.into_iter().chain(more_controllers.iter().copied()) {
             midi(start_ms, controller(number, value));
         }
         let key = u7::new(note.key);

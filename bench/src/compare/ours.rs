@@ -21,7 +21,12 @@ const ALL_SOUND_OFF: u8 = 120;
 pub(crate) const OVER_FLUIDSYNTH_DB: f64 = -7.25;
 
 /// Renders notes one after the other, each in its slot.
-pub(crate) fn render(bank: &Bank, notes: &[Note], velocity: u8) -> anyhow::Result<Sound> {
+pub(crate) fn render(
+    bank: &Bank,
+    notes: &[Note],
+    velocity: u8,
+    more_controllers: &[(u8, u8)],
+) -> anyhow::Result<Sound> {
     let mut events = Vec::new();
     for (place, note) in notes.iter().enumerate() {
         let start = place * frames(SLOT_MS);
@@ -29,7 +34,7 @@ pub(crate) fn render(bank: &Bank, notes: &[Note], velocity: u8) -> anyhow::Resul
             events.push(TrackEvent { frame: (start + frames(offset_ms)) as u64, event });
         };
         push(0, Event::Preset { bank: note.bank, program: note.program });
-        for (controller, value) in CONTROLLERS {
+        for (controller, value) in CONTROLLERS.into_iter().chain(more_controllers.iter().copied()) {
             push(0, Event::Controller { controller, value });
         }
         push(ON_MS, Event::NoteOn { key: note.key, velocity });
