@@ -3,7 +3,7 @@
 use super::Piece;
 
 /// Frames of a block of FluidSynth. A note that its player finds due starts at the beginning of a block
-/// (`fluid_seq.c` and `fluid_midi.c`), and is heard in the one after it.
+/// (`fluid_midi.c`), and is heard in the one after it, as drums show.
 const BLOCK_FRAMES: usize = 64;
 /// How far from there the two are compared, in frames: filters and envelopes may move what is most alike a
 /// little. Less than half of the period of the highest key, or a tone would fit a period off.
