@@ -2,7 +2,7 @@
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame};
-use crate::rig::{AT_ONCE, Rig, SINE_HZ, Sound, level, off, on, tables};
+use crate::rig::{AT_ONCE, Rig, SINE_HZ, Sound, control, level, off, on, tables};
 
 /// Level of the left side at a time against full, in decibels.
 fn db_at(sound: &Sound, full: f64, secs: f64) -> f64 {
@@ -207,4 +207,15 @@ fn low_keys_hold_and_decay_the_modulation_longer() {
         let measured = octaves_at(&sound, hold_secs + 0.2);
         assert_near(&format!("key {key} decaying"), measured, 1.0 - 0.2 / decay_secs, TOLERANCE_OCTAVES);
     }
+}
+
+#[test]
+fn what_a_controller_lifts_is_heard_to_its_end() {
+    // An attenuation of 57.6 dB that controller 1 takes away again, and a fall by 96 dB in four seconds.
+    const MODULATION_LIFTS: [u16; 5] = [0x0081, INITIAL_ATTENUATION, (-576_i16).cast_unsigned(), 0, 0];
+    let generators = [(INITIAL_ATTENUATION, 1_440), (DECAY_VOL_ENV, 2_400), (SUSTAIN_VOL_ENV, 1_440)];
+    let rig = Rig::of(&tables(&level(), &generators, &[MODULATION_LIFTS]));
+    let sound = rig.play(&[(0.0, control(1, 127)), (0.0, on(60, 127))], 5.0);
+    let last = sound.left.iter().rev().find(|value| **value != 0.0).expect("a sound").abs();
+    assert!(db(last) < -95.0, "cut at {} dBFS", db(last));
 }

@@ -117,3 +117,15 @@ fn a_soft_note_has_a_lower_cutoff() {
         assert_near(&format!("velocity {velocity}"), db(level(&rig) / level(&open)), expected, 0.15);
     }
 }
+
+#[test]
+fn a_filter_rings_on_behind_the_end_of_its_sample() {
+    // 4500 cents are 110 Hz; a resonance of 30 dB there rings for most of a second behind the 42 ms of the
+    // sample, which plays once.
+    let rig = Rig::sine(&[(SAMPLE_MODES, 0), (INITIAL_FILTER_FC, 4_500), (INITIAL_FILTER_Q, 300)]);
+    let sound = rig.hold(60, 127, 2.0);
+    let peak = sound.left.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
+    let last = sound.left.iter().rev().find(|value| **value != 0.0).expect("a sound").abs();
+    assert!(db(last) < -90.0 && db(last / peak) < -40.0, "ends at {} dBFS, peak {}", db(last), db(peak));
+    assert_near("voices at the end", sound.active_voices as f64, 0.0, 0.0);
+}

@@ -3,9 +3,9 @@
 use dsp_core::session::Event;
 
 use crate::generator::*;
-use crate::maker::Tables;
+use crate::maker::{ModulatorRecord, Tables};
 use crate::measure::{assert_near, cents_at, db, frame};
-use crate::rig::{LOOP, Rig, SINE_HZ, Sound, control, level, off, on, steady};
+use crate::rig::{LOOP, Rig, SINE_HZ, Sound, control, level, off, on, sine, steady, tables};
 
 const PORTAMENTO_TIME: u8 = 5;
 const SUSTAIN: u8 = 64;
@@ -151,6 +151,38 @@ fn a_note_of_an_exclusive_class_ends_the_others() {
     assert_near("the same class", db_at(&play(50, 55), 0.3), 0.0, 0.01);
     assert_near("another class", db_at(&play(50, 70), 0.3), 6.02, 0.01);
     assert_near("no class", db_at(&play(100, 110), 0.3), 6.02, 0.01);
+}
+
+#[test]
+fn an_exclusive_class_is_that_of_a_preset() {
+    // 8.1.2, number 57: "within the scope of a preset".
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[(EXCLUSIVE_CLASS, 1)]), &[]), Some(sample));
+    for program in [0, 1] {
+        tables.add_preset(0, program);
+        tables.add_preset_zone((&[], &[]), Some(instrument));
+    }
+    let rig = Rig::of(&tables);
+    let program = (0.1, Event::Program { program: 1 });
+    let other = rig.play(&[(0.0, on(50, 127)), program, (0.2, on(55, 127))], 0.4);
+    let same = rig.play(&[(0.0, on(50, 127)), (0.2, on(55, 127))], 0.4);
+    assert_near("another preset", db_at(&other, 0.3), 6.02, 0.01);
+    assert_near("the same preset", db_at(&same, 0.3), 0.0, 0.01);
+}
+
+#[test]
+fn pressure_is_on_the_key_that_was_struck() {
+    // 8.1.2, number 46: another key sounds, but nobody presses it.
+    const PRESSURE_TO_TUNE: ModulatorRecord = [10, FINE_TUNE, 100, 0, 0];
+    let rig = Rig::of(&tables(&sine(), &[(KEYNUM, 72)], &[PRESSURE_TO_TUNE]));
+    let pitch = |key: u8| {
+        let events = [(0.0, Event::KeyPressure { key, value: 64 }), (0.0, on(60, 127))];
+        cents_at(&rig.play(&events, 0.5).left, 0.3, 2.0 * SINE_HZ)
+    };
+    assert_near("pressure on the struck key", pitch(60), 50.0, 0.5);
+    assert_near("pressure on the key that sounds", pitch(72), 0.0, 0.5);
 }
 
 #[test]

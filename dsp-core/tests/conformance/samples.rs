@@ -173,6 +173,31 @@ fn the_sides_of_a_stereo_sample_sound_together_at_the_pitch_of_the_right_one() {
 }
 
 #[test]
+fn layers_of_a_stereo_sample_are_tuned_by_themselves() {
+    // One instrument of two sides in two zones of the preset, the second an octave up.
+    let mut tables = Tables::new();
+    for (link, kind) in [(1, 4), (0, 2)] {
+        let sample = tables.add_sample(&sine(), LOOP);
+        let header = &mut tables.samples[usize::from(sample)];
+        (header.link, header.kind) = (link, kind);
+    }
+    let instrument = tables.add_instrument();
+    for (sample, pan) in [(0, -500), (1, 500)] {
+        tables.add_instrument_zone((&steady(&[(PAN, pan)]), &[]), Some(sample));
+    }
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    tables.add_preset_zone((&[(COARSE_TUNE, 12)], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(60, 127, 0.5);
+    // Both sides are the same sum of two octaves, so neither is a tone of its own.
+    let [left, right] = [&sound.left, &sound.right].map(|side| crate::measure::rms(&side[frame(0.1)..]));
+    assert_near("the sides", db(left / right), 0.0, 0.01);
+    let differences: Vec<f64> =
+        sound.left.iter().zip(&sound.right).map(|(left, right)| left - right).collect();
+    assert_near("their difference", crate::measure::rms(&differences[frame(0.1)..]) / left, 0.0, 1e-3);
+}
+
+#[test]
 fn samples_of_any_length_have_silence_behind_them() {
     let mut tables = Tables::new();
     let first = tables.add_sample(&level()[..500], 0..0);
