@@ -26,7 +26,9 @@
 extern crate alloc;
 
 pub mod block;
+pub mod chain;
 pub mod dither;
+pub mod effects;
 pub mod gain;
 pub mod limiter;
 #[cfg(feature = "std")]
