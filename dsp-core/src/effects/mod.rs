@@ -5,11 +5,13 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 mod glide;
+mod group;
 mod parameter;
 mod utility;
 
 use alloc::boxed::Box;
 
+pub use group::Group;
 pub use parameter::{Parameter, Scale, Unit};
 
 pub(crate) use glide::Glide;

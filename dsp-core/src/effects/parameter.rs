@@ -21,6 +21,7 @@ pub struct Parameter {
 
 /// What the value of a parameter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Unit {
     /// A bare number.
     Number,

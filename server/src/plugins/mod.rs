@@ -1,6 +1,7 @@
 //! Instruments and rendering: SoundFonts, and exports of projects. VST plugins join here.
 
 mod available;
+mod effects;
 mod file_answer;
 mod legacy;
 mod render;
@@ -35,6 +36,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.project_max_bytes, "A project to render");
     OpenApiRouter::new()
         .routes(routes!(available::read))
+        .routes(routes!(effects::read))
         .routes(routes!(soundfonts::catalog::read))
         .routes(routes!(soundfonts::download::read))
         .routes(routes!(soundfonts::delete::delete))

@@ -227,6 +227,7 @@ async fn who_is_not_known_gets_nothing() {
         "/plugins/soundfonts/catalog",
         "/plugins/soundfonts/download/timgm6mb",
         "/plugins/available",
+        "/plugins/effects",
         "/plugins/renders/x/file",
     ] {
         let answer = studio.app.remote(Method::GET, &format!("/api/v1{path}")).send().await;

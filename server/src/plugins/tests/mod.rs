@@ -1,6 +1,7 @@
 //! SoundFonts and renders through the real router, with a real bank.
 
 mod catalogue;
+mod effects;
 mod exports;
 mod hostile;
 mod notes;

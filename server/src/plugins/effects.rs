@@ -1,0 +1,158 @@
+//! `GET /plugins/effects`.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dsp_core::effects::{EFFECTS, EffectKind, Group, Parameter, Scale, Unit};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::etag;
+
+/// How long what was found among the plugins is taken to hold, in seconds.
+const SCAN_CACHE_SECS: u32 = 300;
+
+/// The effects of this installation.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct EffectsAnswer {
+    /// The engine's own effects, in the order in which people are offered them.
+    effects: Vec<BuiltinEffect>,
+    /// VST effects: none, as the helper of this version loads no plugins.
+    vst_effects: Vec<VstEffect>,
+    /// How old the list of plugins is.
+    cache: ScanCache,
+}
+
+/// An effect of the engine.
+#[derive(Debug, Serialize, ToSchema)]
+struct BuiltinEffect {
+    /// Its `name` in projects.
+    id: &'static str,
+    /// What people call it.
+    name: &'static str,
+    /// `dynamics`, `tone`, `space_and_time`, `modulation` or `utility`.
+    #[schema(value_type = String)]
+    group: Group,
+    /// Whether it can listen to another track.
+    has_side_chain: bool,
+    /// What can be set, in the order in which people are shown it.
+    parameters: Vec<EffectParameter>,
+}
+
+/// Something that can be set on an effect.
+#[derive(Debug, Serialize, ToSchema)]
+struct EffectParameter {
+    /// Its name in an effect's `params`.
+    id: &'static str,
+    /// What people call it.
+    name: &'static str,
+    /// `number`, `decibels`, `hertz`, `milliseconds`, `share` (1 is the whole), `ratio`, `beats`, `degrees` or `bits`.
+    #[schema(value_type = String)]
+    unit: Unit,
+    /// Lowest value.
+    min: f64,
+    /// Highest value.
+    max: f64,
+    /// Value where a project says nothing.
+    default: f64,
+    /// How a knob divides the range.
+    scale: ParameterScale,
+    /// Names of a choice's values, counted from 0; empty for other scales.
+    choices: &'static [&'static str],
+}
+
+/// How a knob divides the range of a parameter.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ParameterScale {
+    /// Equal turns add equal amounts.
+    Linear,
+    /// Equal turns multiply by equal factors.
+    Logarithmic,
+    /// One of the named values.
+    Choice,
+    /// Off (0) or on (1).
+    Switch,
+}
+
+/// A VST effect.
+#[derive(Debug, Serialize, ToSchema)]
+struct VstEffect {
+    /// Identifies the plugin in a track's effects.
+    plugin_id: String,
+    /// Name in the module.
+    name: String,
+    /// `vst2` or `vst3`.
+    format: String,
+}
+
+/// How old the list of plugins is, and how old it may become.
+#[derive(Debug, Serialize, ToSchema)]
+struct ScanCache {
+    /// How long a scan is taken to hold, in seconds.
+    max_age_secs: u32,
+    /// When the plugins were last searched for, RFC 3339; null: never.
+    scanned_at: Option<String>,
+}
+
+/// The answer and its entity tag, the same for as long as the program runs.
+struct Prepared {
+    json: String,
+    etag: String,
+}
+
+static PREPARED: LazyLock<Result<Prepared, serde_json::Error>> = LazyLock::new(|| {
+    let json = serde_json::to_string(&EffectsAnswer {
+        effects: EFFECTS.iter().map(|kind| BuiltinEffect::of(kind)).collect(),
+        vst_effects: Vec::new(),
+        cache: ScanCache { max_age_secs: SCAN_CACHE_SECS, scanned_at: None },
+    })?;
+    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
+    Ok(Prepared { json, etag })
+});
+
+/// Lists the effects that tracks and the master can be given.
+#[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
+    responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
+        (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]
+pub(super) async fn read(_: CurrentUser, headers: HeaderMap) -> ApiResult<Response> {
+    let Prepared { json, etag } = PREPARED.as_ref().map_err(ApiError::internal)?;
+    let common = [
+        (header::ETAG, HeaderValue::from_str(etag).map_err(ApiError::internal)?),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+    ];
+    if etag::matches_none(&headers, etag) {
+        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    }
+    Ok((common, json.as_str()).into_response())
+}
+
+impl BuiltinEffect {
+    fn of(kind: &EffectKind) -> Self {
+        Self {
+            id: kind.id,
+            name: kind.name,
+            group: kind.group(),
+            has_side_chain: kind.has_side_chain,
+            parameters: kind.parameters.iter().map(EffectParameter::of).collect(),
+        }
+    }
+}
+
+impl EffectParameter {
+    fn of(parameter: &Parameter) -> Self {
+        let (scale, choices): (_, &[&str]) = match parameter.scale {
+            Scale::Linear => (ParameterScale::Linear, &[]),
+            Scale::Logarithmic => (ParameterScale::Logarithmic, &[]),
+            Scale::Choice(choices) => (ParameterScale::Choice, choices),
+            Scale::Switch => (ParameterScale::Switch, &[]),
+        };
+        let Parameter { id, name, unit, min, max, default, .. } = *parameter;
+        Self { id, name, unit, min, max, default, scale, choices }
+    }
+}

@@ -1,0 +1,68 @@
+use axum::http::Method;
+use dsp_core::effects::EFFECTS;
+use serde_json::{Value, json};
+
+use super::Studio;
+
+async fn effects(studio: &Studio) -> Value {
+    studio.get("/plugins/effects").await.expect(200)
+}
+
+#[tokio::test]
+async fn every_effect_of_the_engine_is_described() {
+    let studio = Studio::empty(&[]).await;
+    let answer = effects(&studio).await;
+    let listed = answer["effects"].as_array().expect("a list");
+    assert_eq!(listed.len(), EFFECTS.len());
+    for (described, kind) in listed.iter().zip(EFFECTS) {
+        assert_eq!(described["id"], kind.id);
+        assert_eq!(described["name"], kind.name);
+        assert_eq!(described["has_side_chain"], kind.has_side_chain);
+        let parameters = described["parameters"].as_array().expect("a list");
+        let ids: Vec<&str> = parameters.iter().map(|one| one["id"].as_str().expect("an id")).collect();
+        let expected: Vec<&str> = kind.parameters.iter().map(|one| one.id).collect();
+        assert_eq!(ids, expected, "{}", kind.id);
+        for one in parameters {
+            let value = |field: &str| one[field].as_f64().expect("a number");
+            assert!(value("min") <= value("default") && value("default") <= value("max"), "{one}");
+            assert_eq!(one["scale"] == "choice", one["choices"] != json!([]), "{one}");
+        }
+    }
+    assert_eq!(answer["vst_effects"], json!([]));
+    assert_eq!(answer["cache"], json!({"max_age_secs": 300, "scanned_at": null}));
+}
+
+#[tokio::test]
+async fn parameters_say_unit_range_scale_and_choices() {
+    let studio = Studio::empty(&[]).await;
+    let answer = effects(&studio).await;
+    let utility = answer["effects"].as_array().unwrap().iter().find(|one| one["id"] == "utility").unwrap();
+    assert_eq!(utility["group"], "utility");
+    let parameter = |id: &str| {
+        let parameters = utility["parameters"].as_array().unwrap();
+        parameters.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("no {id}")).clone()
+    };
+    assert_eq!(
+        parameter("gain_db"),
+        json!({"id": "gain_db", "name": "Gain", "unit": "decibels", "min": -144.0, "max": 36.0, "default": 0.0,
+            "scale": "linear", "choices": []})
+    );
+    assert_eq!(parameter("invert_left")["scale"], "switch");
+    let channels = parameter("channels");
+    assert_eq!((&channels["scale"], &channels["max"]), (&json!("choice"), &json!(4.0)));
+    assert_eq!(channels["choices"], json!(["Stereo", "Swapped", "Left", "Right", "Mono"]));
+}
+
+#[tokio::test]
+async fn the_list_has_a_tag() {
+    let studio = Studio::empty(&[]).await;
+    let first = studio.get("/plugins/effects").await;
+    assert_eq!(first.header("content-type"), "application/json");
+    let again = |tag: &str| {
+        studio.app.local(Method::GET, "/api/v1/plugins/effects").header("if-none-match", tag).send()
+    };
+    let unchanged = again(first.header("etag")).await;
+    unchanged.expect(304);
+    assert!(unchanged.bytes.is_empty());
+    again("\"another\"").await.expect(200);
+}
