@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import { duplicateItem, findItem, moveItem, resizeItem, setItemNotes, songEndTick } from '../src/project/edit-items';
 import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
-import { audibleTracks, projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
+import { projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
 import { setInstrument } from '../src/project/instrument';
 import { addImported, isEmptySong, sameTempo } from '../src/project/merge';
 import type { Control, MidiItem, Project } from '../src/project/model';
 import { emptyProject, normaliseProject } from '../src/project/normalise';
+import { audibleTracks } from '../src/project/routing';
 import { updateTrack } from '../src/project/update-track';
 
 function song(controls: Control[] = []): Project {

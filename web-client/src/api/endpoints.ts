@@ -4,6 +4,7 @@ import { Api, revisionOfEtag } from './client';
 import type {
   BitDepth,
   Capabilities,
+  EffectList,
   MidiImport,
   PasswordStrength,
   ProjectEntry,
@@ -71,6 +72,7 @@ export const writeTemp = (api: Api, body: string, keepalive = false) =>
   });
 
 export const soundFontCatalog = (api: Api) => api.json<SoundFontCatalog>('GET', '/plugins/soundfonts/catalog');
+export const listEffects = (api: Api) => api.json<EffectList>('GET', '/plugins/effects');
 /** A SoundFont reduced to some presets, `bank:program` each, as an SF2 file. */
 export const downloadSoundFont = (api: Api, id: string, presets: readonly string[]) =>
   api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { query: { presets: presets.join(',') } });

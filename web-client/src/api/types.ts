@@ -1,4 +1,5 @@
 /** Shapes of the service's answers, under /api/v1. */
+import type { EffectKind } from '../project/effect-kinds';
 import type { SampleRateHz } from '../project/model';
 
 export type Role = 'admin' | 'user';
@@ -66,6 +67,12 @@ export type SoundFontEntry = {
   presets: Preset[];
 };
 export type SoundFontCatalog = { soundfonts: SoundFontEntry[]; scanned_at: string | null };
+
+export type EffectList = {
+  effects: EffectKind[];
+  vst_effects: { plugin_id: string; name: string; format: string }[];
+  cache: { max_age_secs: number; scanned_at: string | null };
+};
 
 export type RenderReceipt = {
   peak: number;

@@ -4,13 +4,13 @@ import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
 import {
   AUDITION_TRACK_ID,
-  audibleTracks,
   projectForEngine,
   sameMusic,
   soundsOnly,
   withBanks,
 } from '../project/engine-project';
-import type { Project, SoundFontEngine, Track } from '../project/model';
+import { MASTER_ID, type Project, type SoundFontEngine, type Track } from '../project/model';
+import { audibleTracks } from '../project/routing';
 import { tickAtSecs } from '../project/tempo';
 import type { TrackNeeds } from './bank-plan';
 import { Banks } from './banks.svelte';
@@ -20,8 +20,6 @@ import { Playhead } from './playhead';
 import { ServerSound } from './server-sound.svelte';
 
 export type PlayerState = 'off' | 'starting' | 'ready' | 'unavailable';
-/** Id under which the master's meters are kept. */
-export const MASTER_ID = 'songfoundry-master';
 
 /** Below this level, -80 dBFS, the end of a song counts as silent. */
 const SILENCE = 1e-4;
@@ -211,16 +209,17 @@ export class Player {
   #needs(engine: SongEngine, project: Project): TrackNeeds[] {
     const known = (track: Track): string[] | undefined => {
       const kept = this.#presets.get(track.items);
-      return kept?.engine === JSON.stringify(track.synth_engine) ? kept.presets : undefined;
+      return kept && kept.engine === JSON.stringify(track.synth_engine) ? kept.presets : undefined;
     };
-    const changed = project.tracks.filter((track) => known(track) === undefined);
+    const players = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
+    const changed = players.filter((track) => known(track) === undefined);
     if (changed.length > 0) {
       const presets = engine.presetsUsed({ ...project, tracks: changed.map(soundsOnly) });
       changed.forEach((track, index) => {
         this.#presets.set(track.items, { engine: JSON.stringify(track.synth_engine), presets: presets[index] ?? [] });
       });
     }
-    return project.tracks.flatMap((track) => {
+    return players.flatMap((track) => {
       const soundfontId = track.synth_engine?.type === 'soundfont' ? track.synth_engine.soundfont_id : undefined;
       const presets = known(track) ?? [];
       return soundfontId === undefined || presets.length === 0 ? [] : [{ trackId: track.id, soundfontId, presets }];

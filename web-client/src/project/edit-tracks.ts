@@ -1,24 +1,27 @@
 /** Edits of tracks, tempo and time signatures. */
 import { trackColor } from './colors';
+import { copyOfChain } from './edit-effects';
 import { copyOfItem } from './edit-items';
 import { signatureIndexAt } from './grid';
 import { newId } from './ids';
-import type { Project, SoundFontEngine, TimeSignature, Track } from './model';
+import type { Project, SoundFontEngine, TimeSignature, Track, TrackKind } from './model';
+import { withoutReferences } from './routing';
 import { tempoIndexAt } from './tempo';
 
 type Denominator = TimeSignature['denominator'];
 const DENOMINATORS: readonly Denominator[] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/** A new instrument track at the end; answers with its id too. */
+/** A new track at the end; answers with its id too. Instrument tracks may have an instrument. */
 export function addTrack(
   project: Project,
   name: string,
   engine: SoundFontEngine | null,
+  kind: TrackKind = 'instrument',
 ): { project: Project; trackId: string } {
   const track: Track = {
     id: newId('track'),
     name,
-    kind: 'instrument',
+    kind,
     color: trackColor(project.tracks.length),
     volume_db: 0,
     pan: 0,
@@ -30,8 +33,9 @@ export function addTrack(
   return { project: { ...project, tracks: [...project.tracks, track] }, trackId: track.id };
 }
 
+/** Takes a track away, and every output, send and side-chain that led to it. */
 export function removeTrack(project: Project, id: string): Project {
-  return { ...project, tracks: project.tracks.filter((track) => track.id !== id) };
+  return withoutReferences({ ...project, tracks: project.tracks.filter((track) => track.id !== id) }, id);
 }
 
 /** Copies a track with its items to right below itself. */
@@ -39,7 +43,13 @@ export function duplicateTrack(project: Project, id: string): { project: Project
   const index = project.tracks.findIndex((track) => track.id === id);
   const track = project.tracks[index];
   if (!track) return null;
-  const copy: Track = { ...track, id: newId('track'), name: `${track.name} copy`, items: track.items.map(copyOfItem) };
+  const copy: Track = {
+    ...track,
+    ...copyOfChain(track),
+    id: newId('track'),
+    name: `${track.name} copy`,
+    items: track.items.map(copyOfItem),
+  };
   const tracks = project.tracks.toSpliced(index + 1, 0, copy);
   return { project: { ...project, tracks }, trackId: copy.id };
 }

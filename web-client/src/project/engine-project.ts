@@ -59,11 +59,8 @@ export function soundsOnly(track: Track): Track {
   return { ...track, items };
 }
 
-/** Whether each track is heard: not muted, and soloed if any track is. */
-export function audibleTracks(project: Project): Map<string, boolean> {
-  const soloed = project.tracks.some((track) => track.solo);
-  return new Map(project.tracks.map((track) => [track.id, !track.mute && (!soloed || track.solo)]));
-}
+/** What the engine learns of a track by a new session only. */
+const MUSIC_OF_TRACK = ['kind', 'items', 'synth_engine', 'effects', 'bypass', 'sends', 'output', 'automation'] as const;
 
 /** Whether two projects differ in nothing but faders, pans, mutes, solos, names and colours. */
 export function sameMusic(a: Project, b: Project): boolean {
@@ -71,14 +68,15 @@ export function sameMusic(a: Project, b: Project): boolean {
     a.sample_rate_hz === b.sample_rate_hz &&
     a.tempo_map === b.tempo_map &&
     a.settings === b.settings &&
+    a.master.effects === b.master.effects &&
+    a.master.automation === b.master.automation &&
     a.tracks.length === b.tracks.length &&
     a.tracks.every((track, index) => {
       const other = b.tracks[index];
       return (
         other !== undefined &&
         track.id === other.id &&
-        track.items === other.items &&
-        track.synth_engine === other.synth_engine
+        MUSIC_OF_TRACK.every((field) => track[field] === other[field])
       );
     })
   );

@@ -23,10 +23,30 @@ export const FADER_TOP_DB = 6;
 /** The schema's lowest level: what a closed fader is stored as, in decibels. */
 export const SILENCE_DB = -144;
 
+/** Id by which the master is named where a track's id could stand: for meters, selection and chains of effects. */
+export const MASTER_ID = 'songfoundry-master';
+
 /** The schema's type with some fields always there. */
 type With<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 
-export type { AudioItem, Control, Marker, Note, SectionItem, SoundFontEngine, SynthEngine, TempoPoint, TimeSignature } from '@songfoundry/schemas';
+export type {
+  AudioItem,
+  AutomationLane,
+  AutomationPoint,
+  BuiltinEffect,
+  Control,
+  Effect,
+  Marker,
+  Note,
+  SectionItem,
+  Send,
+  SoundFontEngine,
+  SynthEngine,
+  TempoPoint,
+  TimeSignature,
+} from '@songfoundry/schemas';
+
+export type TrackKind = schema.Track['kind'];
 
 export type MidiItem = With<schema.MidiItem, 'notes' | 'controls'>;
 export type Item = MidiItem | schema.AudioItem | schema.SectionItem;
@@ -36,4 +56,4 @@ export type Track = With<Omit<schema.Track, 'items'>, 'name' | 'color' | 'volume
 export type Project = With<
   Omit<schema.Project, 'tracks' | 'master'>,
   'name' | 'sample_rate_hz' | 'tempo_map' | 'time_signatures' | 'markers'
-> & { tracks: Track[]; master: With<schema.Master, 'volume_db'> };
+> & { tracks: Track[]; master: With<schema.Master, 'volume_db'> & { automation?: schema.AutomationLane[] } };

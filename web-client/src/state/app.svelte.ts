@@ -6,7 +6,10 @@ import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
 import { emptyProject } from '../project/normalise';
 import { Catalog } from './catalog.svelte';
+import { AutomationCommands } from './automation-commands.svelte';
+import { ChainCommands } from './chain-commands';
 import { Commands } from './commands.svelte';
+import { EffectTable } from './effect-table.svelte';
 import { Exporting } from './exporting.svelte';
 import { Layout } from './layout.svelte';
 import { Notices } from './notices.svelte';
@@ -19,6 +22,9 @@ import { isStringOrNull, readStored } from './stored';
 /** Id of the song that the service makes on its first start. */
 const DEMO_ID = 'demo';
 
+/** What the editor shows. */
+export type EditorTab = 'roll' | 'keys' | 'effects' | 'automation';
+
 export type DialogName = 'export' | 'shortcuts' | 'about';
 
 export class App {
@@ -28,6 +34,7 @@ export class App {
   readonly preferences = new Preferences();
   readonly song = new Song();
   readonly catalog = new Catalog(this.session.api);
+  readonly effectTable = new EffectTable(this.session.api);
   readonly saving = new Saving(this.session.api, this.song, this.notices);
   readonly exporting = new Exporting(this.session.api);
   readonly player = new Player(this.session.api, {
@@ -38,9 +45,12 @@ export class App {
   readonly keys = new LiveKeys(this.player, () => this.#liveTarget());
   readonly midi = new WebMidi(this.keys);
   readonly commands = new Commands(this);
+  readonly chain = new ChainCommands(this);
+  readonly automation = new AutomationCommands(this);
 
   /** Which dialog is open. */
   dialog = $state<DialogName | null>(null);
+  editorTab = $state<EditorTab>('roll');
   /** Whether the sound settings are shown. */
   soundShown = $state(false);
   /** Set while one is asked what to do with unsaved work before it is left. */
@@ -62,7 +72,7 @@ export class App {
 
   /** Loads what the page needs after a log-in, and opens a song. */
   async open(): Promise<void> {
-    await Promise.all([this.catalog.load(), this.refreshProjects()]);
+    await Promise.all([this.catalog.load(), this.effectTable.load(), this.refreshProjects()]);
     const last = readStored<string | null>('last-project', null, isStringOrNull);
     const known = [last, DEMO_ID, this.projects[0]?.project_id].find((id) =>
       this.projects.some((entry) => entry.project_id === id),
@@ -105,6 +115,12 @@ export class App {
     } else {
       this.notices.show('done', `Listening to ${this.midi.inputs.join(', ')}.`);
     }
+  }
+
+  /** Brings the editor up with one of its tabs. */
+  showEditor(tab: EditorTab): void {
+    this.editorTab = tab;
+    this.layout.show('editor');
   }
 
   positionMoved(): void {

@@ -7,8 +7,9 @@ import { duplicateNotes, moveNotes, quantiseNotes, removeNotes, type NotesEdit }
 import { addTrack, duplicateTrack, removeTrack } from '../project/edit-tracks';
 import { setInstrument } from '../project/instrument';
 import { addImported, isEmptySong, sameTempo } from '../project/merge';
-import type { Note, SoundFontEngine } from '../project/model';
+import type { Note, SoundFontEngine, TrackKind } from '../project/model';
 import { emptyProject, normaliseProject } from '../project/normalise';
+import { addSend } from '../project/routing';
 import { saveBlob } from './download';
 
 export class Commands {
@@ -140,6 +141,26 @@ export class Commands {
     song.selectTrack(added);
   }
 
+  /** Adds a bus, a group or an audio track, named after what is there already. */
+  addTrackOf(kind: Exclude<TrackKind, 'instrument'>): void {
+    const { song } = this.#app;
+    const name = this.#freeName(kind);
+    const result = addTrack(song.project, name, null, kind);
+    song.edit(`Add ${name}`, () => result.project);
+    song.selectTrack(result.trackId);
+  }
+
+  /** Sends a track to a bus; null makes one. */
+  addSend(trackId: string, busId: string | null): void {
+    const { song } = this.#app;
+    if (busId !== null) {
+      song.edit('Add send', (project) => addSend(project, trackId, busId));
+      return;
+    }
+    const made = addTrack(song.project, this.#freeName('bus'), null, 'bus');
+    song.edit('Add send to a new bus', () => addSend(made.project, trackId, made.trackId));
+  }
+
   removeTrack(id: string): void {
     const { song } = this.#app;
     const track = song.project.tracks.find((candidate) => candidate.id === id);
@@ -164,7 +185,7 @@ export class Commands {
       program: row.program,
     };
     const track = song.project.tracks.find((candidate) => candidate.id === trackId);
-    if (!track) {
+    if (track?.kind !== 'instrument') {
       this.addTrack(engine, row.name);
       return;
     }
@@ -183,7 +204,9 @@ export class Commands {
   // The selection
 
   duplicate(): void {
-    const { song } = this.#app;
+    const { song, chain } = this.#app;
+    if (song.focus === 'effects') return chain.duplicateSelected();
+    if (song.focus === 'automation') return;
     if (this.#editNotes('Duplicate notes', (notes, selection) => duplicateNotes(notes, selection, this.#step()))) return;
     const result = song.selectedItemId === null ? null : duplicateItem(song.project, song.selectedItemId);
     if (!result) return;
@@ -192,9 +215,11 @@ export class Commands {
   }
 
   deleteSelection(): void {
-    const { song } = this.#app;
+    const { song, chain, automation } = this.#app;
+    if (song.focus === 'effects') return chain.removeSelected();
+    if (song.focus === 'automation') return automation.removeSelected();
     if (this.#editNotes('Delete notes', removeNotes)) return;
-    if (song.focus === 'notes' || song.selectedItemId === null) return;
+    if (song.focus !== 'tracks' || song.selectedItemId === null) return;
     const id = song.selectedItemId;
     song.edit('Delete clip', (project) => removeItem(project, id));
     song.selectedItemId = null;
@@ -202,12 +227,14 @@ export class Commands {
 
   /** Moves the selected notes, or the selected clip, by steps of the grid and by keys. */
   nudge(bySteps: number, byKeys: number): void {
-    const { song } = this.#app;
+    const { song, chain, automation } = this.#app;
+    if (song.focus === 'effects') return chain.moveSelected(bySteps);
+    if (song.focus === 'automation') return automation.nudgeSelected(bySteps, byKeys);
     const ticks = bySteps * this.#step();
     const label = bySteps !== 0 ? 'Move notes' : 'Transpose notes';
     if (this.#editNotes(label, (notes, selection) => moveNotes(notes, selection, ticks, byKeys))) return;
     const found = findItem(song.project, song.selectedItemId);
-    if (!found || song.focus === 'notes' || bySteps === 0) return;
+    if (!found || song.focus !== 'tracks' || bySteps === 0) return;
     const id = song.selectedItemId ?? '';
     song.edit('Move clip', (project) => moveItem(project, id, found.item.start_tick + ticks, found.track.id));
   }
@@ -226,6 +253,15 @@ export class Commands {
     if (!song.selectedMidi) return;
     song.focus = 'notes';
     song.selectedNotes = new Set(song.selectedMidi.item.notes.keys());
+  }
+
+  /** A name for another track of a kind: `Bus 2` after `Bus 1`. */
+  #freeName(kind: Exclude<TrackKind, 'instrument'>): string {
+    const title = { audio: 'Audio', bus: 'Bus', group: 'Group' }[kind];
+    const taken = new Set(this.#app.song.project.tracks.map((track) => track.name));
+    let number = 1;
+    while (taken.has(`${title} ${number}`)) number += 1;
+    return `${title} ${number}`;
   }
 
   #step(): number {

@@ -12,7 +12,7 @@ const LIMITS: Record<keyof Sizes, { min: number; max: number; initial: number }>
   browserPx: { min: 200, max: 420, initial: 252 },
   headersPx: { min: 196, max: 360, initial: 214 },
   editorPx: { min: 180, max: 640, initial: 316 },
-  mixerPx: { min: 190, max: 1100, initial: 512 },
+  mixerPx: { min: 190, max: 1100, initial: 540 },
 };
 
 function isLayout(value: unknown): value is StoredLayout {

@@ -1,11 +1,11 @@
 /** The open song: its history of edits and what is selected in it. */
 import { findItem } from '../project/edit-items';
 import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../project/history';
-import type { MidiItem, Project, Track } from '../project/model';
+import { MASTER_ID, type MidiItem, type Project, type Track } from '../project/model';
 import { emptyProject } from '../project/normalise';
 
 /** Which room's selection the Delete, arrow and duplicate keys act on. */
-export type EditFocus = 'tracks' | 'notes';
+export type EditFocus = 'tracks' | 'notes' | 'effects' | 'automation';
 
 export class Song {
   #history = $state.raw<History<Project>>(startHistory(emptyProject()));
@@ -18,6 +18,9 @@ export class Song {
   framing = $state(0);
 
   selectedTrackId = $state<string | null>(null);
+  /** Whether the master is selected in place of a track, for the rooms that show what both have. */
+  masterSelected = $state(false);
+  selectedEffectId = $state<string | null>(null);
   selectedItemId = $state<string | null>(null);
   selectedNotes = $state.raw<ReadonlySet<number>>(new Set());
   focus = $state<EditFocus>('tracks');
@@ -30,6 +33,8 @@ export class Song {
   readonly selectedTrack: Track | null = $derived(
     this.project.tracks.find((track) => track.id === this.selectedTrackId) ?? null,
   );
+  /** Whose effects and automation are shown: id of a track, or `MASTER_ID`; null when nothing is selected. */
+  readonly selectedOwner: string | null = $derived(this.masterSelected ? MASTER_ID : (this.selectedTrack?.id ?? null));
   readonly selectedMidi: { track: Track; item: MidiItem } | null = $derived.by(() => {
     const found = findItem(this.project, this.selectedItemId);
     return found?.item.type === 'midi' ? { track: found.track, item: found.item } : null;
@@ -43,6 +48,8 @@ export class Song {
     this.generation += 1;
     this.framing += 1;
     this.selectedNotes = new Set();
+    this.masterSelected = false;
+    this.selectedEffectId = null;
     const track = project.tracks.find((candidate) => fullestItem(candidate) !== null) ?? project.tracks[0];
     this.selectedTrackId = track?.id ?? null;
     this.selectedItemId = track ? (fullestItem(track)?.id ?? null) : null;
@@ -87,13 +94,26 @@ export class Song {
   }
 
   selectTrack(id: string | null): void {
-    if (this.selectedTrackId === id) return;
+    if (this.selectedTrackId === id && !this.masterSelected) return;
     this.selectedTrackId = id;
+    this.masterSelected = false;
     this.focus = 'tracks';
+  }
+
+  selectMaster(): void {
+    this.masterSelected = true;
+    this.focus = 'tracks';
+  }
+
+  /** Selects a track or the master. */
+  selectOwner(owner: string): void {
+    if (owner === MASTER_ID) this.selectMaster();
+    else this.selectTrack(owner);
   }
 
   selectItem(trackId: string, id: string | null): void {
     this.selectedTrackId = trackId;
+    this.masterSelected = false;
     if (this.selectedItemId !== id) this.selectedNotes = new Set();
     this.selectedItemId = id;
     this.focus = 'tracks';

@@ -1,0 +1,101 @@
+/** Lanes of automation, by mouse and keyboard. */
+import type { Locator, Page } from '@playwright/test';
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
+
+// A service of their own: what these tests store must not be heard in others.
+test.use({ settings: { SF_LOG: 'warn' } });
+
+type Point = { tick: number; value: number; curve?: string | number };
+type Lane = { target: string; points: Point[] };
+
+const lane = (page: Page, name: string): Locator => page.getByLabel(new RegExp(`^Automation of ${name}:`));
+const lanesOf = (project: StoredProject, name: string): Lane[] => trackOf(project, name).automation as Lane[];
+
+async function addLane(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: /^Add a lane for / }).click();
+  await page.getByRole('menuitem', { name, exact: true }).click();
+}
+
+test('points are added, moved, bent, typed and deleted', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('tab', { name: 'Automation' }).click();
+  await addLane(page, 'Volume');
+  const volume = lane(page, 'Channel Volume');
+  await expect(volume, 'a lane begins where the fader stands').toHaveAccessibleName(/1 of 1 at 1\.1\.000, −6\.0 dB$/);
+
+  const box = await volume.boundingBox();
+  if (!box) throw new Error('the lane is not shown');
+  await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.75);
+  await expect(volume).toHaveAccessibleName(/point 2 of 2/);
+  let points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
+  expect(points).toHaveLength(2);
+  expect((points[1]?.tick ?? 1) % 240, 'points stand on the grid').toBe(0);
+  const tick = points[1]?.tick ?? 0;
+
+  await dragFrom(page, volume, [0.5, 0.75], [60, -20]);
+  points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
+  expect(points[1]?.tick).toBeGreaterThan(tick);
+  await page.keyboard.press('Control+z');
+  points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
+  expect(points[1]?.tick, 'a drag is one step').toBe(tick);
+
+  await page.keyboard.down('Alt');
+  await dragFrom(page, volume, [0.25, 0.5], [0, -30]);
+  await page.keyboard.up('Alt');
+  points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
+  expect(points[0]?.curve, 'the line falls late').toBeGreaterThan(0.2);
+  await page.getByRole('combobox', { name: 'Line from the selected point of Volume to the next' }).selectOption('Step');
+
+  const value = page.getByRole('spinbutton', { name: 'Value of the selected point of Volume' });
+  await value.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('-12');
+  await page.keyboard.press('Enter');
+  await volume.focus();
+  await page.keyboard.press('PageDown');
+  await expect(volume).toHaveAccessibleName(/point 2 of 2/);
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  const before = points[1]?.value ?? 0;
+  points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
+  expect(points[0]).toEqual({ tick: 0, value: -12, curve: 'step' });
+  expect(points[1]?.tick).toBe(tick + 240);
+  expect(points[1]?.value).toBeCloseTo(before + 0.5, 6);
+
+  await page.keyboard.press('Delete');
+  await expect(volume).toHaveAccessibleName(/1 of 1/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Remove automation of Channel Volume' }).click();
+  await expect(volume).toHaveCount(0);
+  await page.keyboard.press('Control+z');
+  await expect(volume).toHaveCount(1);
+  await saveAndRead(page, service);
+});
+
+test('effects and sends have lanes, which go with them', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Strings' }).click();
+  const strip = page.getByRole('group', { name: 'Channel Strings', exact: true });
+  await strip.getByRole('button', { name: 'Add a send of Strings' }).click();
+  await page.getByRole('menuitem', { name: 'A new bus' }).click();
+  await strip.getByRole('button', { name: 'Add an effect to Strings' }).click();
+  await page.getByRole('menuitem', { name: 'Utility' }).click();
+  await page.getByRole('tab', { name: 'Automation' }).click();
+  await addLane(page, 'Gain');
+  await addLane(page, 'Channels');
+  await addLane(page, 'Bus 1');
+  const stored = await saveAndRead(page, service);
+  const flute = trackOf(stored, 'Strings');
+  const [effect] = flute.effects as { id: string }[];
+  const bus = trackOf(stored, 'Bus 1').id;
+  const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((one) => one.target);
+  expect(targets(stored)).toEqual([`${effect?.id}/gain_db`, `${effect?.id}/channels`, `send/${bus}`]);
+
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  await page.getByRole('button', { name: 'Remove Utility' }).click();
+  expect(targets(await saveAndRead(page, service))).toEqual([`send/${bus}`]);
+  await page.keyboard.press('Control+z');
+  expect(targets(await saveAndRead(page, service))).toHaveLength(3);
+});

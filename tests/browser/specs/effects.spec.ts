@@ -1,0 +1,115 @@
+/** Effects on tracks and on the master, by mouse and keyboard. */
+import type { Locator, Page } from '@playwright/test';
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+import { dragFrom, saveAndRead, trackOf } from '../support/stored';
+
+// A service of their own: what these tests store must not be heard in others.
+test.use({ settings: { SF_LOG: 'warn' } });
+
+const chain = (page: Page, of = 'Flute'): Locator =>
+  page.getByRole('region', { name: 'Editor' }).getByRole('list', { name: `Effects of ${of}`, exact: true });
+const panels = (page: Page, of?: string): Locator => chain(page, of).getByRole('listitem', { name: /^Effect \d+:/ });
+const knob = (page: Page, name: string, place = 0): Locator => panels(page).nth(place).getByRole('slider', { name, exact: true });
+
+async function addUtility(page: Page, of = 'Flute'): Promise<void> {
+  const editor = page.getByRole('region', { name: 'Editor' });
+  await editor.getByRole('button', { name: `Add an effect to ${of}` }).click();
+  await page.getByRole('menuitem', { name: 'Utility' }).click();
+}
+
+test('an effect is added, set in every way, bypassed, undone and saved', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  await addUtility(page);
+  await expect(panels(page)).toHaveCount(1);
+
+  const gain = knob(page, 'Utility gain');
+  await expect(gain).toHaveAttribute('aria-valuetext', '0.0 dB');
+  await dragFrom(page, gain, [0.5, 0.5], [0, -16]);
+  // A tenth of the way from -60 dB to 36 dB.
+  await expect(gain).toHaveAttribute('aria-valuetext', '+9.6 dB');
+  await page.keyboard.press('Control+z');
+  await expect(gain, 'a drag is one step').toHaveAttribute('aria-valuetext', '0.0 dB');
+  await gain.focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(gain).toHaveAttribute('aria-valuetext', '−0.5 dB');
+  await page.keyboard.press('Shift+ArrowDown');
+  await expect(gain).toHaveAttribute('aria-valuetext', '−0.6 dB');
+  await page.keyboard.press('Home');
+  await expect(gain).toHaveAttribute('aria-valuetext', '−∞');
+  await gain.dblclick();
+  await expect(gain).toHaveAttribute('aria-valuetext', '0.0 dB');
+  await gain.hover();
+  await page.mouse.wheel(0, -100);
+  await expect(gain).toHaveAttribute('aria-valuetext', '+0.5 dB');
+  await gain.press('Enter');
+  await page.keyboard.type('-7.5 dB');
+  await page.keyboard.press('Enter');
+  await expect(gain).toHaveAttribute('aria-valuetext', '−7.5 dB');
+
+  const panel = panels(page).first();
+  await panel.getByRole('switch', { name: 'Utility invert left' }).click();
+  await panel.getByRole('combobox', { name: 'Utility channels' }).selectOption('Mono');
+  await panel.getByRole('switch', { name: 'Use Utility' }).click();
+  await expect(panel).toHaveAccessibleName('Effect 1: Utility, bypassed');
+
+  const stored = trackOf(await saveAndRead(page, service), 'Flute');
+  expect(stored.effects).toMatchObject([
+    { type: 'builtin', name: 'utility', params: { gain_db: -7.5, invert_left: true, channels: 4 }, bypass: true },
+  ]);
+});
+
+test('effects are put in order by mouse and keyboard, copied and removed', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Bass' }).click();
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  for (const gain of ['1', '2', '3']) {
+    await addUtility(page, 'Bass');
+    const added = panels(page, 'Bass').last().getByRole('slider', { name: 'Utility gain' });
+    await added.press('Enter');
+    await page.keyboard.type(gain);
+    await page.keyboard.press('Enter');
+  }
+  const gains = async (): Promise<unknown[]> => {
+    const track = trackOf(await saveAndRead(page, service), 'Bass');
+    return (track.effects as { params: { gain_db: number } }[]).map((effect) => effect.params.gain_db);
+  };
+  const heading = (place: number): Locator => panels(page, 'Bass').nth(place).getByRole('heading');
+  expect(await gains()).toEqual([1, 2, 3]);
+
+  const target = await heading(2).boundingBox();
+  const from = await heading(0).boundingBox();
+  if (!target || !from) throw new Error('the panels are not shown');
+  await dragFrom(page, heading(0), [0.5, 0.5], [target.x - from.x + target.width, 0]);
+  expect(await gains()).toEqual([2, 3, 1]);
+
+  await heading(2).focus();
+  await page.keyboard.press('ArrowLeft');
+  expect(await gains()).toEqual([2, 1, 3]);
+  await page.keyboard.press('Control+d');
+  expect(await gains()).toEqual([2, 1, 1, 3]);
+  await page.keyboard.press('Delete');
+  await page.keyboard.press('Delete');
+  expect(await gains()).toEqual([2, 1]);
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  expect(await gains(), 'every step is undone by itself').toEqual([2, 3, 1]);
+});
+
+test('the master has effects, and strips open them', async ({ page, service }) => {
+  await openDemo(page, service);
+  const master = page.getByRole('group', { name: 'Channel Master' });
+  await master.getByRole('button', { name: 'Add an effect to Master' }).click();
+  await page.getByRole('menuitem', { name: 'Utility' }).click();
+  await expect(panels(page, 'the master')).toHaveCount(1);
+  await page.getByRole('listitem', { name: 'Track Drums' }).click();
+  await expect(panels(page, 'Drums')).toHaveCount(0);
+  await master.getByRole('button', { name: 'Utility', exact: true }).click();
+  await expect(panels(page, 'the master')).toHaveCount(1);
+  await master.getByRole('button', { name: 'Master: use Utility' }).click();
+  const stored = await saveAndRead(page, service);
+  expect(stored.master.effects).toMatchObject([{ name: 'utility', bypass: true }]);
+});

@@ -1,0 +1,38 @@
+/** The document that the service holds, and gestures that several specs make. */
+import type { Locator, Page } from '@playwright/test';
+import { expect, type Service } from './service';
+
+type Json = Record<string, unknown>;
+export type StoredTrack = Json & { id: string; name: string; kind: string };
+export type StoredProject = { tracks: StoredTrack[]; master: Json };
+
+/** Saves the demo song by keyboard, and answers with what is stored then. */
+export async function saveAndRead(page: Page, service: Service): Promise<StoredProject> {
+  await page.keyboard.press('Control+s');
+  await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
+  return (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as StoredProject;
+}
+
+/** The track of a name. */
+export function trackOf(project: StoredProject, name: string): StoredTrack {
+  const track = project.tracks.find((one) => one.name === name);
+  if (!track) throw new Error(`no track is called ${name}`);
+  return track;
+}
+
+/** Drags from a place of an element, given as shares of its size, by some pixels. */
+export async function dragFrom(
+  page: Page,
+  element: Locator,
+  [acrossShare, downShare]: [number, number],
+  [byX, byY]: [number, number],
+): Promise<void> {
+  const box = await element.boundingBox();
+  if (!box) throw new Error('the element is not shown');
+  const x = box.x + box.width * acrossShare;
+  const y = box.y + box.height * downShare;
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + byX, y + byY, { steps: 6 });
+  await page.mouse.up();
+}

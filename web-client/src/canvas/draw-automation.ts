@@ -1,0 +1,120 @@
+import { shareAt } from '../project/automation';
+import type { TargetScale } from '../project/automation-targets';
+import type { AutomationPoint, TimeSignature } from '../project/model';
+import { drawGrid } from './draw-grid';
+import { FONT_NUMBERS, PALETTE, withAlpha } from './palette';
+import type { TimeView } from './time-view.svelte';
+
+/** Room above the highest and below the lowest value, in pixels. */
+export const LANE_INSET_PX = 10;
+/** Width of a piece of an arc, in pixels. */
+const PIECE_PX = 3;
+
+export type AutomationScene = {
+  view: TimeView;
+  signatures: readonly TimeSignature[];
+  stepTicks: number;
+  points: readonly AutomationPoint[];
+  scale: TargetScale;
+  color: string;
+  selected: number | null;
+  hovered: number | null;
+};
+
+/** Distance of a value from the top of its lane, in pixels. */
+export function yOfValue(scale: TargetScale, value: number, heightPx: number): number {
+  return LANE_INSET_PX + (1 - scale.placeOf(value)) * (heightPx - 2 * LANE_INSET_PX);
+}
+
+/** The value at a distance from the top of the lane. */
+export function valueAtY(scale: TargetScale, y: number, heightPx: number): number {
+  return scale.valueOf(1 - (y - LANE_INSET_PX) / (heightPx - 2 * LANE_INSET_PX));
+}
+
+/** The grid, the line and its points. */
+export function drawAutomation(context: CanvasRenderingContext2D, scene: AutomationScene, widthPx: number, heightPx: number): void {
+  drawGrid(context, scene.view, scene.signatures, scene.stepTicks, heightPx);
+  const corners = cornersOf(scene, widthPx, heightPx);
+  if (corners.length > 0) {
+    context.beginPath();
+    corners.forEach(([x, y], index) => (index === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
+    context.strokeStyle = scene.color;
+    context.lineWidth = 1.5;
+    context.lineJoin = 'round';
+    context.stroke();
+    context.lineTo(corners.at(-1)?.[0] ?? 0, heightPx);
+    context.lineTo(corners[0]?.[0] ?? 0, heightPx);
+    context.fillStyle = withAlpha(scene.color, 0.1);
+    context.fill();
+  }
+  scene.points.forEach((point, index) => drawPoint(context, scene, point, index, widthPx, heightPx));
+}
+
+/** The line as corners from the left to the right edge of the view. */
+function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [x: number, y: number][] {
+  const { view, points, scale } = scene;
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last) return [];
+  const y = (value: number): number => yOfValue(scale, value, heightPx);
+  const corners: [number, number][] = [];
+  if (view.x(first.tick) > 0) corners.push([0, y(first.value)]);
+  points.forEach((point, index) => {
+    const next = points[index + 1];
+    const left = view.x(point.tick);
+    const right = next ? view.x(next.tick) : widthPx;
+    if (right < 0 || left > widthPx) return;
+    corners.push([left, y(point.value)]);
+    if (!next) return;
+    if (scale.stepped || point.curve === 'step') corners.push([right, y(point.value)]);
+    else corners.push(...piecesOf(scene, point, next, [Math.max(0, left), Math.min(widthPx, right)], heightPx));
+    corners.push([right, y(next.value)]);
+  });
+  corners.push([Math.max(widthPx, view.x(last.tick)), y(last.value)]);
+  return corners;
+}
+
+/** Corners between two points: a straight line of values may be bent on a scale that is not. */
+function piecesOf(
+  { view, scale }: AutomationScene,
+  point: AutomationPoint,
+  next: AutomationPoint,
+  [from, to]: [number, number],
+  heightPx: number,
+): [number, number][] {
+  const pieces: [number, number][] = [];
+  for (let x = from + PIECE_PX; x < to; x += PIECE_PX) {
+    const time = (view.tick(x) - point.tick) / (next.tick - point.tick);
+    const value = point.value + (next.value - point.value) * shareAt(point.curve, time);
+    pieces.push([x, yOfValue(scale, value, heightPx)]);
+  }
+  return pieces;
+}
+
+function drawPoint(
+  context: CanvasRenderingContext2D,
+  scene: AutomationScene,
+  point: AutomationPoint,
+  index: number,
+  widthPx: number,
+  heightPx: number,
+): void {
+  const x = scene.view.x(point.tick);
+  if (x < -8 || x > widthPx + 8) return;
+  const y = yOfValue(scene.scale, point.value, heightPx);
+  const selected = index === scene.selected;
+  context.beginPath();
+  context.arc(x, y, selected || index === scene.hovered ? 5 : 3.5, 0, 2 * Math.PI);
+  context.fillStyle = selected ? PALETTE.text : scene.color;
+  context.fill();
+  context.strokeStyle = PALETTE.ground;
+  context.lineWidth = 1.5;
+  context.stroke();
+  if (!selected && index !== scene.hovered) return;
+  const text = scene.scale.format(point.value);
+  context.font = FONT_NUMBERS;
+  const width = context.measureText(text).width;
+  const left = Math.min(widthPx - width - 4, Math.max(4, x + 9));
+  context.fillStyle = PALETTE.text;
+  context.fillText(text, left, y < 24 ? y + 18 : y - 8);
+}

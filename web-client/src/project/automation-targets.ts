@@ -1,0 +1,105 @@
+/** What can be automated, and how its values lie on a lane. */
+import { dbOfPlace, placeOfDb } from '../ui/fader-scale';
+import { effectsOf } from './edit-effects';
+import { formatValue, parseValue } from './effect-format';
+import { clampValue, placeOfValue, stepOf, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from './effect-kinds';
+import { formatDb, formatPan, parseNumber, parsePan } from './format';
+import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type Project } from './model';
+
+/** How the values of a target are shown, moved and written. */
+export type TargetScale = {
+  min: number;
+  max: number;
+  /** Whether the value jumps from one to the next: choices and switches. */
+  stepped: boolean;
+  /** Height of a value on a lane, 0..1, and back. */
+  placeOf: (value: number) => number;
+  valueOf: (place: number) => number;
+  /** What an arrow key is worth near a value. */
+  stepAt: (value: number) => number;
+  format: (value: number) => string;
+  parse: (text: string) => number | null;
+};
+
+export type AutomationTarget = TargetScale & {
+  /** Its name in a lane. */
+  target: string;
+  name: string;
+  /** What it belongs to: the channel, its sends, or an effect. */
+  group: string;
+  /** Where the control stands that it would move. */
+  current: number;
+};
+
+/** What the kinds of effects are looked up by. */
+export type KindOf = (effect: Effect) => EffectKind | null;
+
+const LEVEL: TargetScale = {
+  min: SILENCE_DB,
+  max: FADER_TOP_DB,
+  stepped: false,
+  placeOf: placeOfDb,
+  valueOf: (place) => {
+    const db = dbOfPlace(Math.min(1, Math.max(0, place)));
+    return db <= FADER_FLOOR_DB ? SILENCE_DB : Math.round(db * 10) / 10;
+  },
+  stepAt: () => 0.5,
+  format: (db) => `${formatDb(db)} dB`,
+  parse: (text) => parseNumber(text.replace(/db\s*$/i, '')),
+};
+
+const PAN: TargetScale = {
+  min: -1,
+  max: 1,
+  stepped: false,
+  placeOf: (pan) => (pan + 1) / 2,
+  valueOf: (place) => Math.round((2 * Math.min(1, Math.max(0, place)) - 1) * 100) / 100,
+  stepAt: () => 0.05,
+  format: formatPan,
+  parse: parsePan,
+};
+
+function scaleOf(parameter: EffectParameter): TargetScale {
+  return {
+    min: parameter.min,
+    max: parameter.max,
+    stepped: parameter.scale === 'choice' || parameter.scale === 'switch',
+    placeOf: (value) => placeOfValue(parameter, value),
+    valueOf: (place) => clampValue(parameter, valueOfPlace(parameter, place)),
+    stepAt: (value) => stepOf(parameter, value),
+    format: (value) => formatValue(parameter, clampValue(parameter, value)),
+    parse: (text) => parseValue(parameter, text),
+  };
+}
+
+/** Everything of a track or the master that can be automated, in the order of menus. */
+export function targetsOf(project: Project, owner: string, kindOf: KindOf): AutomationTarget[] {
+  const targets: AutomationTarget[] = [];
+  if (owner === MASTER_ID) {
+    targets.push({ ...LEVEL, target: 'volume_db', name: 'Volume', group: 'Master', current: project.master.volume_db });
+  }
+  const track = project.tracks.find((candidate) => candidate.id === owner);
+  if (track) {
+    targets.push(
+      { ...LEVEL, target: 'volume_db', name: 'Volume', group: 'Channel', current: track.volume_db },
+      { ...PAN, target: 'pan', name: 'Pan', group: 'Channel', current: track.pan },
+    );
+    for (const { to, level_db: current = 0 } of track.sends ?? []) {
+      const name = project.tracks.find((bus) => bus.id === to)?.name ?? to;
+      targets.push({ ...LEVEL, target: `send/${to}`, name, group: 'Sends', current });
+    }
+  }
+  const seen = new Map<string, number>();
+  for (const effect of effectsOf(project, owner)) {
+    const kind = kindOf(effect);
+    if (!kind) continue;
+    const count = (seen.get(kind.id) ?? 0) + 1;
+    seen.set(kind.id, count);
+    const group = count === 1 ? kind.name : `${kind.name} ${count}`;
+    for (const parameter of kind.parameters) {
+      const current = storedValue(parameter, effect.params?.[parameter.id]);
+      targets.push({ ...scaleOf(parameter), target: `${effect.id}/${parameter.id}`, name: parameter.name, group, current });
+    }
+  }
+  return targets;
+}

@@ -1,0 +1,121 @@
+/**
+ * Edits of chains of effects. `owner` is the id of a track, or `MASTER_ID`. Each answers with the
+ * same project when there is nothing to change.
+ */
+import { lanesOf, updateLanes } from './automation';
+import type { EffectKind } from './effect-kinds';
+import { newId } from './ids';
+import { MASTER_ID, type AutomationLane, type Effect, type Project, type Track } from './model';
+import { withSideChain } from './routing';
+import { updateTrack } from './update-track';
+
+/** The chain of a track or the master, in its order. */
+export function effectsOf(project: Project, owner: string): readonly Effect[] {
+  const holder = owner === MASTER_ID ? project.master : project.tracks.find((track) => track.id === owner);
+  return holder?.effects ?? [];
+}
+
+function withEffects(project: Project, owner: string, effects: Effect[]): Project {
+  if (owner === MASTER_ID) return { ...project, master: { ...project.master, effects } };
+  return updateTrack(project, owner, (track) => ({ ...track, effects }));
+}
+
+function updateEffect(project: Project, owner: string, id: string, change: (effect: Effect) => Effect): Project {
+  const effects = effectsOf(project, owner);
+  if (!effects.some((effect) => effect.id === id)) return project;
+  return withEffects(
+    project,
+    owner,
+    effects.map((effect) => (effect.id === id ? change(effect) : effect)),
+  );
+}
+
+/** Puts a new effect with its defaults at a place of the chain, at its end when left out; answers with its id too. */
+export function addEffect(
+  project: Project,
+  owner: string,
+  kind: EffectKind,
+  place = Infinity,
+): { project: Project; effectId: string } {
+  const effect: Effect = { id: newId('effect'), type: 'builtin', name: kind.id, params: {} };
+  const effects = effectsOf(project, owner).toSpliced(Math.min(place, effectsOf(project, owner).length), 0, effect);
+  return { project: withEffects(project, owner, effects), effectId: effect.id };
+}
+
+/** Takes an effect out of the chain, and what automated it. */
+export function removeEffect(project: Project, owner: string, id: string): Project {
+  const effects = effectsOf(project, owner);
+  const left = effects.filter((effect) => effect.id !== id);
+  if (left.length === effects.length) return project;
+  const without = withEffects(project, owner, left);
+  if (!lanesOf(project, owner).some((lane) => automates(lane, id))) return without;
+  return updateLanes(without, owner, (lanes) => lanes.filter((lane) => !automates(lane, id)));
+}
+
+function automates(lane: AutomationLane, effectId: string): boolean {
+  return lane.target.startsWith(`${effectId}/`);
+}
+
+/** Moves an effect to a place of the chain, counted without itself. */
+export function moveEffect(project: Project, owner: string, id: string, place: number): Project {
+  const effects = effectsOf(project, owner);
+  const from = effects.findIndex((effect) => effect.id === id);
+  const effect = effects[from];
+  const to = Math.min(effects.length - 1, Math.max(0, place));
+  if (!effect || to === from) return project;
+  return withEffects(project, owner, effects.toSpliced(from, 1).toSpliced(to, 0, effect));
+}
+
+/** Copies an effect to right after itself; answers with the copy's id too. */
+export function duplicateEffect(
+  project: Project,
+  owner: string,
+  id: string,
+): { project: Project; effectId: string } | null {
+  const effects = effectsOf(project, owner);
+  const from = effects.findIndex((effect) => effect.id === id);
+  const effect = effects[from];
+  if (!effect) return null;
+  const copy: Effect = { ...effect, id: newId('effect') };
+  return { project: withEffects(project, owner, effects.toSpliced(from + 1, 0, copy)), effectId: copy.id };
+}
+
+/** Sets a parameter. */
+export function setEffectParameter(
+  project: Project,
+  owner: string,
+  id: string,
+  parameter: string,
+  value: number | string | boolean,
+): Project {
+  return updateEffect(project, owner, id, (effect) => ({ ...effect, params: { ...effect.params, [parameter]: value } }));
+}
+
+/** Puts every parameter back to its default. */
+export function resetEffect(project: Project, owner: string, id: string): Project {
+  return updateEffect(project, owner, id, (effect) => ({ ...effect, params: {} }));
+}
+
+export function setEffectBypass(project: Project, owner: string, id: string, bypass: boolean): Project {
+  return updateEffect(project, owner, id, (effect) => ({ ...effect, bypass }));
+}
+
+/** Lets an effect listen to a track; null: to none. */
+export function setSideChain(project: Project, owner: string, id: string, source: string | null): Project {
+  return updateEffect(project, owner, id, (effect) => withSideChain(effect, source));
+}
+
+/** Copies of a chain and of what automates it, under new ids of their own. */
+export function copyOfChain(track: Track): Pick<Track, 'effects' | 'automation'> {
+  const { effects = [], automation } = track;
+  const ids = new Map(effects.map((effect) => [effect.id, newId('effect')]));
+  const targetOf = (target: string): string => {
+    const [effectId = '', parameter] = target.split('/');
+    const copied = ids.get(effectId);
+    return copied !== undefined && parameter !== undefined ? `${copied}/${parameter}` : target;
+  };
+  return {
+    ...(track.effects ? { effects: effects.map((effect) => ({ ...effect, id: ids.get(effect.id) ?? effect.id })) } : {}),
+    ...(automation ? { automation: automation.map((lane) => ({ ...lane, target: targetOf(lane.target) })) } : {}),
+  };
+}

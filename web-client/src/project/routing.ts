@@ -1,0 +1,151 @@
+/** Which track feeds which: outputs, sends and side-chains. */
+import type { Effect, Project, Send, Track, TrackKind } from './model';
+import { updateTrack } from './update-track';
+
+/** Whether tracks can feed a track of this kind. */
+export function canBeFed(kind: TrackKind): boolean {
+  return kind === 'bus' || kind === 'group';
+}
+
+/** The track to which an effect listens; null when it has no side-chain. */
+export function sideChainOf(effect: Effect): string | null {
+  const { side_chain: source } = effect as { side_chain?: unknown };
+  return typeof source === 'string' ? source : null;
+}
+
+/** Where each track's sound goes, by the track's id. */
+type Ways = ReadonlyMap<string, readonly string[]>;
+
+/** Ways by outputs and sends: those on which a track is heard. */
+function waysOfSound(project: Project): Ways {
+  return new Map(
+    project.tracks.map((track) => {
+      const sends = (track.sends ?? []).map((send) => send.to);
+      return [track.id, track.output ? [track.output, ...sends] : sends];
+    }),
+  );
+}
+
+/** The same with side-chains. */
+function allWays(project: Project): Ways {
+  const ways = new Map([...waysOfSound(project)].map(([id, to]) => [id, [...to]]));
+  for (const track of project.tracks) {
+    for (const effect of track.effects ?? []) ways.get(sideChainOf(effect) ?? '')?.push(track.id);
+  }
+  return ways;
+}
+
+/** Ids of a track and of everything that its sound reaches. */
+function reached(ways: Ways, id: string): Set<string> {
+  const found = new Set<string>();
+  const next = [id];
+  for (let current = next.pop(); current !== undefined; current = next.pop()) {
+    if (found.has(current)) continue;
+    found.add(current);
+    next.push(...(ways.get(current) ?? []));
+  }
+  return found;
+}
+
+/** Buses and groups that a track can feed without a loop. */
+export function possibleTargets(project: Project, id: string): Track[] {
+  const ways = allWays(project);
+  return project.tracks.filter((track) => canBeFed(track.kind) && !reached(ways, track.id).has(id));
+}
+
+/** Tracks that an effect on `owner` can listen to without a loop. */
+export function possibleSideChains(project: Project, owner: string): Track[] {
+  const fed = reached(allWays(project), owner);
+  return project.tracks.filter((track) => !fed.has(track.id));
+}
+
+/** Sets what a track feeds; null is the master. */
+export function setOutput(project: Project, id: string, output: string | null): Project {
+  return updateTrack(project, id, (track) => {
+    if (output !== null) return { ...track, output };
+    const { output: _before, ...rest } = track;
+    return rest;
+  });
+}
+
+/** Level of a new send, in decibels. */
+const NEW_SEND_DB = -12;
+
+export function addSend(project: Project, id: string, to: string): Project {
+  return updateTrack(project, id, (track) => ({
+    ...track,
+    sends: [...(track.sends ?? []), { to, level_db: NEW_SEND_DB, pre_fader: false }],
+  }));
+}
+
+/** Changes the send of a track to a bus. */
+export function changeSend(project: Project, id: string, to: string, change: Partial<Omit<Send, 'to'>>): Project {
+  return updateTrack(project, id, (track) => ({
+    ...track,
+    sends: (track.sends ?? []).map((send) => (send.to === to ? { ...send, ...change } : send)),
+  }));
+}
+
+/** Takes a send away, and what automated it. */
+export function removeSend(project: Project, id: string, to: string): Project {
+  return updateTrack(project, id, (track) => ({
+    ...track,
+    sends: (track.sends ?? []).filter((send) => send.to !== to),
+    ...(track.automation ? { automation: track.automation.filter((lane) => lane.target !== `send/${to}`) } : {}),
+  }));
+}
+
+/** The project with nothing leading to a track any more: no output, send or side-chain. */
+export function withoutReferences(project: Project, id: string): Project {
+  const tracks = project.tracks.map((track) => {
+    const leads =
+      track.output === id ||
+      (track.sends ?? []).some((send) => send.to === id) ||
+      (track.effects ?? []).some((effect) => sideChainOf(effect) === id);
+    return leads ? withoutReference(track, id) : track;
+  });
+  const effects = project.master.effects;
+  const heard = effects?.some((effect) => sideChainOf(effect) === id) ?? false;
+  const master = heard && effects ? { ...project.master, effects: effects.map((effect) => deaf(effect, id)) } : project.master;
+  return { ...project, tracks, master };
+}
+
+function withoutReference(track: Track, id: string): Track {
+  const { output, ...rest } = track;
+  return {
+    ...rest,
+    ...(output !== undefined && output !== id ? { output } : {}),
+    ...(track.sends ? { sends: track.sends.filter((send) => send.to !== id) } : {}),
+    ...(track.effects ? { effects: track.effects.map((effect) => deaf(effect, id)) } : {}),
+    ...(track.automation ? { automation: track.automation.filter((lane) => lane.target !== `send/${id}`) } : {}),
+  };
+}
+
+type Listening = Effect & { side_chain?: string };
+
+/** Lets an effect listen to a track; null: to none. */
+export function withSideChain(effect: Effect, source: string | null): Effect {
+  const { side_chain: _before, ...rest } = effect as Listening;
+  const changed: Listening = source === null ? rest : { ...rest, side_chain: source };
+  return changed;
+}
+
+function deaf(effect: Effect, id: string): Effect {
+  return sideChainOf(effect) === id ? withSideChain(effect, null) : effect;
+}
+
+/**
+ * Whether each track is heard: not muted, and where any track is soloed, on the way of a soloed
+ * track's sound to the master or to a soloed bus or group.
+ */
+export function audibleTracks(project: Project): Map<string, boolean> {
+  const soloed = project.tracks.filter((track) => track.solo);
+  if (soloed.length === 0) return new Map(project.tracks.map((track) => [track.id, !track.mute]));
+  const ways = waysOfSound(project);
+  const heard = new Set(soloed.flatMap((track) => [...reached(ways, track.id)]));
+  for (const track of project.tracks) {
+    const fed = reached(ways, track.id);
+    if (soloed.some((solo) => fed.has(solo.id))) heard.add(track.id);
+  }
+  return new Map(project.tracks.map((track) => [track.id, !track.mute && heard.has(track.id)]));
+}

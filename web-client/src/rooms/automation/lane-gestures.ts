@@ -1,0 +1,168 @@
+/** What the pointer does on a lane of automation: adding, moving and bending. */
+import { valueAtY, yOfValue } from '../../canvas/draw-automation';
+import type { TimeView } from '../../canvas/time-view.svelte';
+import { curvatureThrough, insertPoint, movePoint, setCurve } from '../../project/automation';
+import type { AutomationTarget } from '../../project/automation-targets';
+import { snapTick } from '../../project/grid';
+import type { AutomationPoint } from '../../project/model';
+import type { AutomationCommands } from '../../state/automation-commands.svelte';
+import type { Song } from '../../state/song.svelte';
+
+/** How near to a point the pointer takes it, in pixels. */
+const REACH_PX = 8;
+/** How far the pointer moves before a press becomes a drag, in pixels. */
+const SLACK_PX = 3;
+
+export type LanePointer = { x: number; y: number; heightPx: number; shiftKey: boolean; altKey: boolean };
+
+type Drag = {
+  kind: 'move' | 'bend';
+  index: number;
+  base: readonly AutomationPoint[];
+  at: LanePointer;
+  moved: boolean;
+  gesture: string;
+};
+
+let gestures = 0;
+
+export class LaneGestures {
+  readonly #song: Song;
+  readonly #commands: AutomationCommands;
+  readonly #view: TimeView;
+  readonly #stepTicks: () => number;
+  readonly #lane: () => { owner: string; target: AutomationTarget };
+  #drag: Drag | null = null;
+  /** Whether the last press made the point that a double click would delete. */
+  #justAdded = false;
+
+  constructor(
+    song: Song,
+    commands: AutomationCommands,
+    view: TimeView,
+    stepTicks: () => number,
+    lane: () => { owner: string; target: AutomationTarget },
+  ) {
+    this.#song = song;
+    this.#commands = commands;
+    this.#view = view;
+    this.#stepTicks = stepTicks;
+    this.#lane = lane;
+  }
+
+  /** The nearest point within reach of the pointer. */
+  pointAt({ x, y, heightPx }: LanePointer): number | null {
+    const { target } = this.#lane();
+    let nearest: number | null = null;
+    let least = REACH_PX;
+    this.#points().forEach((point, index) => {
+      const distance = Math.hypot(this.#view.x(point.tick) - x, yOfValue(target, point.value, heightPx) - y);
+      if (distance > least) return;
+      least = distance;
+      nearest = index;
+    });
+    return nearest;
+  }
+
+  cursorAt(pointer: LanePointer): string {
+    if (this.pointAt(pointer) !== null) return 'grab';
+    return pointer.altKey && this.#segmentAt(pointer) !== null ? 'ns-resize' : 'crosshair';
+  }
+
+  press(pointer: LanePointer): void {
+    const { owner, target } = this.#lane();
+    gestures += 1;
+    const gesture = `automation ${gestures}`;
+    const drag = { base: this.#points(), at: pointer, moved: false, gesture };
+    const hit = this.pointAt(pointer);
+    this.#justAdded = false;
+    if (hit !== null) {
+      this.#commands.select({ owner, target: target.target, index: hit });
+      this.#drag = { kind: 'move', index: hit, ...drag };
+      return;
+    }
+    const segment = pointer.altKey ? this.#segmentAt(pointer) : null;
+    if (segment !== null) {
+      this.#commands.select({ owner, target: target.target, index: segment });
+      this.#drag = { kind: 'bend', index: segment, ...drag };
+      return;
+    }
+    const point: AutomationPoint = {
+      tick: this.#tickAt(pointer),
+      value: valueAtY(target, pointer.y, pointer.heightPx),
+      curve: target.stepped ? 'step' : 'linear',
+    };
+    const added = insertPoint(drag.base, point);
+    this.#commands.setPoints('Add point', owner, target.target, added.points, gesture);
+    this.#commands.select({ owner, target: target.target, index: added.index });
+    this.#drag = { kind: 'move', index: added.index, ...drag, base: added.points };
+    this.#justAdded = true;
+  }
+
+  move(pointer: LanePointer): void {
+    const drag = this.#drag;
+    if (!drag) return;
+    if (!drag.moved && Math.hypot(pointer.x - drag.at.x, pointer.y - drag.at.y) < SLACK_PX) return;
+    drag.moved = true;
+    const { owner, target } = this.#lane();
+    if (drag.kind === 'bend') {
+      this.#commands.setPoints('Bend line', owner, target.target, this.#bent(drag, pointer), drag.gesture);
+      return;
+    }
+    const start = drag.base[drag.index];
+    if (!start) return;
+    const y = yOfValue(target, start.value, pointer.heightPx) + pointer.y - drag.at.y;
+    const tick = this.#snap(start.tick + (pointer.x - drag.at.x) * this.#view.ticksPerPx, pointer);
+    const points = movePoint(drag.base, drag.index, tick, valueAtY(target, y, pointer.heightPx));
+    this.#commands.setPoints('Move point', owner, target.target, points, drag.gesture);
+  }
+
+  release(): void {
+    if (this.#drag) this.#song.endGesture();
+    this.#drag = null;
+  }
+
+  /** Deletes the point under a double click, unless the click itself made it. */
+  doubleClick(pointer: LanePointer): void {
+    const { owner, target } = this.#lane();
+    const hit = this.pointAt(pointer);
+    if (hit === null || this.#justAdded) return;
+    this.#commands.setPoints('Delete point', owner, target.target, this.#points().toSpliced(hit, 1));
+    this.#commands.select(null);
+  }
+
+  #points(): readonly AutomationPoint[] {
+    const { owner, target } = this.#lane();
+    return this.#commands.pointsOf(owner, target.target);
+  }
+
+  /** The point whose way to the next one lies under the pointer; null outside, and where there is nothing to bend. */
+  #segmentAt({ x }: LanePointer): number | null {
+    const points = this.#points();
+    if (this.#lane().target.stepped) return null;
+    const tick = this.#view.tick(x);
+    const index = points.findLastIndex((point) => point.tick <= tick);
+    const next = points[index + 1];
+    return index >= 0 && next && next.value !== points[index]?.value ? index : null;
+  }
+
+  /** The line bent so that it goes through the pointer. */
+  #bent(drag: Drag, pointer: LanePointer): AutomationPoint[] {
+    const { target } = this.#lane();
+    const start = drag.base[drag.index];
+    const end = drag.base[drag.index + 1];
+    if (!start || !end) return [...drag.base];
+    const time = (this.#view.tick(drag.at.x) - start.tick) / (end.tick - start.tick);
+    const value = valueAtY(target, pointer.y, pointer.heightPx);
+    return setCurve(drag.base, drag.index, curvatureThrough(time, (value - start.value) / (end.value - start.value)));
+  }
+
+  #tickAt(pointer: LanePointer): number {
+    return this.#snap(this.#view.tick(pointer.x), pointer);
+  }
+
+  #snap(tick: number, { shiftKey }: LanePointer): number {
+    if (shiftKey) return Math.max(0, Math.round(tick));
+    return snapTick(this.#song.project.time_signatures, tick, this.#stepTicks());
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  addLane,
+  curvatureThrough,
+  insertPoint,
+  lanesOf,
+  movePoint,
+  removeLane,
+  setPoints,
+  shareAt,
+  valueAtTick,
+} from '../src/project/automation';
+import { targetsOf } from '../src/project/automation-targets';
+import { removeEffect } from '../src/project/edit-effects';
+import type { EffectKind } from '../src/project/effect-kinds';
+import { MASTER_ID, type AutomationPoint, type Project } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+
+const KIND: EffectKind = {
+  id: 'filter',
+  name: 'Filter',
+  group: 'tone',
+  has_side_chain: false,
+  parameters: [
+    { id: 'frequency_hz', name: 'Frequency', unit: 'hertz', min: 20, max: 20000, default: 1000, scale: 'logarithmic', choices: [] },
+    { id: 'mode', name: 'Mode', unit: 'number', min: 0, max: 1, default: 0, scale: 'choice', choices: ['Low', 'High'] },
+  ],
+};
+
+function song(): Project {
+  const filter = (id: string) => ({ id, type: 'builtin', name: 'filter', params: { frequency_hz: 500 } });
+  return normaliseProject({
+    schema_version: 1,
+    project_id: 'p',
+    tracks: [
+      { id: 'a', kind: 'instrument', volume_db: -3, sends: [{ to: 'r', level_db: -9 }], effects: [filter('one'), filter('two')] },
+      { id: 'r', kind: 'bus', name: 'Room' },
+    ],
+    master: { effects: [filter('three')] },
+  });
+}
+
+const POINTS: AutomationPoint[] = [
+  { tick: 0, value: 0, curve: 'linear' },
+  { tick: 1000, value: 10, curve: 'step' },
+  { tick: 2000, value: 20, curve: 0.5 },
+  { tick: 3000, value: 0 },
+];
+
+describe('a line', () => {
+  it.each([
+    [-1, 0],
+    [0, 0],
+    [250, 2.5],
+    [1000, 10],
+    [1999, 10],
+    [2000, 20],
+    // Half-way through the time an arc has gone (1 - c) / 2 of its way.
+    [2500, 15],
+    [3000, 0],
+    [9000, 0],
+  ])('at tick %i has the value %f', (tick, value) => {
+    expect(valueAtTick(POINTS, tick)).toBeCloseTo(value, 9);
+  });
+
+  it('has no value without points', () => {
+    expect(valueAtTick([], 100)).toBeNull();
+  });
+
+  it('arrives at both ends whatever its curve', () => {
+    for (const curve of [undefined, 'linear', -1, -0.5, 0.9, 1] as const) {
+      expect([shareAt(curve, 0), shareAt(curve, 1)]).toEqual([0, 1]);
+    }
+  });
+
+  it('is bent through the pointer', () => {
+    for (const [time, share] of [
+      [0.5, 0.2],
+      [0.2, 0.7],
+      [0.8, 0.4],
+    ] as const) {
+      expect(shareAt(curvatureThrough(time, share), time)).toBeCloseTo(share, 2);
+    }
+    expect(curvatureThrough(0.5, -4)).toBe(0.98);
+    expect(curvatureThrough(0.5, 4)).toBe(-0.98);
+  });
+});
+
+describe('points', () => {
+  it('stand in the order of time, one at a tick', () => {
+    const added = insertPoint(POINTS, { tick: 1500, value: 1 });
+    expect([added.index, added.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
+    const replaced = insertPoint(POINTS, { tick: 1000, value: 1 });
+    expect([replaced.index, replaced.points.length, replaced.points[1]?.value]).toEqual([1, 4, 1]);
+  });
+
+  it('move no further than their neighbours', () => {
+    expect(movePoint(POINTS, 1, 5000, 3)[1]).toEqual({ tick: 1999, value: 3, curve: 'step' });
+    expect(movePoint(POINTS, 1, -5, 3)[1]?.tick).toBe(1);
+    expect(movePoint(POINTS, 3, 1e12, 3)[3]?.tick).toBe(1_000_000_000);
+  });
+});
+
+describe('lanes', () => {
+  it('are added once, set and taken away, on the master too', () => {
+    for (const owner of ['a', MASTER_ID]) {
+      const added = addLane(song(), owner, 'volume_db', -3);
+      expect(addLane(added, owner, 'volume_db', 0)).toBe(added);
+      expect(lanesOf(added, owner)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
+      expect(lanesOf(setPoints(added, owner, 'volume_db', POINTS), owner)[0]?.points).toEqual(POINTS);
+      expect(lanesOf(removeLane(added, owner, 'volume_db'), owner)).toEqual([]);
+    }
+  });
+
+  it('go with their effect', () => {
+    const automated = addLane(song(), MASTER_ID, 'three/frequency_hz', 500);
+    expect(lanesOf(removeEffect(automated, MASTER_ID, 'three'), MASTER_ID)).toEqual([]);
+  });
+});
+
+describe('targets', () => {
+  const names = (owner: string): string[] => targetsOf(song(), owner, () => KIND).map((one) => `${one.group}: ${one.name} = ${one.format(one.current)}`);
+
+  it('are the channel, its sends and its effects', () => {
+    expect(names('a')).toEqual([
+      'Channel: Volume = −3.0 dB',
+      'Channel: Pan = C',
+      'Sends: Room = −9.0 dB',
+      'Filter: Frequency = 500 Hz',
+      'Filter: Mode = Low',
+      'Filter 2: Frequency = 500 Hz',
+      'Filter 2: Mode = Low',
+    ]);
+    expect(names(MASTER_ID)).toEqual(['Master: Volume = 0.0 dB', 'Filter: Frequency = 500 Hz', 'Filter: Mode = Low']);
+    expect(targetsOf(song(), 'a', () => null).map((one) => one.target)).toEqual(['volume_db', 'pan', 'send/r']);
+  });
+
+  it('lie on a lane as on their control', () => {
+    for (const target of targetsOf(song(), 'a', () => KIND)) {
+      expect(target.valueOf(0)).toBe(target.min);
+      expect(target.valueOf(1)).toBe(target.max);
+      expect(target.placeOf(target.valueOf(0.4))).toBeCloseTo(target.stepped ? 0 : 0.4, 2);
+    }
+  });
+});

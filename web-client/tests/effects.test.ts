@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  addEffect,
+  duplicateEffect,
+  effectsOf,
+  moveEffect,
+  removeEffect,
+  resetEffect,
+  setEffectBypass,
+  setEffectParameter,
+  setSideChain,
+} from '../src/project/edit-effects';
+import { duplicateTrack } from '../src/project/edit-tracks';
+import { formatValue, parseValue } from '../src/project/effect-format';
+import { originOf, placeOfValue, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
+import { MASTER_ID, type Project } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import { updateTrack } from '../src/project/update-track';
+import { landingPlace } from '../src/rooms/effects/chain-drag';
+
+function parameter(change: Partial<EffectParameter>): EffectParameter {
+  return { id: 'x', name: 'X', unit: 'number', min: 0, max: 1, default: 0, scale: 'linear', choices: [], ...change };
+}
+
+const FREQUENCY = parameter({ unit: 'hertz', min: 20, max: 20000, default: 1000, scale: 'logarithmic' });
+const GAIN = parameter({ unit: 'decibels', min: -144, max: 36 });
+const THRESHOLD = parameter({ unit: 'decibels', min: -60, max: 0, default: -18 });
+const MIX = parameter({ unit: 'share', default: 0.5 });
+const SYNC = parameter({ unit: 'beats', min: 0.0625, max: 8, scale: 'logarithmic' });
+const TIME = parameter({ unit: 'milliseconds', min: 0.1, max: 5000, scale: 'logarithmic' });
+const MODE = parameter({ scale: 'choice', max: 2, choices: ['Low', 'Band', 'High'] });
+const BALANCE = parameter({ id: 'balance', min: -1 });
+
+const KIND: EffectKind = { id: 'utility', name: 'Utility', group: 'utility', has_side_chain: false, parameters: [GAIN] };
+
+describe('values on knobs', () => {
+  it.each([
+    [FREQUENCY, 20, 0],
+    [FREQUENCY, 20000, 1],
+    [FREQUENCY, Math.sqrt(20 * 20000), 0.5],
+    [GAIN, -144, 0],
+    [GAIN, -12, 0.5],
+    [GAIN, 36, 1],
+    [MIX, 0.25, 0.25],
+  ])('%# lie where their scale says', (scale, value, place) => {
+    expect(placeOfValue(scale, value)).toBeCloseTo(place, 9);
+    expect(Math.abs(valueOfPlace(scale, place) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
+  });
+
+  it('end exactly where the range ends', () => {
+    for (const scale of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME]) {
+      expect([valueOfPlace(scale, 0), valueOfPlace(scale, 1)]).toEqual([scale.min, scale.max]);
+    }
+  });
+
+  it('have arcs from zero where there are two sides to it', () => {
+    expect(originOf(BALANCE)).toBe(0.5);
+    expect(originOf(GAIN)).toBe(0);
+    expect(originOf(THRESHOLD)).toBe(0);
+  });
+
+  it('are read from what projects may hold', () => {
+    expect(storedValue(MODE, 'Band')).toBe(1);
+    expect(storedValue(MODE, 'Nothing')).toBe(0);
+    expect(storedValue(MODE, 7)).toBe(2);
+    expect(storedValue(parameter({ scale: 'switch' }), true)).toBe(1);
+    expect(storedValue(THRESHOLD, undefined)).toBe(-18);
+    expect(storedValue(THRESHOLD, 12)).toBe(0);
+  });
+});
+
+describe('values as text', () => {
+  it.each([
+    [FREQUENCY, 440, '440 Hz'],
+    [FREQUENCY, 1250, '1.25 kHz'],
+    [FREQUENCY, 12000, '12.0 kHz'],
+    [GAIN, -144, '−∞'],
+    [GAIN, -3, '−3.0 dB'],
+    [GAIN, 1.5, '+1.5 dB'],
+    [GAIN, -0.04, '0.0 dB'],
+    [THRESHOLD, -60, '−60.0 dB'],
+    [THRESHOLD, 0, '0.0 dB'],
+    [MIX, 0.35, '35 %'],
+    [TIME, 12.34, '12.3 ms'],
+    [TIME, 1500, '1.50 s'],
+    [SYNC, 1, '1/4'],
+    [SYNC, 0.75, '1/8 D'],
+    [SYNC, 1 / 3, '1/8 T'],
+    [SYNC, 8, '2 bars'],
+    [parameter({ unit: 'ratio' }), 4, '4:1'],
+    [parameter({ unit: 'degrees' }), 90, '90°'],
+    [MODE, 2, 'High'],
+    [BALANCE, -0.3, 'L30'],
+  ])('%# are written with their unit: %s', (of, value, text) => {
+    expect(formatValue(of, value)).toBe(text);
+  });
+
+  it.each([
+    [FREQUENCY, '1.2k', 1200],
+    [FREQUENCY, '1,2 kHz', 1200],
+    [FREQUENCY, '440', 440],
+    [GAIN, '−3.0 dB', -3],
+    [GAIN, '-inf', -Infinity],
+    [MIX, '35 %', 0.35],
+    [MIX, '35', 0.35],
+    [TIME, '1.5 s', 1500],
+    [TIME, '20 ms', 20],
+    [SYNC, '1/8 D', 0.75],
+    [SYNC, '1/16', 0.25],
+    [SYNC, '1/12', 1 / 3],
+    [MODE, 'high', 2],
+    [BALANCE, 'R50', 0.5],
+    [FREQUENCY, 'loud', null],
+  ])('%# are read: %s', (of, text, value) => {
+    const read = parseValue(of, text as string);
+    if (value === null || !Number.isFinite(value)) expect(read).toBe(value);
+    else expect(read).toBeCloseTo(value as number, 9);
+  });
+
+  it('are read back as they are written', () => {
+    for (const of of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME, BALANCE]) {
+      for (const place of [0.1, 0.37, 0.5, 0.93]) {
+        const value = valueOfPlace(of, place);
+        const read = parseValue(of, formatValue(of, value)) ?? NaN;
+        expect(Math.abs(read - value), formatValue(of, value)).toBeLessThanOrEqual(Math.max(Math.abs(value) * 0.02, 0.06));
+      }
+    }
+  });
+});
+
+function song(): Project {
+  return normaliseProject({
+    schema_version: 1,
+    project_id: 'p',
+    tracks: [
+      {
+        id: 'a',
+        kind: 'instrument',
+        effects: [
+          { id: 'one', type: 'builtin', name: 'utility' },
+          { id: 'two', type: 'builtin', name: 'utility', params: { gain_db: -6 }, later: 'kept' },
+        ],
+        automation: [
+          { target: 'volume_db', points: [] },
+          { target: 'two/gain_db', points: [] },
+        ],
+      },
+    ],
+  });
+}
+
+const ids = (project: Project, owner = 'a'): string[] => effectsOf(project, owner).map((effect) => effect.id);
+const lanes = (project: Project): string[] => (project.tracks[0]?.automation ?? []).map((lane) => lane.target);
+
+describe('chains', () => {
+  it('take new effects at their end, or at a place', () => {
+    const { project, effectId } = addEffect(song(), 'a', KIND);
+    expect(ids(project)).toEqual(['one', 'two', effectId]);
+    const first = addEffect(song(), 'a', KIND, 0);
+    expect(ids(first.project)).toEqual([first.effectId, 'one', 'two']);
+    const master = addEffect(song(), MASTER_ID, KIND);
+    expect(master.project.master.effects).toEqual([{ id: master.effectId, type: 'builtin', name: 'utility', params: {} }]);
+  });
+
+  it('lose an effect with what automated it', () => {
+    const project = removeEffect(song(), 'a', 'two');
+    expect(ids(project)).toEqual(['one']);
+    expect(lanes(project)).toEqual(['volume_db']);
+    const untouched = song();
+    expect(removeEffect(untouched, 'a', 'none')).toBe(untouched);
+  });
+
+  it('are put in order, no further than their ends', () => {
+    expect(ids(moveEffect(song(), 'a', 'two', 0))).toEqual(['two', 'one']);
+    expect(ids(moveEffect(song(), 'a', 'one', 9))).toEqual(['two', 'one']);
+    const project = song();
+    expect(moveEffect(project, 'a', 'one', -1)).toBe(project);
+  });
+
+  it('keep what the page does not know of an effect', () => {
+    let project = setEffectParameter(song(), 'a', 'two', 'balance', 0.5);
+    project = setEffectBypass(project, 'a', 'two', true);
+    expect(effectsOf(project, 'a')[1]).toEqual({
+      id: 'two',
+      type: 'builtin',
+      name: 'utility',
+      params: { gain_db: -6, balance: 0.5 },
+      bypass: true,
+      later: 'kept',
+    });
+    expect(effectsOf(resetEffect(project, 'a', 'two'), 'a')[1]?.params).toEqual({});
+    const listening = setSideChain(project, 'a', 'two', 'b');
+    expect(effectsOf(listening, 'a')[1]).toHaveProperty('side_chain', 'b');
+    expect(effectsOf(setSideChain(listening, 'a', 'two', null), 'a')[1]).not.toHaveProperty('side_chain');
+  });
+
+  it('are copied with a track, and automation follows the copies', () => {
+    const copy = duplicateTrack(song(), 'a');
+    const [original, copied] = copy?.project.tracks ?? [];
+    expect(original?.effects).toEqual(song().tracks[0]?.effects);
+    const second = copied?.effects?.[1]?.id ?? '';
+    expect(new Set([...ids(song()), ...(copied?.effects ?? []).map((effect) => effect.id)]).size).toBe(4);
+    expect((copied?.automation ?? []).map((lane) => lane.target)).toEqual(['volume_db', `${second}/gain_db`]);
+  });
+
+  it('take a copy right after its original', () => {
+    const copy = duplicateEffect(song(), 'a', 'one');
+    expect(ids(copy?.project ?? song())).toEqual(['one', copy?.effectId, 'two']);
+  });
+
+  it('show where a dragged panel lands', () => {
+    const spans = [
+      { left: 0, right: 100 },
+      { left: 110, right: 210 },
+      { left: 220, right: 320 },
+    ];
+    expect(landingPlace(spans, 0, 30)).toBe(0);
+    expect(landingPlace(spans, 0, 170)).toBe(1);
+    expect(landingPlace(spans, 0, 300)).toBe(2);
+    expect(landingPlace(spans, 2, 20)).toBe(0);
+  });
+});
+
+describe('a track of no effects', () => {
+  it('has an empty chain', () => {
+    expect(effectsOf(updateTrack(song(), 'a', ({ effects: _gone, ...track }) => track), 'a')).toEqual([]);
+    expect(effectsOf(song(), 'nobody')).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+
+import { setSideChain } from '../src/project/edit-effects';
+import { removeTrack } from '../src/project/edit-tracks';
+import type { Project, Track } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import {
+  addSend,
+  audibleTracks,
+  changeSend,
+  possibleSideChains,
+  possibleTargets,
+  removeSend,
+  setOutput,
+} from '../src/project/routing';
+import { updateTrack } from '../src/project/update-track';
+
+/** a plays into g, b sends to r; g sends to r. */
+function song(): Project {
+  const effects = [{ id: 'duck', type: 'builtin', name: 'compressor', side_chain: 'a' }];
+  return normaliseProject({
+    schema_version: 1,
+    project_id: 'p',
+    tracks: [
+      { id: 'a', kind: 'instrument', output: 'g' },
+      { id: 'b', kind: 'audio', sends: [{ to: 'r', level_db: -6 }], effects, automation: [{ target: 'send/r', points: [] }] },
+      { id: 'c', kind: 'instrument' },
+      { id: 'g', kind: 'group', sends: [{ to: 'r' }] },
+      { id: 'r', kind: 'bus' },
+    ],
+  });
+}
+
+const idsOf = (tracks: readonly Track[]): string[] => tracks.map((track) => track.id);
+const track = (project: Project, id: string): Track | undefined => project.tracks.find((one) => one.id === id);
+const heard = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
+const solo = (project: Project, id: string): Project => updateTrack(project, id, (one) => ({ ...one, solo: true }));
+
+describe('what can be fed', () => {
+  it('is buses and groups that do not lead back', () => {
+    expect(idsOf(possibleTargets(song(), 'c'))).toEqual(['g', 'r']);
+    expect(idsOf(possibleTargets(song(), 'g'))).toEqual(['r']);
+    expect(idsOf(possibleTargets(song(), 'r'))).toEqual([]);
+  });
+
+  it('minds side-chains too', () => {
+    const looped = updateTrack(setOutput(song(), 'b', null), 'g', (one) => ({
+      ...one,
+      effects: [{ id: 'gate', type: 'builtin', name: 'gate' }],
+    }));
+    const listening = setSideChain(looped, 'g', 'gate', 'r');
+    expect(idsOf(possibleTargets(listening, 'g')), 'g hears r, so r must not hear g').toEqual([]);
+    expect(idsOf(possibleSideChains(song(), 'g'))).toEqual(['a', 'b', 'c']);
+    expect(idsOf(possibleSideChains(song(), 'a'))).toEqual(['c']);
+  });
+});
+
+describe('sends and outputs', () => {
+  it('are set, changed and taken away', () => {
+    expect(track(setOutput(song(), 'c', 'g'), 'c')?.output).toBe('g');
+    expect(track(setOutput(song(), 'a', null), 'a')).not.toHaveProperty('output');
+    const sent = changeSend(addSend(song(), 'c', 'r'), 'c', 'r', { pre_fader: true });
+    expect(track(sent, 'c')?.sends).toEqual([{ to: 'r', level_db: -12, pre_fader: true }]);
+    const without = track(removeSend(song(), 'b', 'r'), 'b');
+    expect([without?.sends, without?.automation]).toEqual([[], []]);
+  });
+
+  it('go with the track that they lead to', () => {
+    const project = removeTrack(removeTrack(song(), 'r'), 'g');
+    expect(track(project, 'a')).not.toHaveProperty('output');
+    expect([track(project, 'b')?.sends, track(project, 'b')?.automation]).toEqual([[], []]);
+    const deaf = removeTrack(song(), 'a');
+    expect(track(deaf, 'b')?.effects?.[0]).not.toHaveProperty('side_chain');
+    expect(track(deaf, 'c'), 'what had nothing to do with it stays as it is').toEqual(track(song(), 'c'));
+  });
+});
+
+describe('solo', () => {
+  it('is heard through groups and buses', () => {
+    expect(heard(song())).toEqual(['a', 'b', 'c', 'g', 'r']);
+    expect(heard(solo(song(), 'a'))).toEqual(['a', 'g', 'r']);
+    expect(heard(solo(song(), 'c'))).toEqual(['c']);
+  });
+
+  it('of a bus or group lets what feeds it be heard', () => {
+    expect(heard(solo(song(), 'g'))).toEqual(['a', 'g', 'r']);
+    expect(heard(solo(song(), 'r'))).toEqual(['a', 'b', 'g', 'r']);
+  });
+
+  it('does not lift a mute', () => {
+    const muted = updateTrack(solo(song(), 'a'), 'g', (one) => ({ ...one, mute: true }));
+    expect(heard(muted)).toEqual(['a', 'r']);
+  });
+});
