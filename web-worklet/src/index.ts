@@ -9,3 +9,4 @@ export {
   type TrackMix,
   type UnavailableReason,
 } from './song-engine';
+export type { MasterMeters } from './protocol';

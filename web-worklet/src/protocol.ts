@@ -37,12 +37,30 @@ export type EngineCommand = {
   [Name in keyof EngineCommands]: { type: Name } & EngineCommands[Name];
 }[keyof EngineCommands];
 
+/** What the meters of the master measure. Silence is -Infinity. */
+export type MasterMeters = {
+  /** Loudness of the last 0.4 s, of the last 3 s, and since playing began (ITU-R BS.1770, EBU R 128). */
+  momentaryLufs: number;
+  shortTermLufs: number;
+  integratedLufs: number;
+  /** Highest level between samples since playing began. */
+  truePeakDbtp: number;
+  /** How alike left and right are: 1 the same, 0 unrelated, -1 opposed. */
+  correlation: number;
+  /** Root mean square of left and right. */
+  rmsDb: [left: number, right: number];
+  /** Levels of the 31 third-octave bands from 20 Hz to 20 kHz. */
+  spectrumDb: Float32Array;
+};
+
 /** What the engine tells the page, by the name of the message. */
 export type EngineReports = {
   /** The answer to a command that carries a `request`; `error` when it failed. */
   reply: { request: number; error?: string };
   /** Where it is; see the `STATUS_` places. */
   status: { values: Float64Array };
+  /** What the meters of the master measure, ten times a second. */
+  meters: MasterMeters;
   /** The engine broke and is silent from here on. */
   failed: { detail: string };
 };

@@ -10,6 +10,7 @@ import {
   STATUS_UNDERRUNS,
   type EngineCommand,
   type EngineReport,
+  type MasterMeters,
   type ProcessorOptions,
   type TrackAudio,
 } from './protocol';
@@ -75,6 +76,7 @@ export class SongEngine {
   readonly #slots = new Map<string, number>();
   readonly #pending = new Map<number, PendingReply>();
   readonly #statusListeners = new Set<(status: EngineStatus) => void>();
+  readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   #requests = 0;
@@ -260,6 +262,12 @@ export class SongEngine {
     return () => this.#statusListeners.delete(listener);
   }
 
+  /** Calls `listener` with what the master's meters measure, until the function it returns is called. */
+  onMeters(listener: (meters: MasterMeters) => void): () => void {
+    this.#meterListeners.add(listener);
+    return () => this.#meterListeners.delete(listener);
+  }
+
   /** Calls `listener` if the engine breaks; it is silent from then on. */
   onFailure(listener: (detail: string) => void): () => void {
     this.#failureListeners.add(listener);
@@ -270,6 +278,7 @@ export class SongEngine {
   async close(): Promise<void> {
     this.#fail('the engine was closed');
     this.#statusListeners.clear();
+    this.#meterListeners.clear();
     this.output.disconnect();
     this.#port.onmessage = null;
     this.#port.close();
@@ -309,6 +318,9 @@ export class SongEngine {
         for (const listener of this.#statusListeners) listener(status);
         break;
       }
+      case 'meters':
+        for (const listener of this.#meterListeners) listener(report);
+        break;
       case 'failed':
         this.#fail(report.detail);
         break;

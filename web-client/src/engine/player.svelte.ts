@@ -1,5 +1,11 @@
 /** The engine as the page uses it: started when it can be, kept in step with the song. */
-import { EngineUnavailableError, SongEngine, type EngineStatus, type UnavailableReason } from '@songfoundry/web-worklet';
+import {
+  EngineUnavailableError,
+  SongEngine,
+  type EngineStatus,
+  type MasterMeters,
+  type UnavailableReason,
+} from '@songfoundry/web-worklet';
 import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
 import {
@@ -50,6 +56,8 @@ export class Player {
   latencyMs = $state<number | null>(null);
   rateHz = $state<number | null>(null);
   readonly meters = new MeterBank();
+  /** What the master's meters measure; null while the engine measures nothing. */
+  loudness = $state.raw<MasterMeters | null>(null);
   readonly banks: Banks;
   readonly serverSound: ServerSound;
 
@@ -239,11 +247,15 @@ export class Player {
     this.serverSound.stop(old);
     this.#engine = null;
     this.#sounding = null;
+    this.loudness = null;
     this.playing = false;
     await old?.close();
     try {
       const engine = await SongEngine.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#report(engine, status));
+      engine.onMeters((meters) => {
+        if (engine === this.#engine) this.loudness = meters;
+      });
       engine.onFailure((detail) => this.#broke(engine, detail));
       this.#engine = engine;
       this.rateHz = engine.context.sampleRate;

@@ -41,6 +41,11 @@ export function formatDb(db: number): string {
   return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;
 }
 
+/** `−14.2`, or `−∞` for silence: a measured level without its unit. */
+export function formatLevel(level: number): string {
+  return Number.isFinite(level) ? level.toFixed(1).replace('-', MINUS) : `${MINUS}\u221e`;
+}
+
 /** Reads a number, taking a typographic minus as well; null when it is none. */
 export function parseNumber(text: string): number | null {
   const plain = text.trim().replace(MINUS, '-').replace(',', '.');
