@@ -13,7 +13,7 @@ import {
 } from '../src/project/edit-effects';
 import { duplicateTrack } from '../src/project/edit-tracks';
 import { formatValue, parseValue } from '../src/project/effect-format';
-import { originOf, placeOfValue, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
+import { nameInSection, originOf, placeOfValue, sectionsOf, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
 import { MASTER_ID, type Project } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 import { updateTrack } from '../src/project/update-track';
@@ -67,6 +67,37 @@ describe('values on knobs', () => {
     expect(storedValue(parameter({ scale: 'switch' }), true)).toBe(1);
     expect(storedValue(THRESHOLD, undefined)).toBe(-18);
     expect(storedValue(THRESHOLD, 12)).toBe(0);
+  });
+});
+
+describe('parameters of a kind', () => {
+  const named = (id: string, name: string, change: Partial<EffectParameter> = {}): EffectParameter => parameter({ id, name, ...change });
+  const toggle = (id: string, name: string): EffectParameter => named(id, name, { scale: 'switch' });
+
+  it('stand in sections behind their switches', () => {
+    const sections = sectionsOf({
+      ...KIND,
+      parameters: [
+        named('input_db', 'Input'),
+        toggle('low_cut_on', 'Low cut'),
+        named('low_cut_frequency_hz', 'Low cut frequency'),
+        named('low_cut_q', 'Low cut Q'),
+        toggle('bell_1_on', 'Bell 1'),
+        named('bell_1_gain_db', 'Bell 1 gain'),
+        named('output_db', 'Output'),
+        toggle('soft', 'Soft'),
+      ],
+    });
+    expect(sections.map((section) => [section.toggle?.name ?? null, section.parameters.map((one) => nameInSection(section, one))])).toEqual([
+      [null, ['Input']],
+      ['Low cut', ['Frequency', 'Q']],
+      ['Bell 1', ['Gain']],
+      [null, ['Output', 'Soft']],
+    ]);
+  });
+
+  it('are one section where nothing is switched', () => {
+    expect(sectionsOf({ ...KIND, parameters: [GAIN, MIX] })).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { duplicateItem, findItem, moveItem, resizeItem, setItemNotes, songEndTick } from '../src/project/edit-items';
+import { songEndTick } from '../src/project/audio-time';
+import { duplicateItem, findItem, moveItem, resizeItem, setItemNotes } from '../src/project/edit-items';
 import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
 import { projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
 import { setInstrument } from '../src/project/instrument';
@@ -75,7 +76,7 @@ describe('items', () => {
   });
 
   it('are copied to their end under ids of their own', () => {
-    const copy = duplicateItem(song(), 'one');
+    const copy = duplicateItem(song(), 'one', 4800);
     expect(copy && midi(copy.project, copy.itemId).start_tick).toBe(4800);
     expect(copy?.itemId).not.toBe('one');
   });
@@ -85,7 +86,7 @@ describe('items', () => {
   });
 
   it('tell where the song ends', () => {
-    expect(songEndTick(song())).toBe(4800);
+    expect(songEndTick({ tempoMap: song().tempo_map, sourceOf: () => null }, song())).toBe(4800);
   });
 });
 

@@ -21,7 +21,7 @@ test('tracks are sent to buses and play through groups', async ({ page, service 
   await page.getByRole('menuitem', { name: 'A new bus' }).click();
   await expect(strip(page, 'Bus 1')).toBeVisible();
 
-  const send = strip(page, 'Flute').getByRole('slider', { name: 'Flute send to bus 1' });
+  const send = strip(page, 'Flute').getByRole('slider', { name: 'Flute send to Bus 1' });
   await expect(send).toHaveAttribute('aria-valuetext', '−12.0 dB');
   await dragFrom(page, send, [0.5, 0.5], [0, -300]);
   await expect(send).toHaveAttribute('aria-valuetext', '+6.0 dB');

@@ -2,6 +2,7 @@
 import type { Note, Control, Project, SampleRateHz, TempoPoint } from '../project/model';
 import { Api, revisionOfEtag } from './client';
 import type {
+  AudioFile,
   BitDepth,
   Capabilities,
   EffectList,
@@ -76,6 +77,13 @@ export const listEffects = (api: Api) => api.json<EffectList>('GET', '/plugins/e
 /** A SoundFont reduced to some presets, `bank:program` each, as an SF2 file. */
 export const downloadSoundFont = (api: Api, id: string, presets: readonly string[]) =>
   api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { query: { presets: presets.join(',') } });
+
+export const audioFile = (api: Api, id: string) => api.json<AudioFile>('GET', `/audio/${encodeURIComponent(id)}`);
+/** Peaks of a file in audiowaveform's binary layout, 8 bits. */
+export async function audioPeaks(api: Api, id: string, framesPerPixel: number): Promise<ArrayBuffer> {
+  const query = { format: 'dat', bits: 8, samples_per_pixel: framesPerPixel };
+  return (await api.send('GET', `/audio/${encodeURIComponent(id)}/peaks`, { query })).arrayBuffer();
+}
 
 export type SoundFontRenderRequest = {
   notes: Note[];

@@ -68,6 +68,22 @@ export type SoundFontEntry = {
 };
 export type SoundFontCatalog = { soundfonts: SoundFontEntry[]; scanned_at: string | null };
 
+export type AudioFile = {
+  id: string;
+  name: string;
+  sha256: string;
+  sample_rate_hz: number;
+  source_channels: number;
+  channels: number;
+  frames: number;
+  duration_secs: number;
+  warnings: string[];
+};
+export type AudioUpload = {
+  files: (AudioFile & { already_there: boolean })[];
+  refused: { name: string; problem: Problem }[];
+};
+
 export type EffectList = {
   effects: EffectKind[];
   vst_effects: { plugin_id: string; name: string; format: string }[];

@@ -1,28 +1,43 @@
+import { fileIdOf, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../project/audio-time';
 import { itemId } from '../project/edit-items';
-import type { Item, MidiItem, Project } from '../project/model';
+import type { AudioItem, Item, MidiItem, Project } from '../project/model';
+import { secsAtTick } from '../project/tempo';
+import type { Waveform } from '../project/waveform';
 import { drawGrid } from './draw-grid';
+import { drawFades, drawWaveform, secsOfColumns } from './draw-waveform';
 import { FONT_SMALL, PALETTE, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Height of a track's lane, in pixels. */
 export const LANE_PX = 66;
 const CLIP_INSET_PX = 4;
-const TITLE_PX = 15;
-const AUDIO_CLIP_PX = 96;
+/** Height of the names of clips, and of the handles of fades, in pixels. */
+export const TITLE_PX = 15;
 
 export type ClipsScene = {
   view: TimeView;
   project: Project;
+  time: SongTime;
+  /** The waveform of a file; null while it is not there. */
+  waveformOf: (fileId: string) => Waveform | null;
+  /** Why a file cannot be played; undefined when it can. */
+  missing: (fileId: string) => string | undefined;
   scrollTopPx: number;
   selectedItemId: string | null;
   selectedTrackId: string | null;
 };
 
 /** Pixels from left to right that an item covers in the view. */
-export function itemSpan(view: TimeView, item: Item): { left: number; width: number } {
+export function itemSpan(view: TimeView, time: SongTime, item: Item): { left: number; width: number } {
   const left = view.x(item.start_tick);
-  const width = item.type === 'audio' ? AUDIO_CLIP_PX : item.length_ticks / view.ticksPerPx;
-  return { left, width: Math.max(3, width) };
+  return { left, width: Math.max(3, view.x(itemEndTick(time, item)) - left) };
+}
+
+/** Pixels that the fades of an audio item cover in the view. */
+export function fadeSpans(time: SongTime, item: AudioItem, widthPx: number): { in: number; out: number } {
+  const length = Math.max(1, lengthFramesOf(time, item));
+  const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
+  return { in: (widthPx * fadeIn) / length, out: (widthPx * fadeOut) / length };
 }
 
 /** The lanes of the arrangement with their clips. */
@@ -41,6 +56,7 @@ export function drawClips(
     context.fillRect(0, selected * LANE_PX - scrollTopPx, widthPx, LANE_PX);
   }
   drawGrid(context, view, project.time_signatures, 0, heightPx);
+  const columns = new Columns(scene, widthPx);
   for (let lane = first; lane <= last; lane++) {
     const track = project.tracks[lane];
     if (!track) continue;
@@ -52,7 +68,7 @@ export function drawClips(
     for (const item of track.items) {
       // Sections stand on the ruler, by their names.
       if (item.type === 'section') continue;
-      const { left, width } = itemSpan(view, item);
+      const { left, width } = itemSpan(view, scene.time, item);
       if (left > widthPx || left + width < 0) continue;
       context.globalAlpha = heard ? 1 : 0.45;
       drawClip(context, item, item.name ?? track.name, track.color, itemId(item) === scene.selectedItemId, {
@@ -63,9 +79,57 @@ export function drawClips(
         view,
         widthPx,
       });
+      if (item.type === 'audio') drawAudio(context, scene, item, track.color, columns, { left, width, top: top + CLIP_INSET_PX, widthPx });
       context.globalAlpha = 1;
     }
   }
+}
+
+/** Seconds of the columns of pixels, counted when the first waveform asks for them. */
+class Columns {
+  readonly #scene: ClipsScene;
+  readonly #widthPx: number;
+  #secs: Float64Array | null = null;
+
+  constructor(scene: ClipsScene, widthPx: number) {
+    this.#scene = scene;
+    this.#widthPx = widthPx;
+  }
+
+  get secs(): Float64Array {
+    this.#secs ??= secsOfColumns(this.#scene.view, this.#scene.time.tempoMap, this.#widthPx);
+    return this.#secs;
+  }
+}
+
+function drawAudio(
+  context: CanvasRenderingContext2D,
+  { time, waveformOf, missing }: ClipsScene,
+  item: AudioItem,
+  color: string,
+  columns: Columns,
+  place: { left: number; width: number; top: number; widthPx: number },
+): void {
+  const id = fileIdOf(item);
+  const box = { ...place, top: place.top + TITLE_PX + 1, height: LANE_PX - 2 * CLIP_INSET_PX - TITLE_PX - 5 };
+  const problem = id === null ? 'names no file' : missing(id);
+  const waveform = id === null ? null : waveformOf(id);
+  if (problem !== undefined) {
+    context.fillStyle = PALETTE.error;
+    context.font = FONT_SMALL;
+    context.fillText('File missing', Math.max(0, box.left) + 6, box.top + 16, Math.max(0, box.width - 12));
+  }
+  if (!waveform) return;
+  const scene = {
+    item,
+    source: sourceOfItem(time, item),
+    lengthFrames: lengthFramesOf(time, item),
+    waveform,
+    startSecs: secsAtTick(time.tempoMap, item.start_tick),
+    secs: columns.secs,
+  };
+  drawWaveform(context, scene, withAlpha(color, 0.9), box);
+  drawFades(context, fadeSpans(time, item, box.width), PALETTE.text, box);
 }
 
 type ClipBox = { left: number; width: number; top: number; height: number; view: TimeView; widthPx: number };

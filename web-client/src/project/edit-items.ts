@@ -10,11 +10,6 @@ export function itemId(item: Item): string {
   return item.type === 'section' ? item.sectionId : item.id;
 }
 
-/** Ticks an item covers; audio, whose length is in frames, covers none here. */
-export function itemLengthTicks(item: Item): number {
-  return item.type === 'audio' ? 0 : item.length_ticks;
-}
-
 export function findItem(project: Project, id: string | null): { track: Track; item: Item } | null {
   for (const track of project.tracks) {
     for (const item of track.items) {
@@ -99,23 +94,13 @@ export function copyOfItem(item: Item): Item {
   return item.type === 'section' ? { ...item, sectionId: newId('section') } : { ...item, id: newId('item') };
 }
 
-/** Copies an item to right after itself; answers with the copy's id too. */
-export function duplicateItem(project: Project, id: string): { project: Project; itemId: string } | null {
+/** Copies an item to where it ends, as `endTick` says; answers with the copy's id too. */
+export function duplicateItem(project: Project, id: string, endTick: number): { project: Project; itemId: string } | null {
   const found = findItem(project, id);
   if (!found) return null;
-  const length = Math.max(1, itemLengthTicks(found.item));
-  const copy: Item = { ...copyOfItem(found.item), start_tick: found.item.start_tick + length };
+  const copy: Item = { ...copyOfItem(found.item), start_tick: Math.max(found.item.start_tick + 1, endTick) };
   return {
     project: updateTrack(project, found.track.id, (track) => ({ ...track, items: [...track.items, copy] })),
     itemId: itemId(copy),
   };
-}
-
-/** Where the last item of the song ends, in ticks. */
-export function songEndTick(project: Project): number {
-  let end = 0;
-  for (const track of project.tracks) {
-    for (const item of track.items) end = Math.max(end, item.start_tick + itemLengthTicks(item));
-  }
-  return end;
 }

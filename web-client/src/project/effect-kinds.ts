@@ -33,6 +33,41 @@ export type EffectKind = {
   parameters: EffectParameter[];
 };
 
+/** Parameters that belong together: those of a band, with the switch that turns it on; or without one. */
+export type ParameterSection = { id: string; toggle: EffectParameter | null; parameters: EffectParameter[] };
+
+/** How the id of a switch ends that turns on what shares the beginning of its id. */
+const TOGGLE_END = '_on';
+
+/** The parameters of a kind in sections, in the order of its table. */
+export function sectionsOf(kind: EffectKind): ParameterSection[] {
+  const sections: ParameterSection[] = [];
+  let prefix: string | null = null;
+  for (const parameter of kind.parameters) {
+    if (parameter.scale === 'switch' && parameter.id.endsWith(TOGGLE_END)) {
+      prefix = parameter.id.slice(0, -TOGGLE_END.length + 1);
+      sections.push({ id: parameter.id, toggle: parameter, parameters: [] });
+      continue;
+    }
+    const last = sections.at(-1);
+    const belongs = last && (prefix === null ? last.toggle === null : parameter.id.startsWith(prefix));
+    if (belongs) {
+      last.parameters.push(parameter);
+      continue;
+    }
+    prefix = null;
+    sections.push({ id: parameter.id, toggle: null, parameters: [parameter] });
+  }
+  return sections;
+}
+
+/** The name of a parameter within its section: `Frequency` for `Low cut frequency`. */
+export function nameInSection({ toggle }: ParameterSection, { name }: EffectParameter): string {
+  if (!toggle || !name.startsWith(`${toggle.name} `)) return name;
+  const rest = name.slice(toggle.name.length + 1);
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
 /** The groups in the order of menus, by their names. */
 export const EFFECT_GROUPS: readonly { group: EffectGroup; name: string }[] = [
   { group: 'dynamics', name: 'Dynamics' },

@@ -4,8 +4,11 @@ import type { InstrumentSound, ProjectEntry } from '../api/types';
 import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
+import { songEndTick, type SongTime } from '../project/audio-time';
 import { emptyProject } from '../project/normalise';
 import { Catalog } from './catalog.svelte';
+import { AudioFiles } from './audio-files.svelte';
+import { AudioCommands } from './audio-commands';
 import { AutomationCommands } from './automation-commands.svelte';
 import { ChainCommands } from './chain-commands';
 import { Commands } from './commands.svelte';
@@ -34,6 +37,7 @@ export class App {
   readonly preferences = new Preferences();
   readonly song = new Song();
   readonly catalog = new Catalog(this.session.api);
+  readonly audio = new AudioFiles(this.session.api);
   readonly effectTable = new EffectTable(this.session.api);
   readonly saving = new Saving(this.session.api, this.song, this.notices);
   readonly exporting = new Exporting(this.session.api);
@@ -47,6 +51,7 @@ export class App {
   readonly commands = new Commands(this);
   readonly chain = new ChainCommands(this);
   readonly automation = new AutomationCommands(this);
+  readonly clips = new AudioCommands(this);
 
   /** Which dialog is open. */
   dialog = $state<DialogName | null>(null);
@@ -66,6 +71,13 @@ export class App {
   keyboardOctave = $state(4);
   /** Counts jumps of the playhead, so that displays follow them while stopped. */
   jumps = $state(0);
+  /** What places the items of the song in time. */
+  readonly songTime: SongTime = $derived({
+    tempoMap: this.song.project.tempo_map,
+    sourceOf: (id) => this.audio.sourceOf(id),
+  });
+  /** Where the last item of the song ends, in ticks. */
+  readonly endTick: number = $derived(songEndTick(this.songTime, this.song.project));
   readonly instrumentSound: InstrumentSound = $derived.by(() => {
     const capabilities = this.session.capabilities;
     if (capabilities && !capabilities.soundfont_render) return 'client';

@@ -2,7 +2,8 @@
 import { exportMidi, importMidi } from '../api/endpoints';
 import type { CatalogRow } from './catalog.svelte';
 import type { App } from './app.svelte';
-import { duplicateItem, findItem, moveItem, removeItem, setItemNotes, songEndTick } from '../project/edit-items';
+import { itemEndTick } from '../project/audio-time';
+import { duplicateItem, findItem, itemId, moveItem, removeItem, setItemNotes } from '../project/edit-items';
 import { duplicateNotes, moveNotes, quantiseNotes, removeNotes, type NotesEdit } from '../project/edit-notes';
 import { addTrack, duplicateTrack, removeTrack } from '../project/edit-tracks';
 import { setInstrument } from '../project/instrument';
@@ -40,7 +41,7 @@ export class Commands {
   }
 
   seekEnd(): void {
-    this.seek(songEndTick(this.#app.song.project));
+    this.seek(this.#app.endTick);
   }
 
   // Songs
@@ -208,7 +209,8 @@ export class Commands {
     if (song.focus === 'effects') return chain.duplicateSelected();
     if (song.focus === 'automation') return;
     if (this.#editNotes('Duplicate notes', (notes, selection) => duplicateNotes(notes, selection, this.#step()))) return;
-    const result = song.selectedItemId === null ? null : duplicateItem(song.project, song.selectedItemId);
+    const found = findItem(song.project, song.selectedItemId);
+    const result = found && duplicateItem(song.project, itemId(found.item), itemEndTick(this.#app.songTime, found.item));
     if (!result) return;
     song.edit('Duplicate clip', () => result.project);
     song.selectItem(song.selectedTrackId ?? '', result.itemId);

@@ -2,7 +2,7 @@
 import { untrack } from 'svelte';
 
 import type { App } from './app.svelte';
-import { isMidiFile } from './pick-file';
+import { isAudioFile, isMidiFile } from './pick-file';
 import { listenToKeys } from './shortcuts';
 
 const DEFAULT_AUTOSAVE_SECS = 30;
@@ -18,6 +18,12 @@ export function keepInStep(app: App): void {
   $effect(() => {
     const { project } = song;
     untrack(() => void player.sync(project));
+  });
+
+  // Files that are played are known, and drawn.
+  $effect(() => {
+    const { project } = song;
+    untrack(() => app.audio.learn(project));
   });
 
   // Another song starts at its beginning.
@@ -85,6 +91,7 @@ export function keepInStep(app: App): void {
 async function takeFiles(app: App, files: File[]): Promise<void> {
   for (const file of files) {
     if (isMidiFile(file)) await app.commands.openMidiFile(file);
-    else app.notices.show('error', `${file.name} is not a MIDI file; files ending in .mid or .midi can be dropped here.`);
+    else if (isAudioFile(file)) await app.clips.addFiles([file], { trackId: null, tick: Math.round(app.player.positionTick()) });
+    else app.notices.show('error', `${file.name} is neither a MIDI nor an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC).`);
   }
 }

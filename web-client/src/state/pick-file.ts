@@ -13,6 +13,13 @@ export function pickFile(accept: string): Promise<File | null> {
 /** File names and types of Standard MIDI Files. */
 export const MIDI_ACCEPT = '.mid,.midi,.kar,.rmi,audio/midi,audio/x-midi';
 
+/** File names of audio that the service reads. */
+export const AUDIO_ACCEPT = '.wav,.aif,.aiff,.flac,.mp3,.ogg,.oga,.m4a,.aac';
+
+export function isAudioFile(file: File): boolean {
+  return /\.(wav|aiff?|flac|mp3|og[ga]|m4a|aac)$/i.test(file.name);
+}
+
 export function isMidiFile(file: File): boolean {
   return /\.(midi?|kar|rmi)$/i.test(file.name) || /^audio\/(x-)?midi$/.test(file.type);
 }

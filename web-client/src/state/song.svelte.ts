@@ -1,7 +1,7 @@
 /** The open song: its history of edits and what is selected in it. */
 import { findItem } from '../project/edit-items';
 import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../project/history';
-import { MASTER_ID, type MidiItem, type Project, type Track } from '../project/model';
+import { MASTER_ID, type AudioItem, type MidiItem, type Project, type Track } from '../project/model';
 import { emptyProject } from '../project/normalise';
 
 /** Which room's selection the Delete, arrow and duplicate keys act on. */
@@ -38,6 +38,11 @@ export class Song {
   readonly selectedMidi: { track: Track; item: MidiItem } | null = $derived.by(() => {
     const found = findItem(this.project, this.selectedItemId);
     return found?.item.type === 'midi' ? { track: found.track, item: found.item } : null;
+  });
+
+  readonly selectedAudio: { track: Track; item: AudioItem } | null = $derived.by(() => {
+    const found = findItem(this.project, this.selectedItemId);
+    return found?.item.type === 'audio' ? { track: found.track, item: found.item } : null;
   });
 
   /** Puts a song in place of the open one; its history starts here. */

@@ -1,10 +1,12 @@
 /** What the pointer does on the lanes: choosing, moving, copying and resizing clips. */
-import { itemSpan, LANE_PX } from '../../canvas/draw-clips';
+import { fadeSpans, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips';
 import type { TimeView } from '../../canvas/time-view.svelte';
-import { addMidiItem, copyOfItem, itemId, itemLengthTicks, moveItem, resizeItem } from '../../project/edit-items';
+import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../../project/audio-time';
+import { setFades, trimEnd, trimStart } from '../../project/edit-audio';
+import { addMidiItem, copyOfItem, itemId, moveItem, resizeItem } from '../../project/edit-items';
 import { updateTrack } from '../../project/update-track';
 import { snapTick, ticksPerBarAt } from '../../project/grid';
-import type { Item, Project, Track } from '../../project/model';
+import type { AudioItem, Item, Project, Track } from '../../project/model';
 import type { Song } from '../../state/song.svelte';
 
 /** Width of the edge by which a clip is resized, in pixels. */
@@ -12,14 +14,21 @@ const EDGE_PX = 7;
 /** How far the pointer moves before a press becomes a drag, in pixels. */
 const SLACK_PX = 3;
 
-export type ClipHit = { track: Track; item: Item; edge: boolean };
+/** How near to the corner of a fade the pointer takes it, in pixels. */
+const FADE_REACH_PX = 8;
+
+/** What of a clip the pointer is on. */
+export type ClipZone = 'body' | 'start' | 'end' | 'fade-in' | 'fade-out';
+
+export type ClipHit = { track: Track; item: Item; zone: ClipZone };
 
 type Drag = {
-  kind: 'move' | 'resize' | 'copy';
+  kind: 'move' | 'copy' | Exclude<ClipZone, 'body'>;
   id: string;
+  item: Item;
   trackId: string;
   startTick: number;
-  lengthTicks: number;
+  endTick: number;
   x: number;
   y: number;
   moved: boolean;
@@ -30,13 +39,15 @@ export type LanePoint = { x: number; y: number; shiftKey: boolean; altKey: boole
 export class ClipGestures {
   readonly #song: Song;
   readonly #view: TimeView;
+  readonly #time: () => SongTime;
   #drag: Drag | null = null;
   #base: Project | null = null;
   #gesture = 0;
 
-  constructor(song: Song, view: TimeView) {
+  constructor(song: Song, view: TimeView, time: () => SongTime) {
     this.#song = song;
     this.#view = view;
+    this.#time = time;
   }
 
   /** The clip at a point; `y` counts from the top of the first lane. */
@@ -45,17 +56,29 @@ export class ClipGestures {
     if (!track) return null;
     for (const item of track.items.toReversed()) {
       if (item.type === 'section') continue;
-      const { left, width } = itemSpan(this.#view, item);
+      const { left, width } = itemSpan(this.#view, this.#time(), item);
       if (x < left || x > left + width) continue;
-      return { track, item, edge: item.type !== 'audio' && width > 3 * EDGE_PX && x > left + width - EDGE_PX };
+      return { track, item, zone: this.#zoneOf(item, { left, width }, x, y % LANE_PX) };
     }
     return null;
+  }
+
+  #zoneOf(item: Item, { left, width }: { left: number; width: number }, x: number, yInLane: number): ClipZone {
+    if (width <= 3 * EDGE_PX) return 'body';
+    if (item.type === 'audio' && yInLane < TITLE_PX + FADE_REACH_PX) {
+      const fades = fadeSpans(this.#time(), item, width);
+      // A corner without a fade is taken a little inside, so that the edge below it can be taken, too.
+      if (Math.abs(x - left - Math.max(fades.in, EDGE_PX)) < FADE_REACH_PX) return 'fade-in';
+      if (Math.abs(x - left - width + Math.max(fades.out, EDGE_PX)) < FADE_REACH_PX) return 'fade-out';
+    }
+    if (x > left + width - EDGE_PX) return 'end';
+    return item.type === 'audio' && x < left + EDGE_PX ? 'start' : 'body';
   }
 
   cursorAt(x: number, y: number): string {
     const hit = this.hit(x, y);
     if (!hit) return 'default';
-    return hit.edge ? 'ew-resize' : 'grab';
+    return { body: 'grab', start: 'ew-resize', end: 'ew-resize', 'fade-in': 'nesw-resize', 'fade-out': 'nwse-resize' }[hit.zone];
   }
 
   /** Answers whether a clip was hit; if not, the press is free to mean something else. */
@@ -72,11 +95,12 @@ export class ClipGestures {
     this.#base = song.project;
     this.#gesture += 1;
     this.#drag = {
-      kind: hit.edge ? 'resize' : point.altKey ? 'copy' : 'move',
+      kind: hit.zone !== 'body' ? hit.zone : point.altKey ? 'copy' : 'move',
       id,
+      item: hit.item,
       trackId: hit.track.id,
       startTick: hit.item.start_tick,
-      lengthTicks: itemLengthTicks(hit.item),
+      endTick: itemEndTick(this.#time(), hit.item),
       x: point.x,
       y: point.y,
       moved: false,
@@ -94,10 +118,9 @@ export class ClipGestures {
     const snap = (tick: number): number =>
       point.shiftKey ? Math.max(0, Math.round(tick)) : snapTick(base.time_signatures, tick, this.#stepTicks());
     const gesture = `clip ${this.#gesture}`;
-    if (drag.kind === 'resize') {
-      const end = snap(drag.startTick + drag.lengthTicks + byTicks);
-      const length = Math.max(this.#stepTicks(), end - drag.startTick);
-      this.#song.edit('Resize clip', () => resizeItem(base, drag.id, length), gesture);
+    if (drag.kind !== 'move' && drag.kind !== 'copy') {
+      const label = drag.kind.startsWith('fade') ? 'Fade clip' : 'Resize clip';
+      this.#song.edit(label, () => this.#resized(base, drag, byTicks, snap), gesture);
       return;
     }
     const lane = Math.min(base.tracks.length - 1, Math.max(0, Math.floor(point.y / LANE_PX)));
@@ -127,6 +150,32 @@ export class ClipGestures {
     const made = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, bar, 'down'), bar);
     this.#song.edit('Add clip', () => made.project);
     this.#song.selectItem(track.id, made.itemId);
+  }
+
+  #resized(base: Project, drag: Drag, byTicks: number, snap: (tick: number) => number): Project {
+    const { item } = drag;
+    if (item.type !== 'audio') {
+      const length = Math.max(this.#stepTicks(), snap(drag.endTick + byTicks) - drag.startTick);
+      return resizeItem(base, drag.id, length);
+    }
+    if (drag.kind === 'start') return trimStart(base, this.#time(), item, snap(drag.startTick + byTicks));
+    if (drag.kind === 'end') return trimEnd(base, this.#time(), item, snap(drag.endTick + byTicks));
+    return this.#faded(base, drag, item, byTicks);
+  }
+
+  /** Fades follow the pointer from where they were, off the grid. */
+  #faded(base: Project, drag: Drag, item: AudioItem, byTicks: number): Project {
+    const time = this.#time();
+    const source = sourceOfItem(time, item);
+    const length = lengthFramesOf(time, item);
+    const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
+    const framesBetween = (from: number, to: number): number => framesAtTick(time, source, to) - framesAtTick(time, source, from);
+    if (drag.kind === 'fade-in') {
+      const frames = fadeIn + framesBetween(drag.startTick, drag.startTick + byTicks);
+      return setFades(base, time, item, { in_frames: Math.min(length, frames) });
+    }
+    const frames = fadeOut - framesBetween(drag.endTick, drag.endTick + byTicks);
+    return setFades(base, time, item, { out_frames: Math.min(length, frames) });
   }
 
   /** Clips snap to beats when they are large enough to see, else to bars. */

@@ -1,0 +1,83 @@
+import type { AudioSourceInfo } from '../project/audio-time';
+import type { AudioItem, TempoPoint } from '../project/model';
+import { secsAtTick } from '../project/tempo';
+import { rangeOf, type Waveform } from '../project/waveform';
+import { withAlpha } from './palette';
+import type { TimeView } from './time-view.svelte';
+
+/** Seconds from the start of the song to the left edge of every column of pixels, and one more. */
+export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], widthPx: number): Float64Array {
+  const secs = new Float64Array(Math.ceil(widthPx) + 1);
+  let place = 0;
+  let secsAtPoint = 0;
+  for (let column = 0; column < secs.length; column++) {
+    const tick = view.tick(column);
+    for (let next = tempoMap[place + 1]; next && next.tick <= tick; next = tempoMap[place + 1]) {
+      secsAtPoint = secsAtTick(tempoMap, next.tick);
+      place += 1;
+    }
+    const { tick: start, bpm } = tempoMap[place] ?? { tick: 0, bpm: 120 };
+    secs[column] = secsAtPoint + ((tick - start) * 60) / (bpm * 960);
+  }
+  return secs;
+}
+
+export type WaveformBox = { left: number; width: number; top: number; height: number; widthPx: number };
+
+export type WaveformScene = {
+  item: AudioItem;
+  source: AudioSourceInfo;
+  lengthFrames: number;
+  waveform: Waveform;
+  /** Where the item begins, in seconds of the song. */
+  startSecs: number;
+  secs: Float64Array;
+};
+
+/** Gain of the fades at a frame of an item, 0..1. */
+export function fadeGain(item: AudioItem, frame: number, lengthFrames: number): number {
+  const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
+  const rising = fadeIn > 0 ? Math.min(1, frame / fadeIn) : 1;
+  const falling = fadeOut > 0 ? Math.min(1, (lengthFrames - frame) / fadeOut) : 1;
+  return Math.max(0, rising) * Math.max(0, falling);
+}
+
+/** The waveform of an audio item as it will sound, gain and fades included. */
+export function drawWaveform(context: CanvasRenderingContext2D, scene: WaveformScene, color: string, box: WaveformBox): void {
+  const { item, source, lengthFrames, waveform, startSecs, secs } = scene;
+  const gain = 10 ** ((item.gain_db ?? 0) / 20);
+  const offset = item.offset_frames ?? 0;
+  const region = Math.max(1, source.frames - offset);
+  const middle = box.top + box.height / 2;
+  const right = Math.min(box.widthPx, box.left + box.width, secs.length - 1);
+  context.fillStyle = color;
+  for (let x = Math.max(0, Math.ceil(box.left)); x < right; x++) {
+    const from = ((secs[x] ?? 0) - startSecs) * source.sampleRateHz;
+    const to = ((secs[x + 1] ?? 0) - startSecs) * source.sampleRateHz;
+    if (to <= 0 || from >= lengthFrames) continue;
+    const inSource = item.loop ? Math.max(0, from) % region : Math.max(0, from);
+    const range = inSource >= region ? null : rangeOf(waveform, offset + inSource, offset + inSource + to - from);
+    if (!range) continue;
+    const scale = (gain * fadeGain(item, (from + to) / 2, lengthFrames) * box.height) / 2;
+    const high = Math.min(box.height / 2, Math.max(0, range[1]) * scale);
+    const low = Math.max(-box.height / 2, Math.min(0, range[0]) * scale);
+    context.fillRect(x, middle - high, 1, Math.max(1, high - low));
+  }
+}
+
+/** The lines of the fades, over the waveform. */
+export function drawFades(context: CanvasRenderingContext2D, fadePx: { in: number; out: number }, color: string, box: WaveformBox): void {
+  const { left, width, top, height } = box;
+  context.strokeStyle = withAlpha(color, 0.9);
+  context.lineWidth = 1;
+  context.beginPath();
+  if (fadePx.in > 1) {
+    context.moveTo(left, top + height);
+    context.lineTo(left + fadePx.in, top);
+  }
+  if (fadePx.out > 1) {
+    context.moveTo(left + width, top + height);
+    context.lineTo(left + width - fadePx.out, top);
+  }
+  context.stroke();
+}

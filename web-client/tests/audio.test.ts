@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+
+import { fadeGain, secsOfColumns } from '../src/canvas/draw-waveform';
+import { itemEndTick, songEndTick, type SongTime } from '../src/project/audio-time';
+import { audioItem, changeAudio, setFades, splitAudio, trimEnd, trimStart } from '../src/project/edit-audio';
+import type { AudioItem, Project } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import { secsAtTick } from '../src/project/tempo';
+import { rangeOf, readWaveform } from '../src/project/waveform';
+import type { TimeView } from '../src/canvas/time-view.svelte';
+
+/** 44.1 kHz, ten seconds, at 120 bpm: 1920 ticks and 44,100 frames a second. */
+const TIME: SongTime = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: (id) => (id === 'file' ? { sampleRateHz: 44_100, frames: 441_000 } : null) };
+
+function song(change: Partial<AudioItem> = {}): Project {
+  const item = { ...audioItem('file', 'Take', 1920, 441_000), id: 'clip', ...change };
+  return normaliseProject({ schema_version: 1, project_id: 'p', tracks: [{ id: 'a', kind: 'audio', items: [item] }] });
+}
+
+const clip = (project: Project, place = 0): AudioItem => project.tracks[0]?.items[place] as AudioItem;
+
+describe('audio items', () => {
+  it('end by frames of their source', () => {
+    expect(itemEndTick(TIME, clip(song()))).toBe(1920 * 11);
+    expect(itemEndTick(TIME, clip(song({ length_frames: 22_050 })))).toBe(1920 * 1.5);
+    const { length_frames: _whole, ...rest } = clip(song({ offset_frames: 44_100 }));
+    expect(itemEndTick(TIME, rest), 'to the end of the source').toBe(1920 * 10);
+    expect(songEndTick(TIME, song())).toBe(1920 * 11);
+    const slower: SongTime = { ...TIME, tempoMap: [{ tick: 0, bpm: 120 }, { tick: 1920 * 2, bpm: 60 }] };
+    expect(itemEndTick(slower, clip(song()))).toBe(1920 * 2 + 960 * 9);
+  });
+
+  it('are trimmed without what they play moving', () => {
+    const later = clip(trimStart(song(), TIME, clip(song()), 1920 * 3));
+    expect([later.start_tick, later.offset_frames, later.length_frames]).toEqual([1920 * 3, 88_200, 352_800]);
+    const back = clip(trimStart(song(later), TIME, later, 1920 * 2));
+    expect([back.offset_frames, back.length_frames]).toEqual([44_100, 396_900]);
+    const project = song();
+    expect(trimStart(project, TIME, clip(project), 0), 'the source begins here').toBe(project);
+    expect(trimStart(project, TIME, clip(project), 1920 * 11), 'nothing would be left').toBe(project);
+  });
+
+  it('end with their source unless they are looped', () => {
+    expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 4)).length_frames).toBe(132_300);
+    expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 40)).length_frames).toBe(441_000);
+    const looped = song({ loop: true });
+    expect(clip(trimEnd(looped, TIME, clip(looped), 1920 * 41)).length_frames).toBe(1_764_000);
+  });
+
+  it('keep their fades within their length', () => {
+    const faded = setFades(song(), TIME, clip(song()), { in_frames: 100_000.4, out_frames: -5 });
+    expect(clip(faded).fades).toEqual({ in_frames: 100_000, out_frames: 0 });
+    const short = changeAudio(faded, TIME, 'clip', { length_frames: 50_000 });
+    expect(clip(short).fades).toEqual({ in_frames: 50_000, out_frames: 0 });
+  });
+
+  it('are cut in two that play on without a gap', () => {
+    const faded = song({ fades: { in_frames: 1000, out_frames: 2000 }, gain_db: -3 });
+    const result = splitAudio(faded, TIME, 'clip', 1920 * 2 + 7);
+    const [first, second] = [clip(result?.project ?? song()), clip(result?.project ?? song(), 1)];
+    expect(second.id).toBe(result?.itemId);
+    expect((first.length_frames ?? 0) + (second.length_frames ?? 0)).toBe(441_000);
+    expect(second.offset_frames).toBe(first.length_frames);
+    expect([first.fades, second.fades]).toEqual([
+      { in_frames: 1000, out_frames: 0 },
+      { in_frames: 0, out_frames: 2000 },
+    ]);
+    expect(second.gain_db).toBe(-3);
+    expect(splitAudio(faded, TIME, 'clip', 1920), 'at its start').toBeNull();
+    expect(splitAudio(song({ loop: true }), TIME, 'clip', 1920 * 2)).toBeNull();
+  });
+});
+
+describe('waveforms', () => {
+  function peaks(values: number[], channels = 1): ArrayBuffer {
+    const bytes = new ArrayBuffer(24 + values.length);
+    const view = new DataView(bytes);
+    [2, 1, 44_100, 256, values.length / 2 / channels, channels].forEach((value, place) => view.setInt32(place * 4, value, true));
+    new Int8Array(bytes, 24).set(values);
+    return bytes;
+  }
+
+  it('are read from audiowaveform’s layout', () => {
+    const waveform = readWaveform(peaks([-127, 127, -64, 0, 0, 32]));
+    expect(waveform).toMatchObject({ framesPerPixel: 256, pixels: 3, channels: 1 });
+    expect(rangeOf(waveform, 0, 256)).toEqual([-1, 1]);
+    expect(rangeOf(waveform, 300, 310)).toEqual([-64 / 127, 0]);
+    expect(rangeOf(waveform, 256, 768)).toEqual([-64 / 127, 32 / 127]);
+    expect(rangeOf(waveform, 768, 800)).toBeNull();
+    expect(rangeOf(readWaveform(peaks([-10, 10, -20, 30], 2)), 0, 1)).toEqual([-20 / 127, 30 / 127]);
+    const other = peaks([0, 0]);
+    new DataView(other).setInt32(0, 1, true);
+    expect(() => readWaveform(other)).toThrow(RangeError);
+  });
+
+  it('fade in straight lines', () => {
+    const item = clip(song({ fades: { in_frames: 100, out_frames: 50 } }));
+    expect([0, 50, 100, 950, 975, 1000].map((frame) => fadeGain(item, frame, 1000))).toEqual([0, 0.5, 1, 1, 0.5, 0]);
+  });
+
+  it('stand in time through changes of tempo', () => {
+    const tempoMap = [
+      { tick: 0, bpm: 120 },
+      { tick: 1000, bpm: 60 },
+      { tick: 2500, bpm: 200 },
+    ];
+    const view = { tick: (x: number) => 500 + x * 100 } as TimeView;
+    const secs = secsOfColumns(view, tempoMap, 40);
+    expect(secs).toHaveLength(41);
+    secs.forEach((value, column) => expect(value).toBeCloseTo(secsAtTick(tempoMap, 500 + column * 100), 9));
+  });
+});
