@@ -32,6 +32,7 @@ pub mod limiter;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod session;
+pub mod simd;
 pub mod soundfont;
 pub mod synth;
 pub mod tempo;
