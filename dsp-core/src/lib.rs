@@ -28,9 +28,11 @@ extern crate alloc;
 pub mod block;
 pub mod dither;
 pub mod gain;
+mod kaiser;
 pub mod limiter;
 #[cfg(feature = "std")]
 pub mod loudness;
+pub mod resample;
 pub mod session;
 pub mod simd;
 pub mod soundfont;

@@ -1,0 +1,9 @@
+//! Resampling and dither by figures: each test prints what it measures, and asserts its bound.
+//! `cargo test --package dsp-core --test signal -- --nocapture` shows the figures.
+
+mod resampling;
+mod spectrum;
+
+/// Refuses memory to what runs inside `assert_no_alloc`.
+#[global_allocator]
+static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;
