@@ -1,6 +1,7 @@
 //! Resampling and dither by figures: each test prints what it measures, and asserts its bound.
 //! `cargo test --package dsp-core --test signal -- --nocapture` shows the figures.
 
+mod dither;
 mod resampling;
 mod spectrum;
 

@@ -54,8 +54,8 @@ impl Measure {
         let sample_bytes = self.format.bytes_per_sample();
         for frame in audio.chunks_exact(2 * sample_bytes) {
             let (left, right) = frame.split_at(sample_bytes);
-            self.left.push(sample(left, self.format));
-            self.right.push(sample(right, self.format));
+            self.left.extend(self.format.decode(left));
+            self.right.extend(self.format.decode(right));
         }
         self.meter.add(&self.left, &self.right);
         self.frames += self.left.len() as u64;
@@ -72,13 +72,5 @@ impl Measure {
             true_peak_dbtp: finite(loudness.true_peak_dbtp),
             pcm_sha256: format!("{:x}", self.hash.finalize()),
         }
-    }
-}
-
-fn sample(bytes: &[u8], format: SampleFormat) -> f32 {
-    match (format, bytes) {
-        (SampleFormat::Pcm16, &[low, high]) => f32::from(i16::from_le_bytes([low, high])) / 32_768.0,
-        (SampleFormat::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-        _ => 0.0,
     }
 }
