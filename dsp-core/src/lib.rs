@@ -38,6 +38,7 @@ pub mod simd;
 pub mod soundfont;
 pub mod synth;
 pub mod tempo;
+pub mod true_peak;
 #[cfg(feature = "std")]
 pub mod wav;
 

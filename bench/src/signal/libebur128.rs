@@ -9,9 +9,8 @@ use libloading::{Library, Symbol};
 
 const LIBRARY: &str = "libebur128.so.1";
 
-/// Integrated loudness, loudness range and true peak, by histogram: `EBUR128_MODE_I`, `_LRA`, `_TRUE_PEAK` and
-/// `_HISTOGRAM`.
-const MODE: c_int = 0b111_1111;
+/// Integrated loudness, loudness range and true peak: `EBUR128_MODE_I`, `_LRA` and `_TRUE_PEAK`.
+const MODE: c_int = 0b11_1111;
 
 /// The opened library.
 pub(super) struct LibEbur128 {

@@ -6,6 +6,7 @@ mod soxr;
 
 use std::hint::black_box;
 
+use dsp_core::loudness::{ChannelLayout, Loudness, LoudnessMeter};
 use dsp_core::resample::ResamplerProcessor;
 
 use crate::process::own_cpu_secs;
@@ -39,6 +40,9 @@ pub(crate) fn report(runs: u32) -> anyhow::Result<()> {
     for rates_hz in [[44_100, 48_000], [96_000, 44_100]] {
         resampling(rates_hz, runs)?;
     }
+    for rate_hz in [48_000, 96_000] {
+        loudness(rate_hz, runs)?;
+    }
     Ok(())
 }
 
@@ -62,6 +66,10 @@ fn timed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(f64, T)
     let start = own_cpu_secs()?;
     let result = black_box(work()?);
     Ok((own_cpu_secs()? - start, result))
+}
+
+fn medians(values: [Vec<f64>; 2]) -> [f64; 2] {
+    values.map(|values| median(values).unwrap_or(f64::NAN))
 }
 
 /// Converts a stereo signal, as `libsoxr` does it.
@@ -100,8 +108,7 @@ fn resampling(rates_hz: [u32; 2], runs: u32) -> anyhow::Result<()> {
         anyhow::ensure!(frames.abs_diff(room - 1) <= 1, "{frames} frames");
         their_secs.push(secs);
     }
-    let median = |values: &[f64]| median(values.iter().copied()).unwrap_or(f64::NAN);
-    let (our_secs, their_secs) = (median(&our_secs), median(&their_secs));
+    let [our_secs, their_secs] = medians([our_secs, their_secs]);
     let name = format!("{input_hz} to {output_hz} Hz");
     figure(&format!("{name}: times real time"), f64::from(SECS) / our_secs, "x", None);
     figure(&format!("{name}: to libsoxr VHQ"), their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
@@ -110,5 +117,41 @@ fn resampling(rates_hz: [u32; 2], runs: u32) -> anyhow::Result<()> {
     let power: f64 = our_left.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
     // The noise reaches to the Nyquist frequency, where filters roll off differently.
     figure(&format!("{name}: difference from libsoxr"), 10.0 * (difference / power).log10(), "dB", None);
+    Ok(())
+}
+
+/// Measures all that [`LoudnessMeter`] does: more than is asked of libebur128.
+fn our_loudness(rate_hz: u32, [left, right]: [&[f32]; 2]) -> anyhow::Result<Loudness> {
+    let mut meter = LoudnessMeter::new(rate_hz, ChannelLayout::Stereo)?;
+    for (left, right) in left.chunks(PIECE).zip(right.chunks(PIECE)) {
+        meter.add(&[left, right]);
+    }
+    Ok(meter.loudness())
+}
+
+fn loudness(rate_hz: u32, runs: u32) -> anyhow::Result<()> {
+    let library = libebur128::LibEbur128::open()?;
+    let input = signal(rate_hz);
+    let channels = [&input[0][..], &input[1][..]];
+    // The library takes frames, ours channels: each gets what it likes, made beforehand.
+    let frames: Vec<[f32; 2]> = input[0].iter().zip(&input[1]).map(|(left, right)| [*left, *right]).collect();
+    let (mut our_secs, mut their_secs) = (Vec::new(), Vec::new());
+    for _ in 0..runs {
+        let (secs, ours) = timed(|| our_loudness(rate_hz, channels))?;
+        our_secs.push(secs);
+        let (secs, theirs) = timed(|| library.measure(rate_hz, &frames, PIECE))?;
+        their_secs.push(secs);
+        anyhow::ensure!(
+            (ours.integrated_lufs - theirs.integrated_lufs).abs() < 0.01
+                && (ours.range_lu - theirs.range_lu).abs() < 0.1
+                // Its short filter leaves out much of a noise's treble.
+                && ours.true_peak_dbtp > 20.0 * theirs.true_peak.log10() - 0.1,
+            "{ours:?} but {theirs:?}"
+        );
+    }
+    let [our_secs, their_secs] = medians([our_secs, their_secs]);
+    let name = format!("loudness and true peak at {rate_hz} Hz");
+    figure(&format!("{name}: times real time"), f64::from(SECS) / our_secs, "x", None);
+    figure(&format!("{name}: to libebur128"), their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
     Ok(())
 }

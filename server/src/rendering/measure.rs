@@ -1,7 +1,7 @@
 //! Measuring what is written, as it is written.
 
 use dsp_core::block::BLOCK_FRAMES;
-use dsp_core::loudness::LoudnessMeter;
+use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::wav::SampleFormat;
 use sha2::{Digest as _, Sha256};
 
@@ -37,7 +37,7 @@ impl Measure {
     pub(super) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, RenderError> {
         Ok(Self {
             format,
-            meter: LoudnessMeter::new(sample_rate_hz)?,
+            meter: LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?,
             hash: Sha256::new(),
             peak: 0.0,
             frames: 0,
@@ -57,7 +57,7 @@ impl Measure {
             self.left.extend(self.format.decode(left));
             self.right.extend(self.format.decode(right));
         }
-        self.meter.add(&self.left, &self.right);
+        self.meter.add(&[&self.left, &self.right]);
         self.frames += self.left.len() as u64;
         self.peak = self.left.iter().chain(&self.right).fold(self.peak, |peak, value| peak.max(value.abs()));
     }
