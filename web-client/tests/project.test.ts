@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { songEndTick } from '../src/project/audio-time';
-import { duplicateItem, findItem, moveItem, resizeItem, setItemNotes } from '../src/project/edit-items';
+import { canHold, duplicateItem, findItem, moveItem, resizeItem, setItemNotes } from '../src/project/edit-items';
 import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
 import { projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
 import { setInstrument } from '../src/project/instrument';
 import { addImported, isEmptySong, sameTempo } from '../src/project/merge';
-import type { Control, MidiItem, Project } from '../src/project/model';
+import type { Control, Item, MidiItem, Project } from '../src/project/model';
 import { emptyProject, normaliseProject } from '../src/project/normalise';
 import { audibleTracks } from '../src/project/routing';
 import { updateTrack } from '../src/project/update-track';
@@ -199,5 +199,15 @@ describe('what the engine is given', () => {
     expect(sameMusic(project, louder)).toBe(true);
     expect(sameMusic(project, setItemNotes(project, 'one', []))).toBe(false);
     expect(sameMusic(project, setTempoAt(project, 0, 121))).toBe(false);
+  });
+});
+
+describe('items', () => {
+  it('stand on tracks of their kind', () => {
+    const [midi] = song().tracks[0]?.items ?? [];
+    const audio: Item = { type: 'audio', id: 'take', start_tick: 0, source: {} };
+    if (!midi) throw new Error('the song has no item');
+    expect([canHold('instrument', midi), canHold('audio', midi), canHold('bus', midi)]).toEqual([true, false, false]);
+    expect([canHold('instrument', audio), canHold('audio', audio), canHold('group', audio)]).toEqual([false, true, false]);
   });
 });

@@ -3,7 +3,7 @@ import { nextBarTick } from './grid';
 import { notesEndTick } from './edit-notes';
 import { newId } from './ids';
 import { updateTrack } from './update-track';
-import type { Item, MidiItem, Note, Project, Track } from './model';
+import type { Item, MidiItem, Note, Project, Track, TrackKind } from './model';
 
 /** The identifier of an item, whichever its kind. */
 export function itemId(item: Item): string {
@@ -59,6 +59,12 @@ export function addMidiItem(
     project: updateTrack(project, trackId, (track) => ({ ...track, items: [...track.items, item] })),
     itemId: id,
   };
+}
+
+/** Whether a track of a kind can hold an item: audio stands on audio tracks, notes on those with instruments. */
+export function canHold(kind: TrackKind, item: Item): boolean {
+  if (item.type === 'audio') return kind === 'audio';
+  return item.type === 'section' || kind === 'instrument';
 }
 
 export function removeItem(project: Project, id: string): Project {

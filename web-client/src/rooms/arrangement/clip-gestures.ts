@@ -3,7 +3,7 @@ import { fadeSpans, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips'
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../../project/audio-time';
 import { setFades, trimEnd, trimStart } from '../../project/edit-audio';
-import { addMidiItem, copyOfItem, itemId, moveItem, resizeItem } from '../../project/edit-items';
+import { addMidiItem, canHold, copyOfItem, itemId, moveItem, resizeItem } from '../../project/edit-items';
 import { updateTrack } from '../../project/update-track';
 import { snapTick, ticksPerBarAt } from '../../project/grid';
 import type { AudioItem, Item, Project, Track } from '../../project/model';
@@ -124,7 +124,8 @@ export class ClipGestures {
       return;
     }
     const lane = Math.min(base.tracks.length - 1, Math.max(0, Math.floor(point.y / LANE_PX)));
-    const target = base.tracks[lane]?.id ?? drag.trackId;
+    const under = base.tracks[lane];
+    const target = under && canHold(under.kind, drag.item) ? under.id : drag.trackId;
     const start = snap(drag.startTick + byTicks);
     if (drag.kind === 'copy') {
       this.#song.edit('Copy clip', () => copied(base, drag, start, target), gesture);
