@@ -10,7 +10,7 @@ use wide::f64x2;
 
 use super::ballistics::Ballistics;
 use super::curve::{Curves, GlidingCurve};
-use super::decibels::{Step, gain, level_db};
+use super::decibels::{Step, gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
@@ -234,13 +234,4 @@ impl Detector {
         levels_db.iter_mut().for_each(|level| *level = 0.5 * level_db(*level));
         levels_db
     }
-}
-
-fn peak_levels_db([left, right]: &[Step; 2]) -> Step {
-    let mut levels_db = [0.0; CONTROL_FRAMES];
-    for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right) {
-        let (left, right) = (left.abs(), right.abs());
-        *level = level_db(if left > right { left } else { right });
-    }
-    levels_db
 }

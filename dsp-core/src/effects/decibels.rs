@@ -47,6 +47,16 @@ pub(crate) fn gain(level_db: f32) -> f32 {
     series * f32::from_bits((rounded.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
 }
 
+/// The level of the louder channel at each frame of a step, in dBFS.
+pub(crate) fn peak_levels_db([left, right]: &[Step; 2]) -> Step {
+    let mut levels_db = [0.0; CONTROL_FRAMES];
+    for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right) {
+        let (left, right) = (left.abs(), right.abs());
+        *level = level_db(if left > right { left } else { right });
+    }
+    levels_db
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ mod butterworth;
 mod compressor;
 mod curve;
 mod decibels;
+mod gate;
 mod glide;
 mod key;
 mod parameter;
@@ -33,6 +34,7 @@ pub const FAINTEST: f32 = 1e-20;
 /// Every kind of effect, in the order in which people are offered them.
 pub static EFFECTS: &[&EffectKind] = &[
     &compressor::COMPRESSOR, //
+    &gate::GATE,
     &utility::UTILITY,
 ];
 

@@ -1,8 +1,9 @@
 //! The compressor: its curve, its times, its side-chain.
 
-use dsp_core::chain::Chain;
-
-use crate::measure::{RATE_HZ, Stereo, chain_at, chain_of, check, db, noise, peak, sine, through, tone};
+use crate::measure::{
+    RATE_HZ, amplitude, beside, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
+};
+use crate::measure::{noise, peak, sine, steps, through, tone};
 
 /// The curve of Giannoulis, Massberg and Reiss 2012, equation 4: the level that comes out.
 fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
@@ -14,22 +15,6 @@ fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
     } else {
         threshold_db + over_db / ratio
     }
-}
-
-fn amplitude(level_db: f64) -> f64 {
-    10.0_f64.powf(level_db / 20.0)
-}
-
-/// A constant on both sides: what its level is at every frame is beyond doubt.
-fn constant(level_db: f64, frames: usize) -> Stereo {
-    let value = amplitude(level_db) as f32;
-    [vec![value; frames], vec![value; frames]]
-}
-
-/// The gain in decibels at every frame that a chain gives to what comes in.
-fn gains_db(chain: &mut Chain, input: &Stereo) -> Vec<f64> {
-    let output = through(chain, input);
-    output[0].iter().zip(&input[0]).map(|(output, input)| db(f64::from(output / input))).collect()
 }
 
 #[test]
@@ -69,17 +54,6 @@ fn the_static_curve_is_the_formula() {
     println!("static curve: off by up to {worst:.6} dB");
 }
 
-/// Frames from `start` until a gain has gone 63 % of its way to where it is at `end`.
-fn frames_to_63(gains_db: &[f64], start: usize, end: usize) -> f64 {
-    let (from_db, to_db) = (gains_db[start - 1], gains_db[end - 1]);
-    let wanted_db = from_db + (to_db - from_db) * (1.0 - (-1.0_f64).exp());
-    let passed = |gain_db: f64| (gain_db - wanted_db) * (to_db - from_db) >= 0.0;
-    let at = (start..end).find(|frame| passed(gains_db[*frame])).expect("it gets there");
-    let (before, after) = (gains_db[at - 1], gains_db[at]);
-    // The first frame behind the step has already gone on for one frame.
-    (at - start) as f64 + (wanted_db - before) / (after - before)
-}
-
 #[test]
 fn attack_and_release_take_their_time_constants() {
     for rate_hz in [44_100, 48_000, 96_000] {
@@ -91,9 +65,8 @@ fn attack_and_release_take_their_time_constants() {
             let mut chain = chain_at(rate_hz, "compressor", &settings);
             let frames = |time_ms: f64| time_ms * f64::from(rate_hz) / 1_000.0;
             let (loud, quiet) = (frames(attack_ms * 20.0) as usize, frames(release_ms * 20.0) as usize);
-            let levels = [constant(-40.0, 100), constant(-6.0, loud), constant(-40.0, quiet)];
-            let values: Vec<f32> = levels.iter().flat_map(|[left, _]| left).copied().collect();
-            let gains_db = gains_db(&mut chain, &[values.clone(), values]);
+            let input = steps(&[(-40.0, 100), (-6.0, loud), (-40.0, quiet)]);
+            let gains_db = gains_db(&mut chain, &input);
             let attack = frames_to_63(&gains_db, 100, 100 + loud);
             let release = frames_to_63(&gains_db, 100 + loud, 100 + loud + quiet);
             let what = format!("at {rate_hz} Hz, frames of");
@@ -112,13 +85,6 @@ fn attack_and_release_take_their_time_constants() {
             );
         }
     }
-}
-
-/// Plays some audio with a side-chain.
-fn beside(chain: &mut Chain, audio: &Stereo, side: &Stereo) -> Stereo {
-    let [mut left, mut right] = audio.clone();
-    chain.process(&mut left, &mut right, &[Some([&side[0], &side[1]])]);
-    [left, right]
 }
 
 #[test]
