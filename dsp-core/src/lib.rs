@@ -31,6 +31,7 @@ pub mod dither;
 pub mod effects;
 pub mod gain;
 pub mod limiter;
+mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod session;
