@@ -12,6 +12,7 @@ mod decibels;
 mod gate;
 mod glide;
 mod key;
+mod limiter;
 mod parameter;
 mod utility;
 
@@ -35,6 +36,7 @@ pub const FAINTEST: f32 = 1e-20;
 pub static EFFECTS: &[&EffectKind] = &[
     &compressor::COMPRESSOR, //
     &gate::GATE,
+    &limiter::LIMITER,
     &utility::UTILITY,
 ];
 

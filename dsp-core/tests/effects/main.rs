@@ -2,6 +2,7 @@
 
 mod compressor;
 mod gate;
+mod limiter;
 mod measure;
 mod rules;
 mod utility;
