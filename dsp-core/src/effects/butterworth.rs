@@ -22,6 +22,12 @@ pub(crate) struct Butterworth {
     states: [f64x2; 2],
 }
 
+/// What of a frame is in the middle and above; the rest of it is below.
+pub(crate) struct Bands {
+    pub(crate) middle: f64x2,
+    pub(crate) high: f64x2,
+}
+
 /// Highest frequency of a filter, in parts of the sample rate.
 const HIGHEST: f64 = 0.45;
 
@@ -92,31 +98,34 @@ impl Butterworth {
         self.step = StateStep::new(self.tangent.value());
     }
 
-    /// Lets frames pass for the frequency; to be called after that many calls of [`Self::high`].
+    /// Lets frames pass for the frequency; to be called after that many calls of [`Self::next`].
     pub(crate) fn pass(&mut self, frames: usize) {
         self.frequency_hz.pass(frames);
     }
 
-    /// What of the next frame is above.
+    /// Splits a frame.
     #[inline(always)]
-    pub(crate) fn high(&mut self, input: f64x2) -> f64x2 {
+    pub(crate) fn next(&mut self, input: f64x2) -> Bands {
         if !self.tangent.is_at_rest() {
             self.step = StateStep::new(self.tangent.next());
         }
-        let StateStep { input_to_high, states_to_high, input_to_states, states_to_states } = self.step;
+        let StateStep { tangent, input_to_high, states_to_high, input_to_states, states_to_states } =
+            self.step;
         let [first, second] = self.states;
         let high = input * input_to_high + (first * states_to_high[0] + second * states_to_high[1]);
+        let middle = (high * tangent + first) * SQRT_2;
         self.states = [
             input * input_to_states[0] + second * states_to_states[0][1] + first * states_to_states[0][0],
             input * input_to_states[1] + second * states_to_states[1][1] + first * states_to_states[1][0],
         ];
-        high
+        Bands { middle, high }
     }
 }
 
 /// The numbers by which states, input and outputs depend on each other.
 #[derive(Clone, Copy)]
 struct StateStep {
+    tangent: f64,
     input_to_high: f64,
     states_to_high: [f64; 2],
     input_to_states: [f64; 2],
@@ -132,6 +141,7 @@ impl StateStep {
         let states_to_high = [-damping * input_to_high, -input_to_high];
         let twice = 2.0 * g;
         Self {
+            tangent: g,
             input_to_high,
             states_to_high,
             input_to_states: [twice * input_to_high, twice * g * input_to_high],

@@ -52,8 +52,8 @@ impl Key {
         } else {
             let [left, right] = &mut heard;
             for (left, right) in left.iter_mut().zip(right).take(frames) {
-                let high = self.high_pass.high(f64x2::from([f64::from(*left), f64::from(*right)]));
-                [*left, *right] = high.to_array().map(|value| value as f32);
+                let bands = self.high_pass.next(f64x2::from([f64::from(*left), f64::from(*right)]));
+                [*left, *right] = bands.high.to_array().map(|value| value as f32);
             }
         }
         self.high_pass.pass(frames);

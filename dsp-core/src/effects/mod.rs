@@ -8,6 +8,7 @@ mod ballistics;
 mod butterworth;
 mod compressor;
 mod curve;
+mod de_esser;
 mod decibels;
 mod gate;
 mod glide;
@@ -37,6 +38,7 @@ pub static EFFECTS: &[&EffectKind] = &[
     &compressor::COMPRESSOR, //
     &gate::GATE,
     &limiter::LIMITER,
+    &de_esser::DE_ESSER,
     &utility::UTILITY,
 ];
 

@@ -1,6 +1,7 @@
 //! The built-in effects: rules that hold for all of them, and the figures of each.
 
 mod compressor;
+mod de_esser;
 mod gate;
 mod limiter;
 mod measure;
