@@ -11,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Gains are averaged as multiples of 2^-32.
-const UNITY: u64 = 1 << 32;
+const UNITY: i64 = 1 << 32;
 
 /// Turns gains that frames need into one that is low enough for all of them and moves smoothly.
 ///
@@ -21,8 +21,10 @@ pub(crate) struct LookaheadGain {
     average_frames: usize,
     hold_frames: usize,
     /// Averaged gains, as multiples of 1/[`UNITY`].
-    held_gains: Vec<u64>,
-    held_sum: u64,
+    held_gains: Vec<i64>,
+    held_sum: i64,
+    /// `1 / average_frames`.
+    share: f64,
     /// Place of the oldest of `held_gains`.
     place: usize,
     /// Candidates for the minimum of the window, rising: frame number and needed gain.
@@ -39,7 +41,8 @@ impl LookaheadGain {
             average_frames,
             hold_frames,
             held_gains: vec![UNITY; average_frames],
-            held_sum: UNITY * average_frames as u64,
+            held_sum: UNITY * average_frames as i64,
+            share: 1.0 / average_frames as f64,
             place: 0,
             minima: VecDeque::with_capacity(hold_frames + 1),
             frame: 0,
@@ -50,7 +53,7 @@ impl LookaheadGain {
     /// Back to a gain of 1.
     pub(crate) fn reset(&mut self) {
         self.held_gains.fill(UNITY);
-        self.held_sum = UNITY * self.average_frames as u64;
+        self.held_sum = UNITY * self.average_frames as i64;
         self.place = 0;
         self.minima.clear();
         self.frame = 0;
@@ -59,10 +62,11 @@ impl LookaheadGain {
 
     /// Whether every gain in memory is 1, so that nothing happens until a frame needs less.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.minima.is_empty() && self.held_sum == UNITY * self.average_frames as u64
+        self.minima.is_empty() && self.held_sum == UNITY * self.average_frames as i64
     }
 
     /// The gain after a frame that needs `needed` (0 to 1), recovering by this share of its way.
+    #[inline]
     pub(crate) fn next(&mut self, needed: f32, release_per_frame: f64) -> f32 {
         self.remember_minimum(needed);
         let minimum = self.minima.front().map_or(1.0, |(_, gain)| f64::from(*gain));
@@ -74,7 +78,7 @@ impl LookaheadGain {
             if minimum - risen < 1e-6 { minimum } else { risen }
         };
         // Truncation rounds the gain down, so the ceiling still holds.
-        let held = (self.released_gain * UNITY as f64) as u64;
+        let held = (self.released_gain * UNITY as f64) as i64;
         self.held_sum = self.held_sum - self.held_gains[self.place] + held;
         self.held_gains[self.place] = held;
         self.place += 1;
@@ -82,7 +86,8 @@ impl LookaheadGain {
             self.place = 0;
         }
         self.frame += 1;
-        let average = self.held_sum / self.average_frames as u64;
+        // The integer quotient without a division: half of one is further than rounding reaches.
+        let average = ((self.held_sum as f64 + 0.5) * self.share) as i64;
         (average as f64 / UNITY as f64) as f32
     }
 

@@ -100,6 +100,11 @@ impl Ballistics {
     /// Turns the targets of some frames into what the reduction is.
     pub(crate) fn follow(&mut self, reductions_db: &mut Step, frames: usize) {
         let (attack, release) = (self.attack.keep(), self.release.keep());
+        self.attack.pass(frames);
+        self.release.pass(frames);
+        if self.reduction_db == 0.0 && reductions_db[..frames].iter().all(|target| *target == 0.0) {
+            return;
+        }
         let mut now = self.reduction_db;
         // Attacking when the target is above and releasing when it is below gets to the higher of
         // what either gives if the attack is the faster one, and to the lower if not.
@@ -121,8 +126,6 @@ impl Ballistics {
             }
         }
         self.reduction_db = now;
-        self.attack.pass(frames);
-        self.release.pass(frames);
     }
 
     /// What the reduction is now, in decibels.

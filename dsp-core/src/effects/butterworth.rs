@@ -4,6 +4,7 @@ use core::f64::consts::{PI, SQRT_2};
 
 use wide::f64x2;
 
+use super::decibels::Step;
 use super::{CONTROL_FRAMES, Glide};
 
 /// A state-variable filter of second order without resonance (Butterworth), for left and right.
@@ -22,10 +23,10 @@ pub(crate) struct Butterworth {
     states: [f64x2; 2],
 }
 
-/// What of a frame is in the middle and above; the rest of it is below.
+/// What of the frames of a step is in the middle and above, left and right; the rest is below.
 pub(crate) struct Bands {
-    pub(crate) middle: f64x2,
-    pub(crate) high: f64x2,
+    pub(crate) middle: [Step; 2],
+    pub(crate) high: [Step; 2],
 }
 
 /// Highest frequency of a filter, in parts of the sample rate.
@@ -98,27 +99,23 @@ impl Butterworth {
         self.step = StateStep::new(self.tangent.value());
     }
 
-    /// Lets frames pass for the frequency; to be called after that many calls of [`Self::next`].
-    pub(crate) fn pass(&mut self, frames: usize) {
-        self.frequency_hz.pass(frames);
-    }
-
-    /// Splits a frame.
-    #[inline(always)]
-    pub(crate) fn next(&mut self, input: f64x2) -> Bands {
-        if !self.tangent.is_at_rest() {
-            self.step = StateStep::new(self.tangent.next());
+    /// Splits left and right of some frames, at most [`CONTROL_FRAMES`].
+    pub(crate) fn split(&mut self, [left, right]: [&[f32]; 2]) -> Bands {
+        let mut bands = Bands { middle: [[0.0; CONTROL_FRAMES]; 2], high: [[0.0; CONTROL_FRAMES]; 2] };
+        let moves = !self.tangent.is_at_rest();
+        let (mut step, mut states) = (self.step, self.states);
+        for (frame, (left, right)) in left.iter().zip(right).enumerate().take(CONTROL_FRAMES) {
+            if moves {
+                step = StateStep::new(self.tangent.next());
+            }
+            let [middle, high] = step.next(&mut states, f64x2::from([f64::from(*left), f64::from(*right)]));
+            let ([middle_left, middle_right], [high_left, high_right]) = (middle.to_array(), high.to_array());
+            (bands.middle[0][frame], bands.middle[1][frame]) = (middle_left as f32, middle_right as f32);
+            (bands.high[0][frame], bands.high[1][frame]) = (high_left as f32, high_right as f32);
         }
-        let StateStep { tangent, input_to_high, states_to_high, input_to_states, states_to_states } =
-            self.step;
-        let [first, second] = self.states;
-        let high = input * input_to_high + (first * states_to_high[0] + second * states_to_high[1]);
-        let middle = (high * tangent + first) * SQRT_2;
-        self.states = [
-            input * input_to_states[0] + second * states_to_states[0][1] + first * states_to_states[0][0],
-            input * input_to_states[1] + second * states_to_states[1][1] + first * states_to_states[1][0],
-        ];
-        Bands { middle, high }
+        (self.step, self.states) = (step, states);
+        self.frequency_hz.pass(left.len());
+        bands
     }
 }
 
@@ -150,5 +147,20 @@ impl StateStep {
                 [twice * (1.0 + g * states_to_high[0]), 1.0 + twice * g * states_to_high[1]],
             ],
         }
+    }
+
+    /// Middle and high of a frame.
+    #[inline(always)]
+    fn next(&self, states: &mut [f64x2; 2], input: f64x2) -> [f64x2; 2] {
+        let [first, second] = *states;
+        let high =
+            input * self.input_to_high + (first * self.states_to_high[0] + second * self.states_to_high[1]);
+        let middle = (high * self.tangent + first) * SQRT_2;
+        let [to_first, to_second] = self.states_to_states;
+        *states = [
+            input * self.input_to_states[0] + second * to_first[1] + first * to_first[0],
+            input * self.input_to_states[1] + second * to_second[1] + first * to_second[0],
+        ];
+        [middle, high]
     }
 }

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use wide::f64x2;
 
 use super::ballistics::Ballistics;
-use super::curve::{Curves, GlidingCurve};
+use super::curve::GlidingCurve;
 use super::decibels::{Step, gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
@@ -99,23 +99,17 @@ impl Compressor {
         }
     }
 
-    /// Turns levels into reductions; returns the make-up gains, in decibels.
-    fn compute_curve(&mut self, levels_db: &mut Step, frames: usize) -> Step {
+    /// The gains behind the compression, in decibels; to be called before the curve goes on.
+    fn makeups_db(&mut self, frames: usize) -> Step {
         let mut makeups_db = self.makeup_db.step(frames);
+        if self.auto_makeup.is_at_rest() && self.auto_makeup.target() == 0.0 {
+            return makeups_db;
+        }
+        let mut at_full_scale_db = [0.0; CONTROL_FRAMES];
+        self.curve.clone().reduce(&mut at_full_scale_db, frames);
         let auto = self.auto_makeup.step(frames);
-        let curves = self.curve.next(frames);
-        match curves {
-            Curves::Same(curve) => {
-                levels_db.iter_mut().for_each(|level| *level = curve.reduction_db(*level));
-                let full_scale_db = AUTO_SHARE * curve.reduction_db(0.0);
-                makeups_db.iter_mut().zip(auto).for_each(|(makeup, auto)| *makeup += auto * full_scale_db);
-            }
-            Curves::Each(curves) => {
-                for (frame, curve) in curves.iter().enumerate() {
-                    levels_db[frame] = curve.reduction_db(levels_db[frame]);
-                    makeups_db[frame] += auto[frame] * AUTO_SHARE * curve.reduction_db(0.0);
-                }
-            }
+        for ((makeup, reduction), auto) in makeups_db.iter_mut().zip(at_full_scale_db).zip(auto) {
+            *makeup += auto * AUTO_SHARE * reduction;
         }
         makeups_db
     }
@@ -160,7 +154,8 @@ impl Effect for Compressor {
 
         let key = self.key.hear([&*left, &*right], side);
         let mut values = self.detector.levels_db(&key, frames);
-        let makeups_db = self.compute_curve(&mut values, frames);
+        let makeups_db = self.makeups_db(frames);
+        self.curve.reduce(&mut values, frames);
         self.ballistics.follow(&mut values, frames);
         let mix = self.mix.step(frames);
         for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {

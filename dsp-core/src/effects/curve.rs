@@ -1,6 +1,7 @@
 //! The static curve of a compressor.
 
-use super::{CONTROL_FRAMES, Glide};
+use super::Glide;
+use super::decibels::Step;
 
 /// How far a compressor turns a level down: the gain computer of Giannoulis, Massberg and Reiss,
 /// "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012, equation 4.
@@ -39,6 +40,7 @@ impl Curve {
 }
 
 /// A curve whose threshold, ratio and knee glide.
+#[derive(Clone)]
 pub(crate) struct GlidingCurve {
     pub(crate) threshold_db: Glide,
     pub(crate) ratio: Glide,
@@ -46,20 +48,20 @@ pub(crate) struct GlidingCurve {
 }
 
 impl GlidingCurve {
-    /// The curves of the frames of a step: one for all while nothing moves.
-    pub(crate) fn next(&mut self, frames: usize) -> Curves {
-        let glides = [&mut self.threshold_db, &mut self.ratio, &mut self.knee_db];
+    /// Turns the levels of some frames into reductions.
+    pub(crate) fn reduce(&mut self, levels_db: &mut Step, frames: usize) {
+        let glides = [&self.threshold_db, &self.ratio, &self.knee_db];
         if glides.iter().all(|glide| glide.is_at_rest()) {
-            return Curves::Same(self.now());
+            let curve = self.now();
+            levels_db.iter_mut().for_each(|level| *level = curve.reduction_db(*level));
+            return;
         }
-        let mut curves = [self.now(); CONTROL_FRAMES];
-        for curve in &mut curves[..frames] {
-            *curve = self.now();
+        for level in &mut levels_db[..frames] {
+            *level = self.now().reduction_db(*level);
             self.threshold_db.pass(1);
             self.ratio.pass(1);
             self.knee_db.pass(1);
         }
-        Curves::Each(curves)
     }
 
     /// Is at its targets at once.
@@ -72,10 +74,4 @@ impl GlidingCurve {
     fn now(&self) -> Curve {
         Curve::new(self.threshold_db.value(), self.ratio.value(), self.knee_db.value())
     }
-}
-
-/// The curves of the frames of a step.
-pub(crate) enum Curves {
-    Same(Curve),
-    Each([Curve; CONTROL_FRAMES]),
 }

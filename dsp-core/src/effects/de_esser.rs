@@ -2,11 +2,9 @@
 
 use alloc::boxed::Box;
 
-use wide::f64x2;
-
 use super::ballistics::Ballistics;
-use super::butterworth::{Bands, Butterworth};
-use super::curve::{Curves, GlidingCurve};
+use super::butterworth::Butterworth;
+use super::curve::GlidingCurve;
 use super::decibels::{Step, gain, peak_levels_db};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
@@ -82,17 +80,13 @@ impl DeEsser {
 
     /// Turns levels into square roots of gains.
     fn roots(&mut self, mut values: Step, frames: usize) -> Step {
-        match self.curve.next(frames) {
-            Curves::Same(curve) => values.iter_mut().for_each(|value| *value = curve.reduction_db(*value)),
-            Curves::Each(curves) => {
-                values.iter_mut().zip(curves).for_each(|(value, curve)| *value = curve.reduction_db(*value));
-            }
-        }
+        self.curve.reduce(&mut values, frames);
         for (value, range_db) in values.iter_mut().zip(self.range_db.step(frames)) {
             *value = value.min(range_db);
         }
         self.ballistics.follow(&mut values, frames);
-        values.map(|reduction_db| gain(-0.5 * reduction_db))
+        values.iter_mut().for_each(|value| *value = gain(-0.5 * *value));
+        values
     }
 }
 
@@ -126,34 +120,33 @@ impl Effect for DeEsser {
         }
         self.clock += frames as u64;
 
-        let mut middles = [f64x2::ZERO; CONTROL_FRAMES];
-        let mut highs = [f64x2::ZERO; CONTROL_FRAMES];
-        let mut heard = [[0.0; CONTROL_FRAMES]; 2];
-        for frame in 0..frames {
-            let input = f64x2::from([f64::from(left[frame]), f64::from(right[frame])]);
-            let Bands { middle, high } = self.filter.next(input);
-            (middles[frame], highs[frame]) = (middle, high);
-            let [high_left, high_right] = high.to_array();
-            (heard[0][frame], heard[1][frame]) = (high_left as f32, high_right as f32);
-        }
-        self.filter.pass(frames);
-        let roots = self.roots(peak_levels_db(&heard), frames);
-        let is_plain = [&self.wide, &self.listen].map(|share| share.is_at_rest() && share.target() == 0.0);
-        let (wides, listens) = (self.wide.step(frames), self.listen.step(frames));
-        for frame in 0..frames {
-            let input = f64x2::from([f64::from(left[frame]), f64::from(right[frame])]);
-            let root = f64::from(roots[frame]);
-            let gain = root * root;
-            let mut output = input - middles[frame] * (1.0 - root) - highs[frame] * (1.0 - gain);
-            if is_plain != [true; 2] {
-                output += (input * gain - output) * f64::from(wides[frame]);
-                output += (highs[frame] - output) * f64::from(listens[frame]);
+        let bands = self.filter.split([&*left, &*right]);
+        let roots = self.roots(peak_levels_db(&bands.high), frames);
+        let wide = (!is_off(&self.wide)).then(|| self.wide.step(frames));
+        let listen = (!is_off(&self.listen)).then(|| self.listen.step(frames));
+        for (channel, values) in [left, right].into_iter().enumerate() {
+            let (middles, highs) = (&bands.middle[channel], &bands.high[channel]);
+            let mut output = [0.0; CONTROL_FRAMES];
+            for (frame, (output, value)) in output.iter_mut().zip(&*values).enumerate() {
+                let root = roots[frame];
+                *output = *value - middles[frame] * (1.0 - root) - highs[frame] * (1.0 - root * root);
             }
-            [left[frame], right[frame]] = output.to_array().map(|value| value as f32);
+            for (frame, share) in wide.iter().flatten().enumerate().take(frames) {
+                output[frame] += share * (values[frame] * roots[frame] * roots[frame] - output[frame]);
+            }
+            for (frame, share) in listen.iter().flatten().enumerate().take(frames) {
+                output[frame] += share * (highs[frame] - output[frame]);
+            }
+            values.copy_from_slice(&output[..frames]);
         }
     }
 
     fn gain_reduction_db(&self) -> Option<f32> {
         Some(self.ballistics.reduction_db())
     }
+}
+
+/// Whether a switch is off and stays so.
+fn is_off(share: &Glide) -> bool {
+    share.is_at_rest() && share.target() == 0.0
 }

@@ -1,7 +1,5 @@
 //! What the dynamics effects listen to.
 
-use wide::f64x2;
-
 use super::CONTROL_FRAMES;
 use super::butterworth::Butterworth;
 use super::decibels::Step;
@@ -50,13 +48,9 @@ impl Key {
         if self.high_pass.is_at_rest() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ {
             self.high_pass.clear();
         } else {
-            let [left, right] = &mut heard;
-            for (left, right) in left.iter_mut().zip(right).take(frames) {
-                let bands = self.high_pass.next(f64x2::from([f64::from(*left), f64::from(*right)]));
-                [*left, *right] = bands.high.to_array().map(|value| value as f32);
-            }
+            let [left, right] = &heard;
+            heard = self.high_pass.split([&left[..frames], &right[..frames]]).high;
         }
-        self.high_pass.pass(frames);
         heard
     }
 }

@@ -3,7 +3,7 @@
 use crate::measure::{
     RATE_HZ, amplitude, beside, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
 };
-use crate::measure::{noise, peak, sine, steps, through, tone};
+use crate::measure::{noise, peak, rms, sine, steps, through, tone};
 
 /// The curve of Giannoulis, Massberg and Reiss 2012, equation 4: the level that comes out.
 fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
@@ -137,6 +137,19 @@ fn the_high_pass_of_the_side_chain_is_a_butterworth() {
         let expected_db = db(w.powi(2) / (1.0 + w.powi(4)).sqrt()) + db(0.5_f64.sqrt());
         check(&format!("level at {frequency_hz} Hz, dBFS"), level_db, expected_db, 0.05);
     }
+}
+
+#[test]
+fn the_detector_of_mean_squares_reads_the_power_of_noise() {
+    let settings = [("detector", 1.0), ("threshold_db", -60.0), ("ratio", 2.0), ("knee_db", 0.0)];
+    let times = [("attack_ms", 250.0), ("release_ms", 250.0)];
+    let settings: Vec<_> = settings.into_iter().chain(times).collect();
+    let mut chain = chain_of("compressor", &settings);
+    let audio = noise(0.5, 240_000);
+    through(&mut chain, &audio);
+    // Half of what is above the threshold; the louder of two alike sides is a little above either.
+    let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
+    check("level of noise, dBFS", level_db, db(rms(&audio[0])), 0.3);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::measure::{
-    RATE_HZ, Stereo, amplitude, chain_at, chain_of, check, constant, db, noise, peak, sine, steps, through,
+    Stereo, amplitude, chain_at, chain_of, check, constant, db, noise, peak, sine, steps, through,
 };
 
 /// Frames on either side of a place that the reference looks at.
@@ -116,7 +116,7 @@ fn what_is_quiet_passes_to_the_bit() {
         let mut chain = chain_at(rate_hz, "limiter", &[]);
         let latency_frames = chain.latency_frames();
         // 2 ms, less one frame, a margin of two, and half the interpolator.
-        assert_eq!(latency_frames, (rate_hz as f64 * 0.002).round() as usize - 1 + 2 + 24);
+        assert_eq!(latency_frames, (f64::from(rate_hz) * 0.002).round() as usize - 1 + 2 + 24);
         let input = noise(0.3, 48_000);
         let output = through(&mut chain, &input);
         for (output, input) in output.iter().zip(&input) {

@@ -39,14 +39,22 @@ const MOST_ADDED: f32 = 0.125;
 /// around the place, as the one for the half does on the sums. They are left out where frames all around
 /// are too quiet to add up to the ceiling.
 pub(super) struct TruePeak {
-    /// By distance from the place: half, even part of the quarters, odd part.
-    taps: [[f32; LATENCY_FRAMES]; 3],
+    /// By distance from the place.
+    taps: [Taps; LATENCY_FRAMES],
     /// Most that a magnitude of 1 adds to a peak, by the stretch in which it is.
     most: [f32; REACHED],
     /// The frames before those of a step, and room for these.
     values: [[f32; TAPS + CONTROL_FRAMES]; 2],
     /// Values three quarters past the frames before, where these were looked at.
     last_quarters: [Option<f32>; 2],
+}
+
+/// What a frame adds to the values between two frames, the same in all lanes.
+struct Taps {
+    half: f32x4,
+    /// Even and odd part of the quarters.
+    even: f32x4,
+    odd: f32x4,
 }
 
 impl TruePeak {
@@ -58,11 +66,11 @@ impl TruePeak {
         let half_sum = 2.0 * halves.iter().sum::<f64>();
         let quarter_sum = nears.iter().chain(&fars).sum::<f64>();
         // A constant stays what it is.
-        let taps = [
-            core::array::from_fn(|frame| (halves[frame] / half_sum) as f32),
-            core::array::from_fn(|frame| (0.5 * (nears[frame] + fars[frame]) / quarter_sum) as f32),
-            core::array::from_fn(|frame| (0.5 * (nears[frame] - fars[frame]) / quarter_sum) as f32),
-        ];
+        let taps = core::array::from_fn(|frame| Taps {
+            half: f32x4::splat((halves[frame] / half_sum) as f32),
+            even: f32x4::splat((0.5 * (nears[frame] + fars[frame]) / quarter_sum) as f32),
+            odd: f32x4::splat((0.5 * (nears[frame] - fars[frame]) / quarter_sum) as f32),
+        });
         let most = most_added(&taps);
         Self { taps, most, values: [[0.0; TAPS + CONTROL_FRAMES]; 2], last_quarters: [None; 2] }
     }
@@ -88,7 +96,7 @@ impl TruePeak {
                 self.last_quarters = [None; 2];
                 continue;
             }
-            let peaks = self.peaks(start, (frames - start).min(LANES));
+            let peaks = self.peaks(start, (frames - start).min(LANES), ceiling);
             let gains = (ceiling / peaks.fast_max(ceiling)).to_array();
             needed[start..start + LANES].copy_from_slice(&gains);
         }
@@ -112,65 +120,66 @@ impl TruePeak {
         })
     }
 
-    fn peaks(&mut self, start: usize, frames: usize) -> f32x4 {
+    /// For each of a stretch of frames the highest magnitude after it, as far as that is above `least`.
+    fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
         let mut peaks = f32x4::ZERO;
         for (values, last_quarter) in self.values.iter().zip(&mut self.last_quarters) {
-            let [halves, evens, odds] = &self.taps;
-            let before = last_quarter.unwrap_or_else(|| three_quarters([evens, odds], &values[start..]));
             // The first of the frames around the first place.
-            let values = &values[start + 1..];
-            let at = |place: usize| f32x4::from([0, 1, 2, 3].map(|lane| values[place + lane]));
+            let around = &values[start + 1..][..TAPS + LANES - 1];
+            let at = |place: usize| f32x4::from([0, 1, 2, 3].map(|lane| around[place + lane]));
             let (mut half, mut even, mut odd) = (f32x4::ZERO, f32x4::ZERO, f32x4::ZERO);
-            for distance in 0..LATENCY_FRAMES {
+            for (distance, taps) in self.taps.iter().enumerate() {
                 let before = at(LATENCY_FRAMES - 1 - distance);
                 let after = at(LATENCY_FRAMES + distance);
                 let (sum, difference) = (before + after, before - after);
-                half += sum * f32x4::splat(halves[distance]);
-                even += sum * f32x4::splat(evens[distance]);
-                odd += difference * f32x4::splat(odds[distance]);
+                half += sum * taps.half;
+                even += sum * taps.even;
+                odd += difference * taps.odd;
             }
             let (quarter, three_quarters) = (even + odd, even - odd);
             let (whole, next) = (at(LATENCY_FRAMES - 1), at(LATENCY_FRAMES));
             let thirds = three_quarters.to_array();
-            let before = f32x4::from([before, thirds[0], thirds[1], thirds[2]]);
+            let highest =
+                whole.abs().fast_max(quarter.abs()).fast_max(half.abs()).fast_max(three_quarters.abs());
+            if (highest * (1.0 + MOST_ADDED)).cmp_gt(least).any() {
+                let before =
+                    last_quarter.unwrap_or_else(|| three_quarters_past(&self.taps, &values[start..]));
+                let before = f32x4::from([before, thirds[0], thirds[1], thirds[2]]);
+                peaks = peaks
+                    .fast_max(summit(before, whole, quarter))
+                    .fast_max(summit(whole, quarter, half))
+                    .fast_max(summit(quarter, half, three_quarters))
+                    .fast_max(summit(half, three_quarters, next));
+            }
             *last_quarter = Some(thirds[frames - 1]);
-            peaks = peaks
-                .fast_max(summit(before, whole, quarter))
-                .fast_max(summit(whole, quarter, half))
-                .fast_max(summit(quarter, half, three_quarters))
-                .fast_max(summit(half, three_quarters, next));
         }
         peaks
     }
 }
 
 /// The value three quarters past the middle of some frames, rounded as among the others.
-fn three_quarters([evens, odds]: [&[f32; LATENCY_FRAMES]; 2], values: &[f32]) -> f32 {
+fn three_quarters_past(taps: &[Taps; LATENCY_FRAMES], values: &[f32]) -> f32 {
     let (mut even, mut odd) = (0.0, 0.0);
-    for distance in 0..LATENCY_FRAMES {
+    for (distance, taps) in taps.iter().enumerate() {
         let before = values[LATENCY_FRAMES - 1 - distance];
         let after = values[LATENCY_FRAMES + distance];
-        even += (before + after) * evens[distance];
-        odd += (before - after) * odds[distance];
+        even += (before + after) * taps.even.to_array()[0];
+        odd += (before - after) * taps.odd.to_array()[0];
     }
     even - odd
 }
 
 /// Most that a magnitude of 1 in each stretch adds to a value in the first, parabola included.
-fn most_added([halves, evens, odds]: &[[f32; LATENCY_FRAMES]; 3]) -> [f32; REACHED] {
+fn most_added(taps: &[Taps; LATENCY_FRAMES]) -> [f32; REACHED] {
     let mut most = [0.0_f32; REACHED];
-    // A quarter after the place, half, three quarters after; and the place itself.
-    let distances = || {
-        (0..LATENCY_FRAMES)
-            .rev()
-            .map(|place| (place, 1.0))
-            .chain((0..LATENCY_FRAMES).map(|place| (place, -1.0)))
-    };
+    // The frames before the place, from the first on, and those after it.
+    let sides = || taps.iter().rev().map(|taps| (taps, 1.0)).chain(taps.iter().map(|taps| (taps, -1.0)));
+    let first = |lanes: f32x4| lanes.to_array()[0];
     let places = [
-        distances().map(|(place, side)| evens[place] + side * odds[place]).collect::<Vec<f32>>(),
-        distances().map(|(place, _)| halves[place]).collect(),
-        distances().map(|(place, side)| evens[place] - side * odds[place]).collect(),
-        (0..TAPS).map(|tap| if tap == LATENCY_FRAMES - 1 { 1.0 } else { 0.0 }).collect(),
+        (0..TAPS).map(|tap| if tap == LATENCY_FRAMES - 1 { 1.0 } else { 0.0 }).collect::<Vec<f32>>(),
+        sides().map(|(taps, side)| first(taps.even) + side * first(taps.odd)).collect(),
+        sides().map(|(taps, _)| first(taps.half)).collect(),
+        sides().map(|(taps, side)| first(taps.even) - side * first(taps.odd)).collect(),
     ];
     for taps in &places {
         for lane in 0..LANES {
