@@ -66,7 +66,6 @@ impl LookaheadGain {
     }
 
     /// The gain after a frame that needs `needed` (0 to 1), recovering by this share of its way.
-    #[inline]
     pub(crate) fn next(&mut self, needed: f32, release_per_frame: f64) -> f32 {
         self.remember_minimum(needed);
         let minimum = self.minima.front().map_or(1.0, |(_, gain)| f64::from(*gain));

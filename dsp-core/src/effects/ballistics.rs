@@ -1,5 +1,7 @@
 //! How fast a gain falls and recovers.
 
+use wide::f64x2;
+
 use super::Glide;
 use super::decibels::Step;
 
@@ -105,26 +107,13 @@ impl Ballistics {
         if self.reduction_db == 0.0 && reductions_db[..frames].iter().all(|target| *target == 0.0) {
             return;
         }
-        let mut now = self.reduction_db;
         // Attacking when the target is above and releasing when it is below gets to the higher of
         // what either gives if the attack is the faster one, and to the lower if not.
-        if attack <= release {
-            for reduction in &mut reductions_db[..frames] {
-                let target = f64::from(*reduction);
-                let attacked = attack * now + (1.0 - attack) * target;
-                let released = release * now + (1.0 - release) * target;
-                now = if attacked > released { attacked } else { released };
-                *reduction = now as f32;
-            }
+        let now = if attack <= release {
+            go(self.reduction_db, [attack, release], &mut reductions_db[..frames], f64x2::fast_max)
         } else {
-            for reduction in &mut reductions_db[..frames] {
-                let target = f64::from(*reduction);
-                let attacked = attack * now + (1.0 - attack) * target;
-                let released = release * now + (1.0 - release) * target;
-                now = if attacked < released { attacked } else { released };
-                *reduction = now as f32;
-            }
-        }
+            go(self.reduction_db, [attack, release], &mut reductions_db[..frames], f64x2::fast_min)
+        };
         self.reduction_db = now;
     }
 
@@ -132,4 +121,19 @@ impl Ballistics {
     pub(crate) fn reduction_db(&self) -> f32 {
         self.reduction_db as f32
     }
+}
+
+/// Goes from a reduction towards the targets of some frames by one of two ways, which is chosen between
+/// two lanes that are the same: of single numbers, compilers make a branch on some targets.
+#[inline(always)]
+fn go(from_db: f64, keeps: [f64; 2], targets_db: &mut [f32], choose: impl Fn(f64x2, f64x2) -> f64x2) -> f64 {
+    let keeps = keeps.map(f64x2::splat);
+    let mut now = f64x2::splat(from_db);
+    for target_db in targets_db {
+        let target = f64x2::splat(f64::from(*target_db));
+        let [attacked, released] = keeps.map(|keep| keep * now + (1.0 - keep) * target);
+        now = choose(attacked, released);
+        *target_db = now.to_array()[0] as f32;
+    }
+    now.to_array()[0]
 }

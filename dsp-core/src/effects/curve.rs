@@ -1,7 +1,7 @@
 //! The static curve of a compressor.
 
 use super::Glide;
-use super::decibels::Step;
+use super::decibels::{Step, higher, lower};
 
 /// How far a compressor turns a level down: the gain computer of Giannoulis, Massberg and Reiss,
 /// "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012, equation 4.
@@ -34,8 +34,8 @@ impl Curve {
     pub(crate) fn reduction_db(&self, level_db: f32) -> f32 {
         let from_knee_db = level_db - self.threshold_db + self.half_knee_db;
         let past_knee_db = level_db - self.threshold_db - self.half_knee_db;
-        let in_knee_db = from_knee_db.max(0.0).min(2.0 * self.half_knee_db);
-        self.slope * (in_knee_db * in_knee_db * self.bend + past_knee_db.max(0.0))
+        let in_knee_db = lower(higher(from_knee_db, 0.0), 2.0 * self.half_knee_db);
+        self.slope * (in_knee_db * in_knee_db * self.bend + higher(past_knee_db, 0.0))
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::ballistics::Ballistics;
 use super::butterworth::Butterworth;
 use super::curve::GlidingCurve;
-use super::decibels::{Step, gain, peak_levels_db};
+use super::decibels::{Step, gain, lower, peak_levels_db};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
 /// A compressor that listens to what is above a frequency.
@@ -82,7 +82,7 @@ impl DeEsser {
     fn roots(&mut self, mut values: Step, frames: usize) -> Step {
         self.curve.reduce(&mut values, frames);
         for (value, range_db) in values.iter_mut().zip(self.range_db.step(frames)) {
-            *value = value.min(range_db);
+            *value = lower(*value, range_db);
         }
         self.ballistics.follow(&mut values, frames);
         values.iter_mut().for_each(|value| *value = gain(-0.5 * *value));

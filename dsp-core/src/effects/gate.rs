@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::ballistics::TimeConstant;
-use super::decibels::{Step, gain, peak_levels_db};
+use super::decibels::{Step, gain, higher, lower, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
@@ -114,8 +114,8 @@ impl Gate {
         let hystereses_db = self.hysteresis_db.step(frames);
         let mut targets_db = [0.0; CONTROL_FRAMES];
         for (frame, target_db) in targets_db.iter_mut().enumerate() {
-            let below_db = (thresholds_db[frame] - levels_db[frame]).max(0.0);
-            *target_db = (below_db * (ratios[frame] - 1.0)).min(ranges_db[frame]);
+            let below_db = higher(thresholds_db[frame] - levels_db[frame], 0.0);
+            *target_db = lower(below_db * (ratios[frame] - 1.0), ranges_db[frame]);
         }
         for (frame, level_db) in levels_db.iter_mut().enumerate().take(frames) {
             let threshold_db = thresholds_db[frame];

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use wide::{CmpGt, CmpLe, f32x4};
 
 use crate::effects::CONTROL_FRAMES;
-use crate::effects::decibels::Step;
+use crate::effects::decibels::{Step, higher, lower};
 
 /// Frames on either side of a place between two frames from which its value is computed, and
 /// how many frames after the one before the place all of them are there.
@@ -27,6 +27,9 @@ const REACHED: usize = TAPS / LANES + 1;
 
 /// A parabola adds at most this part of the magnitude: a tone at half the sample rate needs 8.3 %.
 const MOST_ADDED: f32 = 0.125;
+
+/// How much higher than all values around it a summit can be; rounding has room in it.
+const HIGHEST: f32 = 1.13;
 
 /// Finds peaks between samples: by four times oversampling (ITU-R BS.1770-5, annex 2), and between
 /// the values of that by parabolas.
@@ -91,7 +94,7 @@ impl TruePeak {
         let bounds = self.bounds();
         for (stretch, start) in (0..frames).step_by(LANES).enumerate() {
             let ceiling = f32x4::from([0, 1, 2, 3].map(|lane| ceilings[start + lane]));
-            let lowest = ceiling.to_array().into_iter().fold(f32::MAX, f32::min);
+            let lowest = ceiling.to_array().into_iter().fold(f32::MAX, lower);
             if bounds[stretch] <= lowest {
                 self.last_quarters = [None; 2];
                 continue;
@@ -108,40 +111,38 @@ impl TruePeak {
 
     /// For each stretch of frames a bound of its peaks.
     fn bounds(&self) -> [f32; CONTROL_FRAMES / LANES] {
-        let mut loudest = [0.0_f32; STRETCHES];
-        for values in &self.values {
-            for (loudest, values) in loudest.iter_mut().zip(values.as_chunks::<LANES>().0) {
-                *loudest = values.iter().fold(*loudest, |loudest, value| loudest.max(value.abs()));
+        let [left, right] = &self.values;
+        let mut loudest = [0.0; LANES * STRETCHES];
+        for ((loudest, left), right) in loudest.iter_mut().zip(left).zip(right) {
+            *loudest = higher(left.abs(), right.abs());
+        }
+        // Of two and then of four frames that follow each other.
+        for reach in [1, 2] {
+            for place in 0..loudest.len() - reach {
+                loudest[place] = higher(loudest[place], loudest[place + reach]);
             }
         }
-        core::array::from_fn(|stretch| {
-            let around = &loudest[stretch..stretch + REACHED];
-            around.iter().zip(&self.most).map(|(loudest, most)| loudest * most).sum()
-        })
+        let mut bounds = [0.0; CONTROL_FRAMES / LANES];
+        for (stretch, most) in self.most.iter().enumerate() {
+            for (bound, place) in bounds.iter_mut().zip(stretch..) {
+                *bound += loudest[place * LANES] * most;
+            }
+        }
+        bounds
     }
 
     /// For each of a stretch of frames the highest magnitude after it, as far as that is above `least`.
     fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
         let mut peaks = f32x4::ZERO;
-        for (values, last_quarter) in self.values.iter().zip(&mut self.last_quarters) {
-            // The first of the frames around the first place.
-            let around = &values[start + 1..][..TAPS + LANES - 1];
-            let at = |place: usize| f32x4::from([0, 1, 2, 3].map(|lane| around[place + lane]));
-            let (mut half, mut even, mut odd) = (f32x4::ZERO, f32x4::ZERO, f32x4::ZERO);
-            for (distance, taps) in self.taps.iter().enumerate() {
-                let before = at(LATENCY_FRAMES - 1 - distance);
-                let after = at(LATENCY_FRAMES + distance);
-                let (sum, difference) = (before + after, before - after);
-                half += sum * taps.half;
-                even += sum * taps.even;
-                odd += difference * taps.odd;
-            }
-            let (quarter, three_quarters) = (even + odd, even - odd);
-            let (whole, next) = (at(LATENCY_FRAMES - 1), at(LATENCY_FRAMES));
+        let between = self.between(start);
+        let channels = self.values.iter().zip(&mut self.last_quarters).zip(between);
+        for ((values, last_quarter), [quarter, half, three_quarters]) in channels {
+            let (whole, next) =
+                (four(values, start + LATENCY_FRAMES), four(values, start + 1 + LATENCY_FRAMES));
             let thirds = three_quarters.to_array();
             let highest =
                 whole.abs().fast_max(quarter.abs()).fast_max(half.abs()).fast_max(three_quarters.abs());
-            if (highest * (1.0 + MOST_ADDED)).cmp_gt(least).any() {
+            if (highest * HIGHEST).cmp_gt(least).any() {
                 let before =
                     last_quarter.unwrap_or_else(|| three_quarters_past(&self.taps, &values[start..]));
                 let before = f32x4::from([before, thirds[0], thirds[1], thirds[2]]);
@@ -155,6 +156,33 @@ impl TruePeak {
         }
         peaks
     }
+
+    /// A quarter, a half and three quarters after each of a stretch of frames, left and right.
+    ///
+    /// A function of its own: in a larger one its sums do not stay in registers.
+    #[inline(never)]
+    fn between(&self, start: usize) -> [[f32x4; 3]; 2] {
+        // The frames around the first place of each channel.
+        let [left, right] = self.values.each_ref().map(|values| &values[start + 1..][..TAPS + LANES - 1]);
+        let (mut half, mut even, mut odd) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2], [f32x4::ZERO; 2]);
+        for (distance, taps) in self.taps.iter().enumerate() {
+            for (channel, around) in [left, right].into_iter().enumerate() {
+                let before = four(around, LATENCY_FRAMES - 1 - distance);
+                let after = four(around, LATENCY_FRAMES + distance);
+                let (sum, difference) = (before + after, before - after);
+                half[channel] += sum * taps.half;
+                even[channel] += sum * taps.even;
+                odd[channel] += difference * taps.odd;
+            }
+        }
+        [0, 1].map(|channel| [even[channel] + odd[channel], half[channel], even[channel] - odd[channel]])
+    }
+}
+
+/// Four values that follow each other.
+#[inline(always)]
+fn four(values: &[f32], place: usize) -> f32x4 {
+    f32x4::from([values[place], values[place + 1], values[place + 2], values[place + 3]])
 }
 
 /// The value three quarters past the middle of some frames, rounded as among the others.
@@ -185,10 +213,10 @@ fn most_added(taps: &[Taps; LATENCY_FRAMES]) -> [f32; REACHED] {
         for lane in 0..LANES {
             let mut sums = [0.0_f32; REACHED];
             for (tap, value) in taps.iter().enumerate() {
-                sums[(1 + lane + tap) / LANES] += value.abs() * (1.0 + MOST_ADDED);
+                sums[(1 + lane + tap) / LANES] += value.abs() * HIGHEST;
             }
             for (most, sum) in most.iter_mut().zip(sums) {
-                *most = most.max(sum);
+                *most = higher(*most, sum);
             }
         }
     }
