@@ -133,7 +133,7 @@ impl Slot {
 }
 
 /// Brings values into the range that effects are given.
-fn make_fit(audio: [&mut [f32]; 2]) {
+pub(crate) fn make_fit(audio: [&mut [f32]; 2]) {
     for value in audio.into_iter().flatten() {
         let magnitude = value.abs();
         // No comparison holds for what is no number.

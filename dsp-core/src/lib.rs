@@ -32,6 +32,7 @@ pub mod effects;
 pub mod gain;
 mod kaiser;
 pub mod limiter;
+mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod resample;

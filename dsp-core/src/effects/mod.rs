@@ -4,7 +4,16 @@
 //! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
+mod ballistics;
+mod butterworth;
+mod compressor;
+mod curve;
+mod de_esser;
+mod decibels;
+mod gate;
 mod glide;
+mod key;
+mod limiter;
 mod parameter;
 mod utility;
 
@@ -25,7 +34,13 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY];
+pub static EFFECTS: &[&EffectKind] = &[
+    &compressor::COMPRESSOR, //
+    &gate::GATE,
+    &limiter::LIMITER,
+    &de_esser::DE_ESSER,
+    &utility::UTILITY,
+];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -1,5 +1,11 @@
 //! The built-in effects: rules that hold for all of them, and the figures of each.
 
+#![expect(clippy::disallowed_methods, reason = "what is measured is compared with a second opinion: std's")]
+
+mod compressor;
+mod de_esser;
+mod gate;
+mod limiter;
 mod measure;
 mod rules;
 mod utility;

@@ -42,6 +42,42 @@ pub(crate) fn through(chain: &mut Chain, [left, right]: &Stereo) -> Stereo {
     [left, right]
 }
 
+/// Passes some audio through a chain of one effect, with a side-chain.
+pub(crate) fn beside(chain: &mut Chain, [left, right]: &Stereo, side: &Stereo) -> Stereo {
+    let (mut left, mut right) = (left.clone(), right.clone());
+    chain.process(&mut left, &mut right, &[Some([&side[0], &side[1]])]);
+    [left, right]
+}
+
+/// The gain in decibels that a chain gives to the left of each frame.
+pub(crate) fn gains_db(chain: &mut Chain, input: &Stereo) -> Vec<f64> {
+    let output = through(chain, input);
+    output[0].iter().zip(&input[0]).map(|(output, input)| db(f64::from(output / input))).collect()
+}
+
+/// A constant on both sides: what its level is at every frame is beyond doubt.
+pub(crate) fn constant(level_db: f64, frames: usize) -> Stereo {
+    steps(&[(level_db, frames)])
+}
+
+/// Constants on both sides, each of a level in decibels for some frames.
+pub(crate) fn steps(levels: &[(f64, usize)]) -> Stereo {
+    let values: Vec<f32> =
+        levels.iter().flat_map(|(level_db, frames)| vec![amplitude(*level_db) as f32; *frames]).collect();
+    [values.clone(), values]
+}
+
+/// Frames from `start` until a value has gone 63 % (`1 - 1/e`) of the way from before it to where it
+/// is before `end`.
+pub(crate) fn frames_to_63(values: &[f64], start: usize, end: usize) -> f64 {
+    let (from, to) = (values[start - 1], values[end - 1]);
+    let wanted = from + (to - from) * (1.0 - (-1.0_f64).exp());
+    let at =
+        (start..end).find(|frame| (values[*frame] - wanted) * (to - from) >= 0.0).expect("it gets there");
+    // At `start` a first frame of the way is done.
+    (at - start) as f64 + (wanted - values[at - 1]) / (values[at] - values[at - 1])
+}
+
 /// A sine on both sides, by its peak.
 pub(crate) fn sine(frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     let values: Vec<f32> = (0..frames)
@@ -100,6 +136,11 @@ pub(crate) fn response_db(impulse_response: &[f32], frequency_hz: f64) -> f64 {
 /// An amplitude in decibels.
 pub(crate) fn db(amplitude: f64) -> f64 {
     20.0 * amplitude.abs().max(1e-30).log10()
+}
+
+/// The amplitude of a level in decibels.
+pub(crate) fn amplitude(level_db: f64) -> f64 {
+    10.0_f64.powf(level_db / 20.0)
 }
 
 /// Highest magnitude.
