@@ -4,8 +4,10 @@
 //! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
+pub mod equalizer;
 mod glide;
 mod parameter;
+mod section;
 mod utility;
 
 use alloc::boxed::Box;
@@ -25,7 +27,7 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY];
+pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &equalizer::EQUALIZER];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
