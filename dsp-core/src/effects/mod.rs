@@ -5,6 +5,7 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 pub mod equalizer;
+mod filter;
 mod glide;
 mod parameter;
 mod section;
@@ -27,7 +28,7 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &equalizer::EQUALIZER];
+pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &equalizer::EQUALIZER, &filter::FILTER];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "what is measured is compared with a second opinion: std's")]
 
 mod equalizer;
+mod filter;
 mod measure;
 mod rules;
 mod utility;
