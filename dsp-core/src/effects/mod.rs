@@ -4,6 +4,7 @@
 //! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
+mod bit_crusher;
 pub mod equalizer;
 mod filter;
 mod glide;
@@ -28,7 +29,8 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &equalizer::EQUALIZER, &filter::FILTER];
+pub static EFFECTS: &[&EffectKind] =
+    &[&utility::UTILITY, &equalizer::EQUALIZER, &filter::FILTER, &bit_crusher::BIT_CRUSHER];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "what is measured is compared with a second opinion: std's")]
 
+mod bit_crusher;
 mod equalizer;
 mod filter;
 mod measure;
