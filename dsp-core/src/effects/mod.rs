@@ -11,6 +11,7 @@ mod glide;
 mod parameter;
 mod section;
 mod utility;
+mod width;
 
 use alloc::boxed::Box;
 
@@ -30,7 +31,7 @@ pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
 pub static EFFECTS: &[&EffectKind] =
-    &[&utility::UTILITY, &equalizer::EQUALIZER, &filter::FILTER, &bit_crusher::BIT_CRUSHER];
+    &[&utility::UTILITY, &equalizer::EQUALIZER, &filter::FILTER, &bit_crusher::BIT_CRUSHER, &width::WIDTH];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -8,6 +8,7 @@ mod filter;
 mod measure;
 mod rules;
 mod utility;
+mod width;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]
