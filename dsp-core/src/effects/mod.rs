@@ -9,6 +9,7 @@ pub mod equalizer;
 mod filter;
 mod glide;
 mod parameter;
+mod saturator;
 mod section;
 mod utility;
 mod width;
@@ -30,8 +31,14 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] =
-    &[&utility::UTILITY, &equalizer::EQUALIZER, &filter::FILTER, &bit_crusher::BIT_CRUSHER, &width::WIDTH];
+pub static EFFECTS: &[&EffectKind] = &[
+    &utility::UTILITY,
+    &equalizer::EQUALIZER,
+    &filter::FILTER,
+    &saturator::SATURATOR,
+    &bit_crusher::BIT_CRUSHER,
+    &width::WIDTH,
+];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -7,6 +7,7 @@ mod equalizer;
 mod filter;
 mod measure;
 mod rules;
+mod saturator;
 mod utility;
 mod width;
 
