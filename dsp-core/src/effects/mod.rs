@@ -5,6 +5,7 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 mod bit_crusher;
+mod convolution;
 pub mod equalizer;
 mod filter;
 mod glide;
@@ -38,6 +39,7 @@ pub static EFFECTS: &[&EffectKind] = &[
     &saturator::SATURATOR,
     &bit_crusher::BIT_CRUSHER,
     &width::WIDTH,
+    &convolution::CONVOLUTION,
 ];
 
 /// The kind of effect with an id; `None` where there is no such kind.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "what is measured is compared with a second opinion: std's")]
 
 mod bit_crusher;
+mod convolution;
 mod equalizer;
 mod filter;
 mod measure;
