@@ -33,7 +33,7 @@ pub fn instructions() -> &'static str {
 
 /// Whether AVX2 is there and not switched off.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
-pub(super) fn avx2() -> bool {
+pub(crate) fn avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
 }
 
@@ -73,4 +73,4 @@ macro_rules! on_best_instructions {
         }
     };
 }
-pub(super) use on_best_instructions;
+pub(crate) use on_best_instructions;

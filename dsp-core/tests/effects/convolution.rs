@@ -179,3 +179,17 @@ fn without_a_response_of_ones_own_that_choice_is_silence() {
         through(&mut chain_of("convolution", &[("response", OWN), ("mix", 1.0)]), &noise(0.5, 4_800));
     assert_eq!(peak(&left), 0.0);
 }
+
+#[test]
+fn it_wakes_up_from_silence() {
+    let response = decaying(10_000);
+    let mut input = noise(0.5, 70_000);
+    // Longer than everything that could still sound.
+    input.iter_mut().for_each(|side| side[5_000..50_011].fill(0.0));
+    let output = through(&mut with_impulse(&response, &[]), &input);
+    assert!(output[0][40_000..50_011].iter().all(|value| *value == 0.0));
+    for frame in [14_000, 50_011, 51_000, 55_000, 60_100, 69_999] {
+        let expected = direct(&input[1], &response[1], frame);
+        check(&format!("frame {frame}"), f64::from(output[1][frame]), expected, 1e-6);
+    }
+}

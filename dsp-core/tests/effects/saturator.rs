@@ -179,3 +179,22 @@ fn changes_do_not_click() {
     println!("loudest click: {click_db:.1} dBFS");
     assert!(click_db < -66.0);
 }
+
+#[test]
+fn it_wakes_up_from_silence() {
+    for kind in TYPES {
+        let parameters = [("type", place_of(kind))];
+        let start = 9_000;
+        let mut input = noise(0.5, 12_000);
+        input.iter_mut().for_each(|side| side[1_000..start].fill(0.0));
+        let whole = through(&mut chain_of("saturator", &parameters), &input);
+        let mut fresh = chain_of("saturator", &parameters);
+        fresh.reset(start as u64);
+        let later = through(&mut fresh, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
+        let difference =
+            whole[0][start..].iter().zip(&later[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        println!("{kind}: {difference:e} off");
+        // What removes the constant of a tube remembers a little longer.
+        assert!(difference < if kind == "tube" { 1e-3 } else { 1e-9 });
+    }
+}

@@ -11,12 +11,13 @@ use alloc::vec::Vec;
 
 use super::super::CONTROL_FRAMES;
 use crate::fft::Fft;
+use crate::synth::simd::on_best_instructions;
 
 /// Frames at the head of a response that are convolved directly.
 const HEAD: usize = 64;
 
 /// Frames that are convolved side by side.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 16;
 
 /// A kind of parts: their length, and where in the response they begin; they end where the next kind begins.
 struct Kind {
@@ -116,8 +117,13 @@ impl Transform {
     }
 }
 
-/// Adds the product of two pairs of spectra.
-fn add_product(sum: &mut [f32], a: &[f32], b: &[f32]) {
+on_best_instructions! {
+    /// Adds the product of two pairs of spectra.
+    fn add_product(sum: &mut [f32], a: &[f32], b: &[f32]) = add_product_here;
+}
+
+#[inline(always)]
+fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
     let length = sum.len() / 4;
     let sides =
         sum.chunks_exact_mut(2 * length).zip(a.chunks_exact(2 * length)).zip(b.chunks_exact(2 * length));
@@ -173,6 +179,12 @@ impl Response {
             parts,
             frames,
         }
+    }
+
+    /// Frames of silence after which nothing sounds or is kept any more: the response, the block in which it
+    /// ends, the one in which that is worked on, and the one in which it goes out.
+    fn frames_to_silence(&self) -> usize {
+        self.frames + HEAD + 3 * KINDS[KINDS.len() - 1].length
     }
 
     fn parts(&self, kind: usize) -> usize {
@@ -289,6 +301,8 @@ pub(super) struct Convolver {
     /// The last frames of left and right, oldest first, then those at work.
     recent: [[f32; HEAD + CONTROL_FRAMES]; 2],
     levels: [Level; KINDS.len()],
+    /// For how long the input has been silent.
+    silent_frames: usize,
 }
 
 impl Convolver {
@@ -297,6 +311,7 @@ impl Convolver {
         Self {
             recent: [[0.0; HEAD + CONTROL_FRAMES]; 2],
             levels: core::array::from_fn(|kind| Level::new(kind, most_frames)),
+            silent_frames: usize::MAX,
         }
     }
 
@@ -304,10 +319,18 @@ impl Convolver {
     pub(super) fn clear(&mut self) {
         self.recent = [[0.0; HEAD + CONTROL_FRAMES]; 2];
         self.levels.iter_mut().for_each(Level::clear);
+        self.silent_frames = usize::MAX;
     }
 
     /// Convolves frames in place; the first is `frame` of the session.
     pub(super) fn process(&mut self, frame: u64, response: &Response, [left, right]: [&mut [f32]; 2]) {
+        if left.iter().chain(&*right).any(|value| *value != 0.0) {
+            self.silent_frames = 0;
+        } else if self.silent_frames >= response.frames_to_silence() {
+            return;
+        } else {
+            self.silent_frames += left.len();
+        }
         if frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.levels.iter_mut().for_each(|level| level.work(frame, response));
         }
@@ -333,8 +356,14 @@ impl Convolver {
     }
 }
 
-/// The head of a response with the frames behind [`HEAD`] and those before them.
-fn convolve_head(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) {
+on_best_instructions! {
+    /// The head of a response with the frames behind [`HEAD`] and those before them.
+    fn convolve_head(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) =
+        convolve_head_here;
+}
+
+#[inline(always)]
+fn convolve_head_here(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) {
     for (group, output) in output.chunks_mut(TOGETHER).enumerate() {
         let mut sums = [0.0; TOGETHER];
         for (tap, weight) in head.iter().enumerate() {

@@ -20,6 +20,7 @@ use alloc::boxed::Box;
 
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
+use crate::synth::simd::on_best_instructions;
 use oversampling::{FACTOR, Oversampler};
 use shaper::{Curve, Shaper};
 
@@ -86,6 +87,8 @@ struct Saturator {
     /// The input of as many frames as the output lags.
     dry: [[f32; 2]; LATENCY_FRAMES],
     dry_place: usize,
+    /// For how long the input has been silent.
+    silent_frames: usize,
 }
 
 impl Saturator {
@@ -113,6 +116,7 @@ impl Saturator {
             constant: Constant { found: [0.0; 2], share: still, speed: 1.0 - libm::exp(-turn) },
             dry: [[0.0; 2]; LATENCY_FRAMES],
             dry_place: 0,
+            silent_frames: usize::MAX,
         };
         for (place, parameter) in SATURATOR.parameters.iter().enumerate() {
             saturator.set(place, parameter.default, 0);
@@ -156,27 +160,60 @@ impl Saturator {
         }
     }
 
+    /// Whether silence comes in, and nothing is left of what came before.
+    fn is_silent(&mut self, frames: usize, audio: &[f32]) -> bool {
+        let is_symmetric = self.bias.target() == 0.0 && self.bias.is_at_rest();
+        if !is_symmetric || audio.iter().any(|value| *value != 0.0) {
+            self.silent_frames = 0;
+        } else if self.silent_frames < 2 * LATENCY_FRAMES {
+            self.silent_frames += frames;
+        } else {
+            return true;
+        }
+        false
+    }
+
     /// Left and right in turns, driven and bent.
     fn bend(&mut self, frames: usize, audio: &mut [f32; 2 * CONTROL_FRAMES]) {
-        let curve = self.curve();
-        if self.curve_glides().iter().all(|glide| glide.is_at_rest()) {
-            let shaper = &mut self.shaper;
-            self.oversampler.process(frames, audio, |audio| shaper.process(&curve, &curve, audio));
-            return;
-        }
-        // A curve that moves is another one in each frame.
-        let mut curves = [curve; CONTROL_FRAMES + 1];
-        for curve in &mut curves[1..=frames] {
-            self.curve_glides().into_iter().for_each(|glide| glide.pass(1));
-            *curve = self.curve();
-        }
-        let shaper = &mut self.shaper;
-        self.oversampler.process(frames, audio, |audio| {
-            for (audio, curves) in audio.chunks_mut(2 * FACTOR).zip(curves.windows(2)) {
-                shaper.process(&curves[0], &curves[1], audio);
+        let mut curves = [self.curve(); CONTROL_FRAMES + 1];
+        let mut count = 2;
+        if self.curve_glides().iter().any(|glide| !glide.is_at_rest()) {
+            // A curve that moves is another one in each frame.
+            for curve in &mut curves[1..=frames] {
+                self.curve_glides().into_iter().for_each(|glide| glide.pass(1));
+                *curve = self.curve();
             }
-        });
+            count = frames + 1;
+        }
+        bend_oversampled(&mut self.oversampler, &mut self.shaper, &curves[..count], frames, audio);
     }
+}
+
+on_best_instructions! {
+    /// Bends frames of left and right in turns from one curve to the next, each for an equal share of the frames.
+    fn bend_oversampled(
+        oversampler: &mut Oversampler,
+        shaper: &mut Shaper,
+        curves: &[Curve],
+        frames: usize,
+        audio: &mut [f32; 2 * CONTROL_FRAMES],
+    ) = bend_oversampled_here;
+}
+
+#[inline(always)]
+fn bend_oversampled_here(
+    oversampler: &mut Oversampler,
+    shaper: &mut Shaper,
+    curves: &[Curve],
+    frames: usize,
+    audio: &mut [f32; 2 * CONTROL_FRAMES],
+) {
+    let fast = oversampler.up(frames, audio);
+    let share = fast.len() / (curves.len() - 1);
+    for (fast, curves) in fast.chunks_mut(share).zip(curves.windows(2)) {
+        shaper.process(&curves[0], &curves[1], fast);
+    }
+    oversampler.down(frames, audio);
 }
 
 impl Effect for Saturator {
@@ -191,6 +228,7 @@ impl Effect for Saturator {
         self.constant.found = [0.0; 2];
         self.dry = [[0.0; 2]; LATENCY_FRAMES];
         self.dry_place = 0;
+        self.silent_frames = usize::MAX;
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
@@ -231,7 +269,11 @@ impl Effect for Saturator {
                 *value = if input.abs() < SILENT { 0.0 } else { input * gain };
             }
         }
-        self.bend(frames, &mut audio);
+        if self.is_silent(frames, &audio) {
+            self.curve_glides().into_iter().for_each(|glide| glide.pass(frames));
+        } else {
+            self.bend(frames, &mut audio);
+        }
         self.constant.remove(&mut audio[..2 * frames]);
         for ((values, left), right) in audio.chunks(2).zip(left).zip(right) {
             let (gain, share) = (self.output.next() as f32, self.mix.next() as f32);

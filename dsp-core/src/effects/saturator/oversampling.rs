@@ -8,6 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::f64::consts::PI;
 
+use wide::f32x4;
+
 use super::super::CONTROL_FRAMES;
 
 /// How many times the rate.
@@ -23,7 +25,7 @@ pub(super) const LAG: usize = 2 * (4 * REACHES[0] + 2 * REACHES[1] + REACHES[2])
 const KAISER_BETA: f64 = 10.061;
 
 /// Frames that are filtered side by side.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 /// The modified Bessel function of the first kind, order 0, by its power series.
 fn bessel_i0(x: f64) -> f64 {
@@ -50,18 +52,23 @@ fn half_band(reach: usize, gain: f64) -> Vec<f32> {
     taps.iter().map(|tap| (tap / sum * gain / 2.0) as f32).collect()
 }
 
-/// The last `reach + 1` frames of left and right, weighted: four results side by side.
+/// The last `reach + 1` frames of left and right, weighted: some results side by side.
 #[inline(always)]
 fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [f32; 2 * TOGETHER] {
-    let mut sums = [0.0; 2 * TOGETHER];
+    let mut sums = [f32x4::ZERO; TOGETHER / 2];
     for (tap, weight) in taps.iter().enumerate() {
-        let newer = &values[2 * (reach - tap)..][..2 * TOGETHER];
-        let older = &values[2 * tap..][..2 * TOGETHER];
+        let (newer, _) = values[2 * (reach - tap)..][..2 * TOGETHER].as_chunks::<4>();
+        let (older, _) = values[2 * tap..][..2 * TOGETHER].as_chunks::<4>();
+        let weight = f32x4::splat(*weight);
         for ((sum, newer), older) in sums.iter_mut().zip(newer).zip(older) {
-            *sum += weight * (newer + older);
+            *sum += weight * (f32x4::new(*newer) + f32x4::new(*older));
         }
     }
-    sums
+    let mut results = [0.0; 2 * TOGETHER];
+    for (results, sum) in results.chunks_exact_mut(4).zip(sums) {
+        results.copy_from_slice(&sum.to_array());
+    }
+    results
 }
 
 /// Left and right in turns, with some frames of the past before them.
@@ -76,11 +83,13 @@ impl History {
     }
 
     /// Where new frames go.
+    #[inline(always)]
     fn new_frames(&mut self) -> &mut [f32] {
         &mut self.values[2 * self.past..]
     }
 
     /// So many new frames are past.
+    #[inline(always)]
     fn pass(&mut self, frames: usize) {
         self.values.copy_within(2 * frames..2 * (frames + self.past), 0);
     }
@@ -99,6 +108,7 @@ impl Up {
     }
 
     /// Frames of the lower rate; what comes out has room for whole groups.
+    #[inline(always)]
     fn process(&mut self, frames: usize, input: &[f32], output: &mut [f32]) {
         self.history.new_frames()[..2 * frames].copy_from_slice(&input[..2 * frames]);
         let (groups, _) = output.as_chunks_mut::<{ 4 * TOGETHER }>();
@@ -135,6 +145,7 @@ impl Down {
     }
 
     /// Frames of the lower rate; what goes in and out has room for whole groups.
+    #[inline(always)]
     fn process(&mut self, frames: usize, input: &[f32], output: &mut [f32]) {
         let (evens, _) = self.evens.new_frames().as_chunks_mut::<2>();
         let (odds, _) = self.odds.new_frames().as_chunks_mut::<2>();
@@ -184,19 +195,22 @@ impl Oversampler {
         ups.chain(downs).for_each(|history| history.values.fill(0.0));
     }
 
-    /// Frames of left and right in turns, at most a control step, through `shape` at eight times the rate.
-    pub(super) fn process(
-        &mut self,
-        frames: usize,
-        audio: &mut [f32; 2 * CONTROL_FRAMES],
-        shape: impl FnOnce(&mut [f32]),
-    ) {
+    /// Frames of left and right in turns, at most a control step, at eight times the rate: to be changed in
+    /// place before they go [`Self::down`].
+    #[inline(always)]
+    pub(super) fn up(&mut self, frames: usize, audio: &[f32; 2 * CONTROL_FRAMES]) -> &mut [f32] {
         let Between { twice, four_times, eight_times } = &mut self.between;
         let [first, second, third] = &mut self.up;
         first.process(frames, audio, twice);
         second.process(2 * frames, twice, four_times);
         third.process(4 * frames, four_times, eight_times);
-        shape(&mut eight_times[..2 * FACTOR * frames]);
+        &mut eight_times[..2 * FACTOR * frames]
+    }
+
+    /// The frames that went up, back at their rate.
+    #[inline(always)]
+    pub(super) fn down(&mut self, frames: usize, audio: &mut [f32; 2 * CONTROL_FRAMES]) {
+        let Between { twice, four_times, eight_times } = &mut self.between;
         let [first, second, third] = &mut self.down;
         third.process(4 * frames, eight_times, four_times);
         second.process(2 * frames, four_times, twice);

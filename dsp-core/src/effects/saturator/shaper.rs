@@ -37,6 +37,7 @@ impl Curve {
     }
 
     /// The curve before its value at rest is taken away, where folding does not count.
+    #[inline(always)]
     fn at_rest(&self) -> f32 {
         let bent = self.middle(limit(self.bias / self.reach, -1.0, 1.0));
         bent + (sine(self.bias) - bent) * self.fold
@@ -144,6 +145,7 @@ impl Shaper {
 
     /// Bends frames of left and right in turns, at the high rate; the bias goes straight from one curve's to
     /// the next one's.
+    #[inline(always)]
     pub(super) fn process(&mut self, curve: &Curve, next: &Curve, audio: &mut [f32]) {
         if !self.rested {
             self.rest(curve);
@@ -174,6 +176,7 @@ impl Shaper {
     }
 
     /// Adds the bias.
+    #[inline(always)]
     fn enter(&mut self, curve: &Curve, next: &Curve, audio: &[f32]) {
         let per_reach = 1.0 / curve.reach;
         let bias_step = (next.bias - curve.bias) * (2.0 / audio.len() as f32);
@@ -188,6 +191,7 @@ impl Shaper {
     }
 
     /// Puts together what frames give to each other, and takes away what silence would be.
+    #[inline(always)]
     fn leave(&self, curve: &Curve, next: &Curve, audio: &mut [f32]) {
         let rest = curve.at_rest();
         let rest_step = (next.at_rest() - rest) * (2.0 / audio.len() as f32);
@@ -202,6 +206,7 @@ impl Shaper {
         }
     }
 
+    #[inline(always)]
     fn bend(&mut self, curve: &Curve, count: usize) {
         let (starts, ends) = (&self.bent[..count], &self.bent[2..2 + count]);
         let results = self.late[4..4 + count].iter_mut().zip(&mut self.early[2..2 + count]);
