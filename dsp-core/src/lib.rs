@@ -29,6 +29,7 @@ pub mod block;
 pub mod chain;
 pub mod dither;
 pub mod effects;
+pub mod fft;
 pub mod gain;
 mod kaiser;
 pub mod limiter;

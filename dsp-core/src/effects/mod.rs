@@ -5,17 +5,24 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 mod ballistics;
+mod bit_crusher;
 mod butterworth;
 mod compressor;
+mod convolution;
 mod curve;
 mod de_esser;
 mod decibels;
+pub mod equalizer;
+mod filter;
 mod gate;
 mod glide;
 mod key;
 mod limiter;
 mod parameter;
+mod saturator;
+mod section;
 mod utility;
+mod width;
 
 use alloc::boxed::Box;
 
@@ -35,11 +42,17 @@ pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
 pub static EFFECTS: &[&EffectKind] = &[
-    &compressor::COMPRESSOR, //
+    &utility::UTILITY,
+    &compressor::COMPRESSOR,
     &gate::GATE,
     &limiter::LIMITER,
     &de_esser::DE_ESSER,
-    &utility::UTILITY,
+    &equalizer::EQUALIZER,
+    &filter::FILTER,
+    &saturator::SATURATOR,
+    &bit_crusher::BIT_CRUSHER,
+    &width::WIDTH,
+    &convolution::CONVOLUTION,
 ];
 
 /// The kind of effect with an id; `None` where there is no such kind.

@@ -2,13 +2,19 @@
 
 #![expect(clippy::disallowed_methods, reason = "what is measured is compared with a second opinion: std's")]
 
+mod bit_crusher;
 mod compressor;
+mod convolution;
 mod de_esser;
+mod equalizer;
+mod filter;
 mod gate;
 mod limiter;
 mod measure;
 mod rules;
+mod saturator;
 mod utility;
+mod width;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]

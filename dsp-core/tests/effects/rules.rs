@@ -3,6 +3,7 @@
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{EFFECTS, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind};
+use dsp_core::synth::simd::force_baseline;
 
 use crate::measure::{RATE_HZ, Stereo, config, noise, peak, sine};
 
@@ -86,6 +87,18 @@ fn call_sizes_change_no_bit() {
                 assert!(bits(&whole) == bits(&pieces), "{} at {setting:?} in calls of {calls:?}", kind.id);
             }
         }
+    }
+}
+
+#[test]
+fn instructions_change_no_bit() {
+    let input = noise(0.5, SECOND / 2);
+    for kind in EFFECTS {
+        force_baseline(true);
+        let baseline = play(&mut chain(kind, Setting::Defaults), kind, &input, &[512]);
+        force_baseline(false);
+        let best = play(&mut chain(kind, Setting::Defaults), kind, &input, &[512]);
+        assert!(bits(&baseline) == bits(&best), "{}", kind.id);
     }
 }
 
