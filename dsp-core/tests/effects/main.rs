@@ -1,5 +1,6 @@
 //! The built-in effects: rules that hold for all of them, and the figures of each.
 
+mod delay;
 mod measure;
 mod rules;
 mod utility;
