@@ -45,9 +45,19 @@ impl ControlClock {
         }
     }
 
+    /// The next frame.
+    pub(crate) fn frame(&self) -> u64 {
+        self.frame
+    }
+
     /// Frames from the control place to the next frame.
     pub(crate) fn offset(&self) -> usize {
         (self.frame % CONTROL_FRAMES as u64) as usize
+    }
+
+    /// The control place at or before the next frame.
+    pub(crate) fn place(&self) -> u64 {
+        self.frame - self.offset() as u64
     }
 
     /// Lets frames pass.
@@ -81,6 +91,19 @@ impl Ramp {
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> f64 {
         self.from + self.step * offset as f64
+    }
+
+    /// Whether it stays where it is.
+    pub(crate) fn is_level(&self) -> bool {
+        self.step == 0.0
+    }
+
+    /// Its values from an offset on, as many as there are places in `values`.
+    #[inline(always)]
+    pub(crate) fn fill(&self, offset: usize, values: &mut [f32]) {
+        for (frame, value) in values.iter_mut().enumerate() {
+            *value = self.at(offset + frame) as f32;
+        }
     }
 }
 
@@ -158,6 +181,7 @@ mod tests {
     fn ramps_are_at_both_ends_what_was_asked_for() {
         let mut ramp = Ramp::default();
         ramp.jump(3.0);
+        assert!(ramp.is_level());
         ramp.aim(0.1);
         ramp.aim(0.7);
         assert_eq!(ramp.at(0), 0.1);
@@ -170,10 +194,10 @@ mod tests {
     fn a_clock_asks_for_a_start_once_and_for_a_step_at_every_place() {
         let mut clock = ControlClock::new();
         clock.reset(70);
-        assert_eq!((clock.due(), clock.offset()), (Due::Start, 6));
+        assert_eq!((clock.due(), clock.place(), clock.offset()), (Due::Start, 64, 6));
         clock.pass(10);
         assert_eq!(clock.due(), Due::Nothing);
         clock.pass(16);
-        assert_eq!((clock.due(), clock.offset()), (Due::Step, 0));
+        assert_eq!((clock.due(), clock.frame()), (Due::Step, 96));
     }
 }

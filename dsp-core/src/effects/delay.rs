@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::cuts::Cuts;
+use super::fade::Fade;
 use super::line::Line;
 use super::mixing::{equal_power, flush};
 use super::note_value::{NOTE_NAMES, note_beats, note_place};
@@ -78,57 +79,11 @@ struct Delay {
     settings: Settings<{ PARAMETERS.len() }>,
     clock: ControlClock,
     lines: [Line; 2],
-    heads: Heads,
+    /// Where the lines are read, in frames back.
+    heads: Fade<[usize; 2]>,
     cuts: Cuts,
     /// Gains of the dry signal, of the echoes, and of their way back; share of ping-pong.
     gains: [Ramp; 4],
-}
-
-/// Where the lines are read, in frames back.
-struct Heads {
-    now: [usize; 2],
-    /// Where they go.
-    next: [usize; 2],
-    /// Frames until they are there.
-    left: usize,
-    fade_frames: usize,
-}
-
-impl Heads {
-    /// Starts to go somewhere, unless on the way.
-    fn aim(&mut self, frames: [usize; 2]) {
-        if self.left == 0 && frames != self.now {
-            (self.next, self.left) = (frames, self.fade_frames);
-        }
-    }
-
-    fn jump(&mut self, frames: [usize; 2]) {
-        (self.now, self.next, self.left) = (frames, frames, 0);
-    }
-
-    /// Most frames that can be read at a time, before what comes of them is written.
-    fn room(&self) -> usize {
-        self.now.into_iter().chain(self.next).min().unwrap_or(1)
-    }
-
-    fn read(&mut self, lines: &[Line; 2], echoes: [&mut [f32]; 2]) {
-        let frames = echoes[0].len();
-        for (side, echoes) in echoes.into_iter().enumerate() {
-            lines[side].read(self.now[side], echoes);
-            if self.left > 0 {
-                let mut next = [0.0; CONTROL_FRAMES];
-                lines[side].read(self.next[side], &mut next[..frames]);
-                let share = 1.0 / self.fade_frames as f32;
-                for (frame, (echo, next)) in echoes.iter_mut().zip(next).enumerate() {
-                    *echo = next + (*echo - next) * (self.left.saturating_sub(frame) as f32 * share);
-                }
-            }
-        }
-        self.left = self.left.saturating_sub(frames);
-        if self.left == 0 {
-            self.now = self.next;
-        }
-    }
 }
 
 impl Delay {
@@ -142,12 +97,7 @@ impl Delay {
             settings: Settings::new(PARAMETERS),
             clock: ControlClock::new(),
             lines: [line.clone(), line],
-            heads: Heads {
-                now: [1; 2],
-                next: [1; 2],
-                left: 0,
-                fade_frames: (FADE_SECS * sample_rate_hz) as usize,
-            },
+            heads: Fade::new([1; 2], (FADE_SECS * sample_rate_hz) as usize),
             cuts: Cuts::new(config.sample_rate_hz),
             gains: [Ramp::default(); 4],
         }
@@ -191,7 +141,9 @@ impl Delay {
         let gains = moved.then(|| self.gain_targets());
         aim_all(&mut self.gains, gains);
         self.cuts.step(moved.then(|| self.cuts_hz()));
-        self.heads.aim(self.echo_frames());
+        if self.heads.is_at_rest() {
+            self.heads.aim(self.echo_frames());
+        }
     }
 
     /// Some frames, of which none comes back within them.
@@ -199,8 +151,13 @@ impl Delay {
         let frames = left.len();
         let offset = self.clock.offset();
         let mut echoes = [[0.0; CONTROL_FRAMES]; 2];
+        for (side, (line, echoes)) in self.lines.iter().zip(&mut echoes).enumerate() {
+            let echoes = &mut echoes[..frames];
+            line.read(self.heads.now()[side], echoes);
+            self.heads.blend(echoes, |next, echoes| line.read(next[side], echoes));
+        }
+        self.heads.pass(frames);
         let [left_echoes, right_echoes] = echoes.each_mut().map(|echoes| &mut echoes[..frames]);
-        self.heads.read(&self.lines, [&mut *left_echoes, &mut *right_echoes]);
         self.cuts.process(offset, [&mut *left_echoes, &mut *right_echoes]);
         let mut fed = [[0.0; CONTROL_FRAMES]; 2];
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
@@ -250,7 +207,8 @@ impl Effect for Delay {
             Due::Nothing => {}
         }
         while !left.is_empty() {
-            let frames = left.len().min(self.heads.room());
+            let soonest = self.heads.now().iter().chain(self.heads.next()).min();
+            let frames = left.len().min(soonest.copied().unwrap_or(1));
             let (now_left, later_left) = left.split_at_mut(frames);
             let (now_right, later_right) = right.split_at_mut(frames);
             self.pass([now_left, now_right]);

@@ -42,6 +42,16 @@ impl Line {
         values[start.len()..].copy_from_slice(rest);
     }
 
+    /// As [`Self::read`], times a gain and added.
+    #[inline(always)]
+    pub(crate) fn add(&self, frames_back: usize, gain: f32, values: &mut [f32]) {
+        let (start, rest) = self.parts(frames_back, values.len());
+        let (first, last) = values.split_at_mut(start.len());
+        for (value, read) in first.iter_mut().zip(start).chain(last.iter_mut().zip(rest)) {
+            *value += read * gain;
+        }
+    }
+
     #[inline(always)]
     fn parts(&self, frames_back: usize, frames: usize) -> (&[f32], &[f32]) {
         debug_assert!(frames <= frames_back && frames_back < self.values.len(), "what has been written");
@@ -66,6 +76,8 @@ mod tests {
             let mut values = [0.0; 5];
             line.read(back, &mut values);
             assert_eq!(values, core::array::from_fn(|frame| (70 - back + frame) as f32));
+            line.add(back, -1.0, &mut values);
+            assert_eq!(values, [0.0; 5]);
         }
     }
 }

@@ -7,11 +7,14 @@
 mod control;
 mod cuts;
 mod delay;
+mod fade;
 mod glide;
+mod lfo;
 mod line;
 mod mixing;
 mod note_value;
 mod parameter;
+mod reverb;
 mod utility;
 
 use alloc::boxed::Box;
@@ -31,7 +34,7 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &delay::DELAY];
+pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &delay::DELAY, &reverb::REVERB];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -1,7 +1,10 @@
 //! The built-in effects: rules that hold for all of them, and the figures of each.
 
+#![expect(clippy::disallowed_methods, reason = "what a test measures need not round alike on every target")]
+
 mod delay;
 mod measure;
+mod reverb;
 mod rules;
 mod utility;
 
