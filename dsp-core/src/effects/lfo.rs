@@ -5,6 +5,9 @@ use super::{CONTROL_FRAMES, MusicalTime};
 /// A place in a turn of an oscillator; a whole turn is 2^64.
 pub(crate) type Phase = u64;
 
+/// A whole turn.
+const TURN: f64 = 18_446_744_073_709_551_616.0;
+
 /// How fast an oscillator turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Speed {
@@ -82,6 +85,11 @@ impl Lfo {
         self.phase
     }
 
+    /// Turns a second.
+    pub(crate) fn rate_hz(&self) -> f64 {
+        share_of_turn(self.per_frame) * self.sample_rate_hz
+    }
+
     fn find_origin(&mut self) {
         match self.speed {
             Speed::Hertz(rate_hz) => {
@@ -101,15 +109,20 @@ impl Lfo {
     }
 }
 
+/// A phase as a share of a turn, 0 to 1.
+pub(crate) fn share_of_turn(phase: Phase) -> f64 {
+    phase as f64 * (1.0 / TURN)
+}
+
 /// So many turns as a phase; whole turns do not count.
 pub(crate) fn turns(turns: f64) -> Phase {
-    ((turns - libm::floor(turns)) * 18_446_744_073_709_551_616.0) as Phase
+    ((turns - libm::floor(turns)) * TURN) as Phase
 }
 
 /// The sine of a phase, off by at most 6e-8: a Taylor series of degree 11 over a quarter of a turn.
 pub(crate) fn sine(phase: Phase) -> f64 {
     // Half turns from -1 to 1, then folded into the quarters around 0.
-    let half_turns = phase.cast_signed() as f64 * (1.0 / 9_223_372_036_854_775_808.0);
+    let half_turns = phase.cast_signed() as f64 * (2.0 / TURN);
     let folded = if half_turns > 0.5 {
         1.0 - half_turns
     } else if half_turns < -0.5 {
@@ -150,7 +163,7 @@ mod tests {
         let mut started = Lfo::new(48_000);
         started.start(32_000, Speed::Hertz(0.37));
         assert_eq!(running.phase(), started.phase());
-        assert!((started.phase() as f64 / 2f64.powi(64) - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
+        assert!((started.phase() as f64 / TURN - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
     }
 
     #[test]
@@ -158,9 +171,9 @@ mod tests {
         let mut lfo = Lfo::new(48_000);
         lfo.set_time(MusicalTime { bpm: 90.0, beat: 5.25 }, 12_345);
         lfo.start(12_320, Speed::Beats(1.5));
-        let expected = |beat: f64| (beat / 1.5).fract() * 2f64.powi(64);
+        let expected = |beat: f64| (beat / 1.5).fract() * TURN;
         let beat = 5.25 - 25.0 * 90.0 / 60.0 / 48_000.0;
-        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * 2f64.powi(64));
+        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
         lfo.step(Speed::Beats(1.5));
         lfo.step(Speed::Beats(1.5));
         // At frame 12,384 the tempo doubles.
@@ -168,7 +181,7 @@ mod tests {
         lfo.set_time(MusicalTime { bpm: 180.0, beat }, 12_384);
         (0..100).for_each(|_| lfo.step(Speed::Beats(1.5)));
         let beat = beat + 3_200.0 * 180.0 / 60.0 / 48_000.0;
-        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * 2f64.powi(64));
+        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
     }
 
     #[test]

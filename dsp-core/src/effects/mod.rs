@@ -4,10 +4,12 @@
 //! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
+mod chorus;
 mod control;
 mod cuts;
 mod delay;
 mod fade;
+mod fractional_line;
 mod glide;
 mod lfo;
 mod line;
@@ -34,7 +36,12 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY, &delay::DELAY, &reverb::REVERB];
+pub static EFFECTS: &[&EffectKind] = &[
+    &utility::UTILITY,
+    &delay::DELAY,
+    &reverb::REVERB,
+    &chorus::CHORUS,
+];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "what a test measures need not round alike on every target")]
 
+mod chorus;
 mod delay;
 mod measure;
 mod reverb;

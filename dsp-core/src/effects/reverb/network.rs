@@ -44,7 +44,7 @@ pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
 
 /// The first prime from a number on that is longer than a control step, so that nothing comes back within one.
 pub(super) fn prime_from(number: usize) -> usize {
-    let is_prime = |number: &usize| (2..).take_while(|of| of * of <= *number).all(|of| number % of != 0);
+    let is_prime = |number: &usize| !(2..).take_while(|of| of * of <= *number).any(|of| number.is_multiple_of(of));
     (number.max(CONTROL_FRAMES)..).find(is_prime).unwrap_or(number)
 }
 
