@@ -9,6 +9,7 @@ mod control;
 mod cuts;
 mod delay;
 mod fade;
+mod flanger;
 mod fractional_line;
 mod glide;
 mod lfo;
@@ -41,6 +42,7 @@ pub static EFFECTS: &[&EffectKind] = &[
     &delay::DELAY,
     &reverb::REVERB,
     &chorus::CHORUS,
+    &flanger::FLANGER,
 ];
 
 /// The kind of effect with an id; `None` where there is no such kind.

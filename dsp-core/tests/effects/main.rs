@@ -4,6 +4,7 @@
 
 mod chorus;
 mod delay;
+mod flanger;
 mod measure;
 mod reverb;
 mod rules;
