@@ -17,6 +17,7 @@ mod line;
 mod mixing;
 mod note_value;
 mod parameter;
+mod phaser;
 mod reverb;
 mod utility;
 
@@ -43,6 +44,7 @@ pub static EFFECTS: &[&EffectKind] = &[
     &reverb::REVERB,
     &chorus::CHORUS,
     &flanger::FLANGER,
+    &phaser::PHASER,
 ];
 
 /// The kind of effect with an id; `None` where there is no such kind.

@@ -6,6 +6,7 @@ mod chorus;
 mod delay;
 mod flanger;
 mod measure;
+mod phaser;
 mod reverb;
 mod rules;
 mod utility;
