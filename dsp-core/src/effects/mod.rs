@@ -19,6 +19,7 @@ mod note_value;
 mod parameter;
 mod phaser;
 mod reverb;
+mod tremolo;
 mod utility;
 
 use alloc::boxed::Box;
@@ -45,6 +46,7 @@ pub static EFFECTS: &[&EffectKind] = &[
     &chorus::CHORUS,
     &flanger::FLANGER,
     &phaser::PHASER,
+    &tremolo::TREMOLO,
 ];
 
 /// The kind of effect with an id; `None` where there is no such kind.

@@ -9,6 +9,7 @@ mod measure;
 mod phaser;
 mod reverb;
 mod rules;
+mod tremolo;
 mod utility;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
