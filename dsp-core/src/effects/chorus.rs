@@ -2,8 +2,10 @@
 
 use alloc::boxed::Box;
 
+use wide::f32x4;
+
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
-use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Tap};
+use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
 use super::mixing::flush;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
@@ -59,6 +61,9 @@ const LEFT: usize = DELAYS + VOICES;
 const RIGHT: usize = LEFT + VOICES;
 const RAMPS: usize = RIGHT + VOICES;
 
+/// Voices of which the mean is fed back: those that are always there.
+const FED_BACK: usize = 2;
+
 struct Chorus {
     sample_rate_hz: f64,
     settings: Settings<{ PARAMETERS.len() }>,
@@ -68,6 +73,7 @@ struct Chorus {
     presences: [Glide; VOICES],
     aheads: [Glide; VOICES],
     lines: [FractionalLine; 2],
+    taps: [Taps; VOICES],
     ramps: [Ramp; RAMPS],
     /// Voices that are heard between this control place and the next.
     heard: usize,
@@ -85,6 +91,7 @@ impl Chorus {
             presences: [Glide::new(0.0); VOICES],
             aheads: [Glide::new(0.0); VOICES],
             lines: [line.clone(), line],
+            taps: [Taps::NONE; VOICES],
             ramps: [Ramp::default(); RAMPS],
             heard: VOICES,
         };
@@ -130,7 +137,7 @@ impl Chorus {
             targets[from..from + VOICES].iter_mut().for_each(|target| *target *= gain);
         }
         targets[DRY] = 1.0 - mix;
-        targets[WAY_BACK] = 0.5 * settings.get(FEEDBACK);
+        targets[WAY_BACK] = settings.get(FEEDBACK) / FED_BACK as f64;
         targets
     }
 
@@ -179,25 +186,28 @@ impl Effect for Chorus {
             Due::Step => self.step(),
             Due::Nothing => {}
         }
-        let frames = left.len();
-        for (frame, (left, right)) in (self.clock.offset()..).zip(left.iter_mut().zip(right)) {
-            let at = |ramp: usize| self.ramps[ramp].at(frame);
-            let (mut wet, mut back) = ([0.0; 2], [0.0; 2]);
-            for voice in 0..self.heard {
-                let tap = Tap::new(at(DELAYS + voice));
-                let voices = [self.lines[0].read(&tap), self.lines[1].read(&tap)];
-                wet[0] += voices[0] * at(LEFT + voice) as f32;
-                wet[1] += voices[1] * at(RIGHT + voice) as f32;
-                if voice < 2 {
+        let (frames, offset) = (left.len(), self.clock.offset());
+        for (taps, delay) in self.taps.iter_mut().zip(&self.ramps[DELAYS..LEFT]).take(self.heard) {
+            taps.find(delay, offset, frames);
+        }
+        let [left_line, right_line] = &mut self.lines;
+        for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
+            let at = |ramp: usize| self.ramps[ramp].gain_at(offset + frame);
+            let (mut wet, mut back) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2]);
+            for (voice, taps) in self.taps.iter().enumerate().take(self.heard) {
+                let voices = [left_line.read(taps, frame), right_line.read(taps, frame)];
+                wet[0] += voices[0] * f32x4::splat(at(LEFT + voice));
+                wet[1] += voices[1] * f32x4::splat(at(RIGHT + voice));
+                if voice < FED_BACK {
                     back[0] += voices[0];
                     back[1] += voices[1];
                 }
             }
-            let (dry, way_back) = (at(DRY) as f32, at(WAY_BACK) as f32);
-            self.lines[0].write(flush(*left + back[0] * way_back));
-            self.lines[1].write(flush(*right + back[1] * way_back));
-            *left = *left * dry + wet[0];
-            *right = *right * dry + wet[1];
+            let (dry, way_back) = (at(DRY), at(WAY_BACK));
+            left_line.write(flush(*left + sum(back[0]) * way_back));
+            right_line.write(flush(*right + sum(back[1]) * way_back));
+            *left = *left * dry + sum(wet[0]);
+            *right = *right * dry + sum(wet[1]);
         }
         self.clock.pass(frames);
     }

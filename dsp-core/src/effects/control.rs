@@ -90,7 +90,13 @@ impl Ramp {
     /// Where it is so many frames after the control place.
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> f64 {
-        self.from + self.step * offset as f64
+        self.from + self.step * f64::from(offset as u32)
+    }
+
+    /// As [`Self::at`], for what single precision is enough for.
+    #[inline(always)]
+    pub(crate) fn gain_at(&self, offset: usize) -> f32 {
+        self.from as f32 + self.step as f32 * offset as u16 as f32
     }
 
     /// Whether it stays where it is.
@@ -102,7 +108,7 @@ impl Ramp {
     #[inline(always)]
     pub(crate) fn fill(&self, offset: usize, values: &mut [f32]) {
         for (frame, value) in values.iter_mut().enumerate() {
-            *value = self.at(offset + frame) as f32;
+            *value = self.gain_at(offset + frame);
         }
     }
 }

@@ -161,7 +161,7 @@ impl Delay {
         self.cuts.process(offset, [&mut *left_echoes, &mut *right_echoes]);
         let mut fed = [[0.0; CONTROL_FRAMES]; 2];
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let [dry, wet, feedback, cross] = self.gains.map(|gain| gain.at(offset + frame) as f32);
+            let [dry, wet, feedback, cross] = self.gains.each_ref().map(|gain| gain.gain_at(offset + frame));
             let echo = [left_echoes[frame], right_echoes[frame]];
             let [back_left, back_right] = [feedback * echo[0], feedback * echo[1]];
             // Ping-pong: both inputs go to the left, and each side's echoes to the other.

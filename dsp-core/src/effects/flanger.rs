@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
-use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Tap};
+use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
 use super::mixing::flush;
 use super::{Effect, EffectConfig, EffectKind, Parameter, Unit};
@@ -48,6 +48,7 @@ struct Flanger {
     clock: ControlClock,
     lfo: Lfo,
     lines: [FractionalLine; 2],
+    taps: [Taps; 2],
     /// Delays in frames, left and right; dry, wet, feedback.
     ramps: [Ramp; 5],
 }
@@ -62,6 +63,7 @@ impl Flanger {
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             lines: [line.clone(), line],
+            taps: [Taps::NONE; 2],
             ramps: [Ramp::default(); 5],
         }
     }
@@ -116,14 +118,17 @@ impl Effect for Flanger {
             Due::Step => self.step(),
             Due::Nothing => {}
         }
-        let frames = left.len();
-        for (frame, (left, right)) in (self.clock.offset()..).zip(left.iter_mut().zip(right)) {
-            let [left_delay, right_delay, dry, wet, feedback] = self.ramps.map(|ramp| ramp.at(frame));
-            let (dry, wet, feedback) = (dry as f32, wet as f32, feedback as f32);
+        let (frames, offset) = (left.len(), self.clock.offset());
+        for (taps, delay) in self.taps.iter_mut().zip(&self.ramps) {
+            taps.find(delay, offset, frames);
+        }
+        let [left_line, right_line] = &mut self.lines;
+        for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
+            let [_, _, dry, wet, feedback] = self.ramps.each_ref().map(|ramp| ramp.gain_at(offset + frame));
             let late =
-                [self.lines[0].read(&Tap::new(left_delay)), self.lines[1].read(&Tap::new(right_delay))];
-            self.lines[0].write(flush(*left + late[0] * feedback));
-            self.lines[1].write(flush(*right + late[1] * feedback));
+                [sum(left_line.read(&self.taps[0], frame)), sum(right_line.read(&self.taps[1], frame))];
+            left_line.write(flush(*left + late[0] * feedback));
+            right_line.write(flush(*right + late[1] * feedback));
             *left = *left * dry + late[0] * wet;
             *right = *right * dry + late[1] * wet;
         }

@@ -3,6 +3,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use wide::f32x4;
+
+use super::CONTROL_FRAMES;
+use super::control::Ramp;
+use crate::synth::transpose;
+
 /// What came in lately, read between its frames by Lagrange's polynomial through the four nearest values (T. I. Laakso
 /// and others, "Splitting the Unit Delay", IEEE Signal Processing Magazine 13-1, 1996): exact for whole delays and for all
 /// that is a cubic. At 48 kHz a sine comes back right to -103 dB at 1 kHz, -47 dB at 5 kHz and -24 dB at 10 kHz at
@@ -22,28 +28,44 @@ pub(crate) const SHORTEST_FRAMES: f64 = 2.0;
 
 const OVERLAP: usize = 3;
 
-/// Where lines are read: so many frames before the next one that is written.
+/// Where lines are read in the frames of a control step.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tap {
-    whole: usize,
-    /// Of the value before the earlier neighbour, both neighbours, and the one after the later.
-    weights: [f32; 4],
+pub(crate) struct Taps {
+    /// Whole frames of the delays.
+    wholes: [usize; CONTROL_FRAMES],
+    /// Weights of the value before the earlier neighbour, both neighbours, and the one after the later.
+    weights: [f32x4; CONTROL_FRAMES],
 }
 
-impl Tap {
-    /// The place of a delay in frames, at least [`SHORTEST_FRAMES`].
+impl Taps {
+    /// Room for places.
+    pub(crate) const NONE: Self =
+        Self { wholes: [0; CONTROL_FRAMES], weights: [f32x4::ZERO; CONTROL_FRAMES] };
+
+    /// Finds the places of so many frames for a delay in frames, at least [`SHORTEST_FRAMES`], from an offset after the
+    /// control place on.
     #[inline(always)]
-    pub(crate) fn new(delay_frames: f64) -> Self {
-        let whole = delay_frames as usize;
-        let f = (delay_frames - whole as f64) as f32;
-        let (inner, outer) = ((f - 1.0) * (f - 2.0), (f + 1.0) * f);
-        let weights = [
-            outer * (f - 1.0) * (1.0 / 6.0),
-            outer * (2.0 - f) * 0.5,
-            inner * (f + 1.0) * 0.5,
-            inner * f * (-1.0 / 6.0),
-        ];
-        Self { whole, weights }
+    pub(crate) fn find(&mut self, delay_frames: &Ramp, offset: usize, frames: usize) {
+        for start in (0..frames).step_by(4) {
+            let mut fractions = [0.0; 4];
+            for (place, fraction) in fractions.iter_mut().enumerate() {
+                let delay_frames = delay_frames.at(offset + start + place);
+                let whole = delay_frames as u32;
+                self.wholes[start + place] = whole as usize;
+                *fraction = (delay_frames - f64::from(whole)) as f32;
+            }
+            let f = f32x4::new(fractions);
+            let (one, two) = (f32x4::ONE, f32x4::splat(2.0));
+            let (inner, outer) = ((f - one) * (f - two), (f + one) * f);
+            let sixth = f32x4::splat(1.0 / 6.0);
+            let weights = transpose([
+                outer * (f - one) * sixth,
+                outer * (two - f) * f32x4::HALF,
+                inner * (f + one) * f32x4::HALF,
+                f32x4::ZERO - inner * f * sixth,
+            ]);
+            self.weights[start..start + 4].copy_from_slice(&weights);
+        }
     }
 }
 
@@ -70,14 +92,20 @@ impl FractionalLine {
         self.place = (self.place + 1) & self.mask;
     }
 
-    /// The value at a place.
+    /// The values around the place of a frame, each times its weight: the value there is their sum.
     #[inline(always)]
-    pub(crate) fn read(&self, tap: &Tap) -> f32 {
-        let from = self.place.wrapping_sub(tap.whole + 2) & self.mask;
-        let values = &self.values[from..from + 4];
-        let [a, b, c, d] = tap.weights;
-        (values[0] * a + values[1] * b) + (values[2] * c + values[3] * d)
+    pub(crate) fn read(&self, taps: &Taps, frame: usize) -> f32x4 {
+        let from = self.place.wrapping_sub(taps.wholes[frame] + 2) & self.mask;
+        let values = self.values[from..].first_chunk().copied().unwrap_or_default();
+        f32x4::new(values) * taps.weights[frame]
     }
+}
+
+/// The sum of four values.
+#[inline(always)]
+pub(crate) fn sum(values: f32x4) -> f32 {
+    let [a, b, c, d] = values.to_array();
+    (a + c) + (b + d)
 }
 
 #[cfg(test)]
@@ -90,6 +118,14 @@ mod tests {
         line
     }
 
+    fn read(line: &FractionalLine, delay_frames: f64) -> f32 {
+        let mut ramp = Ramp::default();
+        ramp.jump(delay_frames);
+        let mut taps = Taps::NONE;
+        taps.find(&ramp, 3, 6);
+        sum(line.read(&taps, 5))
+    }
+
     fn cube(value: f64) -> f64 {
         value * value * value
     }
@@ -98,12 +134,12 @@ mod tests {
     fn whole_delays_and_cubics_are_exact() {
         let numbers = line(|frame| frame);
         for delay in 2..=100 {
-            assert_eq!(numbers.read(&Tap::new(f64::from(delay))), 1_000.0 - delay as f32);
+            assert_eq!(read(&numbers, f64::from(delay)), 1_000.0 - delay as f32);
         }
         let cubic = line(|frame| cube((frame - 960.0) / 20.0));
         for delay in [2.0, 2.3, 17.5, 66.99] {
             let expected = cube((1_000.0 - delay - 960.0) / 20.0);
-            assert!((f64::from(cubic.read(&Tap::new(delay))) - expected).abs() < 2e-5, "{delay}");
+            assert!((f64::from(read(&cubic, delay)) - expected).abs() < 2e-5, "{delay}");
         }
     }
 
@@ -114,7 +150,7 @@ mod tests {
         for back in 0..12 {
             let mut line = FractionalLine::new(20.0);
             (0..12).for_each(|frame| line.write(if frame == 11 - back { 1.0 } else { 0.0 }));
-            let weight = f64::from(line.read(&Tap::new(5.0 + fraction)));
+            let weight = f64::from(read(&line, 5.0 + fraction));
             re += weight * libm::cos(angle * (f64::from(back) - 4.0 - fraction));
             im += weight * libm::sin(angle * (f64::from(back) - 4.0 - fraction));
         }

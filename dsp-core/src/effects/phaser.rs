@@ -184,7 +184,7 @@ impl Phaser {
         let mut passed = self.passed;
         for (frame, (left, right)) in (self.clock.offset()..).zip(left.iter_mut().zip(right)) {
             let [left_coefficient, right_coefficient, dry, wet, feedback] =
-                self.ramps.map(|ramp| ramp.at(frame) as f32);
+                self.ramps.each_ref().map(|ramp| ramp.gain_at(frame));
             let coefficient = f32x4::new([left_coefficient, right_coefficient, 0.0, 0.0]);
             let input = f32x4::new([*left, *right, 0.0, 0.0]);
             let floor = f32x4::splat(1e-18);
@@ -195,7 +195,7 @@ impl Phaser {
                 *state = value + coefficient * turned;
                 value = turned;
                 if blends && stage >= 3 && stage % 2 == 1 {
-                    blend += value * f32x4::splat(self.share_ramps[(stage - 3) / 2].at(frame) as f32);
+                    blend += value * f32x4::splat(self.share_ramps[(stage - 3) / 2].gain_at(frame));
                 }
             }
             passed = if blends { blend } else { value };

@@ -167,7 +167,7 @@ impl Effect for Tremolo {
         let offset = self.clock.offset();
         for (gain, values) in self.gains.iter().zip([&mut *left, right]) {
             for (frame, value) in values.iter_mut().enumerate() {
-                *value *= gain.at(offset + frame) as f32;
+                *value *= gain.gain_at(offset + frame);
             }
         }
         self.clock.pass(left.len());

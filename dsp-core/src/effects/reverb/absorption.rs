@@ -26,6 +26,9 @@ pub(super) struct Decay {
 /// Coefficients of the two shelves of four lines, low and high: y = b0 x + s, then s = b1 x - a1 y.
 type Shelves = [[f32x4; 3]; 2];
 
+/// What the two shelves of each group keep.
+pub(super) type States = [[f32x4; 2]; GROUPS];
+
 /// Shelves through which everything passes as it is.
 const THROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
 
@@ -37,7 +40,7 @@ pub(super) struct Absorption {
     from: [Shelves; GROUPS],
     to: [Shelves; GROUPS],
     moves: bool,
-    states: [[f32x4; 2]; GROUPS],
+    pub(super) states: States,
 }
 
 impl Absorption {
@@ -106,10 +109,11 @@ impl Absorption {
         }
     }
 
-    /// Passes a frame of all lines, so many frames after the control place.
+    /// Passes a frame of all lines, so many frames after the control place. The states are the caller's copy of
+    /// [`Self::states`] for the while, which can stay in registers.
     #[inline(always)]
-    pub(super) fn process(&mut self, offset: usize, lines: &mut [f32x4; GROUPS]) {
-        let way = f32x4::splat(offset as f32 * (1.0 / CONTROL_FRAMES as f32));
+    pub(super) fn process(&self, states: &mut States, offset: usize, lines: &mut [f32x4; GROUPS]) {
+        let way = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));
         for (group, values) in lines.iter_mut().enumerate() {
             let mut shelves = self.from[group];
             if self.moves {
@@ -118,7 +122,7 @@ impl Absorption {
                     *value = *value + (*to - *value) * way;
                 }
             }
-            for ([b0, b1, a1], state) in shelves.into_iter().zip(&mut self.states[group]) {
+            for ([b0, b1, a1], state) in shelves.into_iter().zip(&mut states[group]) {
                 let passed = b0 * *values + *state;
                 *state = b1 * *values - a1 * passed;
                 *values = passed;

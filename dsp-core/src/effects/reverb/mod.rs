@@ -247,12 +247,12 @@ impl Effect for Reverb {
             self.diffusers[side].process(offset, &self.gains[5], wet);
             // On the way in: a change of decay leaves the level of what sounds as it is.
             for (frame, value) in wet.iter_mut().enumerate() {
-                *value *= self.gains[4].at(offset + frame) as f32;
+                *value *= self.gains[4].gain_at(offset + frame);
             }
         }
         self.network.process(offset, &self.room, [&mut *wet_left, &mut *wet_right]);
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let [dry, wet, width, first, ..] = self.gains.map(|gain| gain.at(offset + frame) as f32);
+            let [dry, wet, width, first, ..] = self.gains.each_ref().map(|gain| gain.gain_at(offset + frame));
             let heard_left = early[0][frame] * first + wet_left[frame];
             let heard_right = early[1][frame] * first + wet_right[frame];
             let middle = 0.5 * wet * (heard_left + heard_right);

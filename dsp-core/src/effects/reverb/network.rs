@@ -44,7 +44,8 @@ pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
 
 /// The first prime from a number on that is longer than a control step, so that nothing comes back within one.
 pub(super) fn prime_from(number: usize) -> usize {
-    let is_prime = |number: &usize| !(2..).take_while(|of| of * of <= *number).any(|of| number.is_multiple_of(of));
+    let is_prime =
+        |number: &usize| !(2..).take_while(|of| of * of <= *number).any(|of| number.is_multiple_of(of));
     (number.max(CONTROL_FRAMES)..).find(is_prime).unwrap_or(number)
 }
 
@@ -53,16 +54,22 @@ pub(super) fn prime_from(number: usize) -> usize {
 struct Ramps {
     from: f32x4,
     to: f32x4,
+    step: f32x4,
 }
 
 impl Ramps {
-    fn step(&mut self, to: f32x4) {
+    fn new(value: f32) -> Self {
+        Self { from: f32x4::splat(value), to: f32x4::splat(value), step: f32x4::ZERO }
+    }
+
+    fn aim(&mut self, to: f32x4) {
         (self.from, self.to) = (self.to, to);
+        self.step = (self.to - self.from) * f32x4::splat(1.0 / CONTROL_FRAMES as f32);
     }
 
     #[inline(always)]
-    fn slope(&self) -> f32x4 {
-        (self.to - self.from) * f32x4::splat(1.0 / CONTROL_FRAMES as f32)
+    fn at(&self, offset: f32x4) -> f32x4 {
+        self.from + self.step * offset
     }
 }
 
@@ -82,14 +89,13 @@ pub(super) struct Network {
 impl Network {
     /// A silent network whose lines can have up to so many frames.
     pub(super) fn new(sample_rate_hz: f64, longest: &[usize; LINES]) -> Self {
-        let level = |value: f32| [Ramps { from: f32x4::splat(value), to: f32x4::splat(value) }; 2];
         Self {
             sample_rate_hz,
             lines: longest.map(Line::new),
             mean_secs: LINE_SECS[1],
             absorption: Absorption::new(sample_rate_hz),
-            sines: level(0.0),
-            cosines: level(1.0),
+            sines: [Ramps::new(0.0); 2],
+            cosines: [Ramps::new(1.0); 2],
         }
     }
 
@@ -137,8 +143,8 @@ impl Network {
             // A sine to the fifth power is off by 6e-6 at 0.6; the cosine makes the turn lossless whatever the sine.
             let series = f32x4::splat(-1.0 / 6.0) + square * f32x4::splat(1.0 / 120.0);
             let sine = angle + angle * square * series;
-            self.sines[pair].step(sine);
-            self.cosines[pair].step((f32x4::ONE - sine * sine).sqrt());
+            self.sines[pair].aim(sine);
+            self.cosines[pair].aim((f32x4::ONE - sine * sine).sqrt());
         }
     }
 
@@ -146,53 +152,62 @@ impl Network {
     #[inline(always)]
     pub(super) fn process(&mut self, offset: usize, room: &Fade<Room>, [left, right]: [&mut [f32]; 2]) {
         let frames = left.len();
-        let mut columns = [[[0.0_f32; 4]; CONTROL_FRAMES / 4]; LINES];
-        for (place, (line, column)) in self.lines.iter().zip(&mut columns).enumerate() {
-            let column = &mut column.as_flattened_mut()[..frames];
-            line.read(room.now().lines[place], column);
-            room.blend(column, |room, column| line.read(room.lines[place], column));
-        }
-        for quad in 0..frames.div_ceil(4) {
-            let some = 4 * quad..frames.min(4 * quad + 4);
-            let mut rows = [[f32x4::ZERO; GROUPS]; 4];
-            for group in 0..GROUPS {
-                let turned =
-                    transpose(core::array::from_fn(|lane| f32x4::new(columns[4 * group + lane][quad])));
-                for (row, values) in rows.iter_mut().zip(turned) {
-                    row[group] = values;
+        let mut columns = [[f32x4::ZERO; LINES]; CONTROL_FRAMES / 4];
+        for (place, line) in self.lines.iter().enumerate() {
+            let frames_back = room.now().lines[place];
+            let mut copy = [0.0; CONTROL_FRAMES];
+            // Straight from the line nearly always.
+            let values = match line.row(frames_back) {
+                Some(row) if room.is_at_rest() => row,
+                _ => {
+                    line.read(frames_back, &mut copy[..frames]);
+                    room.blend(&mut copy[..frames], |room, values| line.read(room.lines[place], values));
+                    &copy
                 }
+            };
+            for (column, values) in columns.iter_mut().zip(values.as_chunks().0) {
+                column[place] = f32x4::new(*values);
             }
+        }
+        let mut states = self.absorption.states;
+        for (quad, column) in columns.iter_mut().enumerate().take(frames.div_ceil(4)) {
+            let some = 4 * quad..frames.min(4 * quad + 4);
+            let mut rows = by_frames(column);
             let mut heard = [[f32x4::ZERO; 4]; 2];
             for (place, frame) in some.clone().enumerate() {
-                let sums = self.pass(offset + frame, [left[frame], right[frame]], &mut rows[place]);
-                (heard[0][place], heard[1][place]) = (sums[0], sums[1]);
+                self.absorption.process(&mut states, offset + frame, &mut rows[place]);
+                let [a, b, c, d] = rows[place];
+                (heard[0][place], heard[1][place]) = (a + b, c + d);
+                rows[place] = self.pass(offset + frame, [left[frame], right[frame]], rows[place]);
             }
             for (heard, values) in heard.into_iter().zip([&mut *left, &mut *right]) {
                 let [a, b, c, d] = transpose(heard);
                 let sums = (a + b) - (c + d);
                 values[some.clone()].copy_from_slice(&sums.as_array_ref()[..some.len()]);
             }
-            for group in 0..GROUPS {
-                let turned = transpose(core::array::from_fn(|place| rows[place][group]));
-                for (lane, values) in turned.into_iter().enumerate() {
-                    columns[4 * group + lane][quad] = values.to_array();
-                }
-            }
+            *column = by_lines(&rows);
         }
-        for (line, column) in self.lines.iter_mut().zip(&columns) {
-            line.write(&column.as_flattened()[..frames]);
+        self.absorption.states = states;
+        for (place, line) in self.lines.iter_mut().enumerate() {
+            let row = if frames == CONTROL_FRAMES { line.row_to_write() } else { None };
+            if let Some(row) = row {
+                for (values, column) in row.as_chunks_mut::<4>().0.iter_mut().zip(&columns) {
+                    *values = column[place].to_array();
+                }
+            } else {
+                let values: [_; CONTROL_FRAMES / 4] =
+                    core::array::from_fn(|quad| columns[quad][place].to_array());
+                line.write(&values.as_flattened()[..frames]);
+            }
         }
     }
 
-    /// One frame: from what comes out of the lines to what goes into them. Gives what is heard on both sides.
+    /// What comes out of the lines, turned by the matrix, with what comes in: what goes into them.
     #[inline(always)]
-    fn pass(&mut self, offset: usize, [left, right]: [f32; 2], lines: &mut [f32x4; GROUPS]) -> [f32x4; 2] {
-        self.absorption.process(offset, lines);
-        let [a, b, c, d] = *lines;
-        let heard = [a + b, c + d];
-        let time = f32x4::splat(offset as f32);
-        let [first_sine, second_sine] = self.sines.map(|ramps| ramps.from + ramps.slope() * time);
-        let [first_cosine, second_cosine] = self.cosines.map(|ramps| ramps.from + ramps.slope() * time);
+    fn pass(&self, offset: usize, [left, right]: [f32; 2], [a, b, c, d]: [f32x4; GROUPS]) -> [f32x4; GROUPS] {
+        let time = f32x4::splat(offset as u16 as f32);
+        let [first_sine, second_sine] = self.sines.each_ref().map(|ramps| ramps.at(time));
+        let [first_cosine, second_cosine] = self.cosines.each_ref().map(|ramps| ramps.at(time));
         let (a, b) = (a * first_cosine - b * first_sine, a * first_sine + b * first_cosine);
         let (c, d) = (c * second_cosine - d * second_sine, c * second_sine + d * second_cosine);
         let [a, b, c, d] = reflect(transpose(reflect([a, b, c, d])));
@@ -200,9 +215,32 @@ impl Network {
         let signs = f32x4::new([1.0, -1.0, 1.0, -1.0]);
         let (left, right) = (f32x4::splat(left) * signs, f32x4::splat(right) * signs);
         let floor = f32x4::splat(1e-18);
-        *lines = [a + left, b + left, c + right, d + right].map(|values| (values + floor) - floor);
-        heard
+        [a + left, b + left, c + right, d + right].map(|values| (values + floor) - floor)
     }
+}
+
+/// Four frames of each line, as four lines of each frame.
+#[inline(always)]
+fn by_frames(column: &[f32x4; LINES]) -> [[f32x4; GROUPS]; 4] {
+    let mut rows = [[f32x4::ZERO; GROUPS]; 4];
+    for group in 0..GROUPS {
+        let turned = transpose(core::array::from_fn(|lane| column[4 * group + lane]));
+        for (row, values) in rows.iter_mut().zip(turned) {
+            row[group] = values;
+        }
+    }
+    rows
+}
+
+/// The other way round.
+#[inline(always)]
+fn by_lines(rows: &[[f32x4; GROUPS]; 4]) -> [f32x4; LINES] {
+    let mut column = [f32x4::ZERO; LINES];
+    for group in 0..GROUPS {
+        let turned = transpose(core::array::from_fn(|frame| rows[frame][group]));
+        column[4 * group..4 * group + 4].copy_from_slice(&turned);
+    }
+    column
 }
 
 /// Householder's reflection of four: x - J x / 2.
@@ -240,7 +278,7 @@ mod tests {
         };
         let before = energy(&lines);
         for offset in 0..32 {
-            network.pass(offset, [0.0; 2], &mut lines);
+            lines = network.pass(offset, [0.0; 2], lines);
         }
         let after = energy(&lines);
         assert!((after / before - 1.0).abs() < 1e-4, "{before} became {after}");
