@@ -20,7 +20,11 @@ enum Setting {
 const SETTINGS: [Setting; 4] = [Setting::Defaults, Setting::Lowest, Setting::Highest, Setting::Middle];
 
 fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
-    let mut slot = Slot::new("effect", kind, &config(RATE_HZ));
+    chain_at(RATE_HZ, kind, setting)
+}
+
+fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) -> Chain {
+    let mut slot = Slot::new("effect", kind, &config(sample_rate_hz));
     for (place, parameter) in kind.parameters.iter().enumerate() {
         let value = match setting {
             Setting::Defaults => parameter.default,
@@ -33,7 +37,7 @@ fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
         };
         slot.set(place, value, 0);
     }
-    let mut chain = Chain::new(RATE_HZ);
+    let mut chain = Chain::new(sample_rate_hz);
     chain.push(slot);
     chain.set_time(MusicalTime { bpm: 97.0, beat: 0.0 });
     chain
@@ -139,6 +143,24 @@ fn output_is_finite_whatever_comes_in() {
             let [left, right] = &mut tone;
             chain.process(left, right, &[]);
             assert!(tone.iter().flatten().all(|value| value.is_finite()), "{} at {setting:?}", kind.id);
+        }
+    }
+}
+
+#[test]
+fn every_rate_will_do() {
+    let input = noise(0.5, SECOND / 4);
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            for sample_rate_hz in [8_000, 44_100, 192_000] {
+                let output = play(&mut chain_at(sample_rate_hz, kind, setting), kind, &input, &[512]);
+                let loudest = output.iter().map(|values| peak(values)).fold(0.0, f64::max);
+                assert!(
+                    loudest < f64::from(LOUDEST),
+                    "{} at {setting:?}, {sample_rate_hz} Hz: {loudest}",
+                    kind.id
+                );
+            }
         }
     }
 }
