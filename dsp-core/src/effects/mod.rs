@@ -7,20 +7,34 @@
 mod ballistics;
 mod bit_crusher;
 mod butterworth;
+mod chorus;
 mod compressor;
+mod control;
 mod convolution;
 mod curve;
+mod cuts;
 mod de_esser;
 mod decibels;
+mod delay;
 pub mod equalizer;
+mod fade;
 mod filter;
+mod flanger;
+mod fractional_line;
 mod gate;
 mod glide;
 mod key;
+mod lfo;
 mod limiter;
+mod line;
+mod mixing;
+mod note_value;
 mod parameter;
+mod phaser;
+mod reverb;
 mod saturator;
 mod section;
+mod tremolo;
 mod utility;
 mod width;
 
@@ -53,6 +67,12 @@ pub static EFFECTS: &[&EffectKind] = &[
     &bit_crusher::BIT_CRUSHER,
     &width::WIDTH,
     &convolution::CONVOLUTION,
+    &delay::DELAY,
+    &reverb::REVERB,
+    &chorus::CHORUS,
+    &flanger::FLANGER,
+    &phaser::PHASER,
+    &tremolo::TREMOLO,
 ];
 
 /// The kind of effect with an id; `None` where there is no such kind.

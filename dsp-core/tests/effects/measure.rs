@@ -163,3 +163,30 @@ pub(crate) fn check(what: &str, measured: f64, expected: f64, tolerance: f64) {
         "{what}: {measured}, expected {expected} +- {tolerance}"
     );
 }
+
+/// Asserts that an effect that stands at some frame sounds as if silence had passed through it from the session's start.
+#[track_caller]
+pub(crate) fn check_started_anywhere(kind: &str, parameters: &[(&str, f64)]) {
+    let bpm = 133.0;
+    let input = noise(0.5, 9_600);
+    for frame in [32_000, 100_001, 480_077] {
+        let mut played = chain_of(kind, parameters);
+        played.set_time(MusicalTime { bpm, beat: 0.0 });
+        through(&mut played, &[vec![0.0; frame], vec![0.0; frame]]);
+        let mut started = chain_of(kind, parameters);
+        started.reset(frame as u64);
+        started.set_time(MusicalTime { bpm, beat: frame as f64 * bpm / 60.0 / f64::from(RATE_HZ) });
+        let (played, started) = (through(&mut played, &input), through(&mut started, &input));
+        let furthest = played
+            .iter()
+            .flatten()
+            .zip(started.iter().flatten())
+            .fold(0.0, |furthest: f64, (a, b)| furthest.max(f64::from((a - b).abs())));
+        check("difference of having started anywhere", furthest, 0.0, 1e-6);
+    }
+}
+
+/// The highest step from one value to the next.
+pub(crate) fn steepest(values: &[f32]) -> f64 {
+    values.windows(2).fold(0.0, |steepest, pair| steepest.max(f64::from((pair[1] - pair[0]).abs())))
+}

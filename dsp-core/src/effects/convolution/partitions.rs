@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::super::CONTROL_FRAMES;
 use crate::fft::Fft;
-use crate::synth::simd::on_best_instructions;
+use crate::simd::on_best_instructions;
 
 /// Frames at the head of a response that are convolved directly.
 const HEAD: usize = 64;

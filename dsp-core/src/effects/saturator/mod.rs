@@ -20,7 +20,7 @@ use alloc::boxed::Box;
 
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
-use crate::synth::simd::on_best_instructions;
+use crate::simd::on_best_instructions;
 use oversampling::{FACTOR, Oversampler};
 use shaper::{Curve, Shaper};
 
