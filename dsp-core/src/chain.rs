@@ -133,18 +133,14 @@ impl Slot {
 }
 
 /// Brings values into the range that effects are given.
-fn make_fit(audio: [&mut [f32]; 2]) {
-    for value in audio.into_iter().flatten() {
-        let magnitude = value.abs();
-        // No comparison holds for what is no number.
-        let fits = (FAINTEST..=LOUDEST).contains(&magnitude);
-        *value = if fits {
-            *value
-        } else if magnitude > LOUDEST {
-            LOUDEST.copysign(*value)
-        } else {
-            0.0
-        };
+pub(crate) fn make_fit(audio: [&mut [f32]; 2]) {
+    for values in audio {
+        for value in values {
+            let magnitude = value.abs();
+            // No comparison holds for what is no number.
+            let heard = if magnitude >= FAINTEST { *value } else { 0.0 };
+            *value = if magnitude > LOUDEST { LOUDEST.copysign(*value) } else { heard };
+        }
     }
 }
 

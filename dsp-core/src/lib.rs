@@ -29,9 +29,11 @@ pub mod block;
 pub mod chain;
 pub mod dither;
 pub mod effects;
+pub mod fft;
 pub mod gain;
 mod kaiser;
 pub mod limiter;
+mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod resample;
