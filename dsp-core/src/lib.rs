@@ -27,9 +27,11 @@ extern crate alloc;
 
 pub mod block;
 pub mod chain;
+mod delay;
 pub mod dither;
 pub mod effects;
 pub mod gain;
+mod join;
 pub mod limiter;
 #[cfg(feature = "std")]
 pub mod loudness;

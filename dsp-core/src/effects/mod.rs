@@ -5,6 +5,8 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 mod glide;
+#[cfg(test)]
+pub(crate) mod latent;
 mod parameter;
 mod utility;
 
@@ -29,6 +31,10 @@ pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
+    #[cfg(test)]
+    if let Some(kind) = [&latent::LATENT, &latent::LISTENER].into_iter().find(|kind| kind.id == id) {
+        return Some(kind);
+    }
     EFFECTS.iter().find(|kind| kind.id == id).copied()
 }
 
