@@ -27,10 +27,12 @@ extern crate alloc;
 
 pub mod block;
 pub mod chain;
+mod delay;
 pub mod dither;
 pub mod effects;
 pub mod fft;
 pub mod gain;
+mod join;
 mod kaiser;
 pub mod limiter;
 mod lookahead;
