@@ -25,12 +25,16 @@
 
 extern crate alloc;
 
+#[cfg(feature = "analysis")]
+pub mod analysis;
 pub mod block;
 pub mod dither;
+pub mod downmix;
 pub mod gain;
 pub mod limiter;
 #[cfg(feature = "std")]
 pub mod loudness;
+pub mod peaks;
 pub mod session;
 pub mod soundfont;
 pub mod synth;
