@@ -8,6 +8,7 @@ mod process;
 mod render;
 mod report;
 mod rustysynth_render;
+mod signal;
 mod song;
 mod stats;
 mod threads;
@@ -42,6 +43,8 @@ enum Command {
     Open(open::Args),
     /// Renders a session of 16 tracks and prints how long it took as JSON.
     Threads(threads::Args),
+    /// How fast resampling and loudness are beside C libraries.
+    Signal(signal::Args),
     /// Runs a command and prints what it used as JSON.
     Measure {
         /// The command and its arguments.
@@ -69,6 +72,7 @@ fn main() -> anyhow::Result<()> {
         Command::Engine(args) => engine::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Threads(args) => threads::run(&args),
+        Command::Signal(args) => signal::run(&args),
         Command::Measure { command } => process::run(&command),
     }
 }

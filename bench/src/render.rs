@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
+use dsp_core::dither::NoiseShaping;
 use dsp_core::session::{OfflineRender, TailConfig};
 use dsp_core::wav::{SampleFormat, WavWriter};
 
@@ -24,7 +25,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let banks = [Some(song::bank(&args.input.bank)?)];
     let mut render = OfflineRender::new(&session, &banks, TailConfig::default())?;
     let file = BufWriter::new(File::create(&args.output)?);
-    let mut wav = WavWriter::new(file, session.sample_rate_hz, SampleFormat::Pcm16, session.seed)?;
+    let mut wav =
+        WavWriter::new(file, session.sample_rate_hz, SampleFormat::Pcm16, NoiseShaping::Off, session.seed)?;
     while let Some((left, right)) = render.next_block() {
         wav.write(left, right)?;
     }

@@ -1,22 +1,86 @@
-//! TPDF dither and quantisation to integer samples.
+//! Quantisation to integer samples of 8, 16 or 24 bits, with TPDF dither and noise shaping.
 //!
 //! The sum of two independent uniform values, each of one step's width, makes the first two
 //! moments of the total error independent of the signal (Lipshitz, Wannamaker and Vanderkooy,
 //! "Quantization and Dither: A Theoretical Survey", JAES 40-5, 1992): mean 0, power 1/4 LSB^2.
+//!
+//! Noise shaping feeds past errors back through a filter H, so that the error's spectrum becomes
+//! |1 - H|^2 times the white one's: less where hearing is sharp, more where it is not.
+
+/// How many bits a sample has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BitDepth {
+    /// 8 bits: -128 to 127.
+    Eight,
+    /// 16 bits: -32 768 to 32 767.
+    Sixteen,
+    /// 24 bits: -8 388 608 to 8 388 607.
+    TwentyFour,
+}
+
+impl BitDepth {
+    /// The number of bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Eight => 8,
+            Self::Sixteen => 16,
+            Self::TwentyFour => 24,
+        }
+    }
+
+    /// Steps (LSB) from 0 to full scale.
+    pub fn full_scale(self) -> i32 {
+        1 << (self.bits() - 1)
+    }
+}
+
+/// A filter of the error. Both are designed for 44.1 and 48 kHz.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NoiseShaping {
+    /// White noise of a quarter of a step squared.
+    #[default]
+    Off,
+    /// Five taps, 2.0 steps rms in all (Lipshitz, Vanderkooy and Wannamaker, "Minimally Audible Noise
+    /// Shaping", JAES 39-11, 1991).
+    Lipshitz,
+    /// Nine taps, weighted by the ear's sensitivity to noise, 4.2 steps rms in all (Wannamaker,
+    /// "Psychoacoustically Optimal Noise Shaping", JAES 40-7/8, 1992, F-weighting).
+    Wannamaker,
+}
+
+/// Taps of the longest filter.
+const TAPS: usize = 9;
+
+impl NoiseShaping {
+    /// This filter at the rates for which it was designed, and [`Self::Off`] at others: at 96 kHz
+    /// its curve would lie where nothing is heard, and the white noise is spread over twice the band.
+    #[must_use]
+    pub fn at_rate(self, sample_rate_hz: u32) -> Self {
+        if matches!(sample_rate_hz, 44_100 | 48_000) { self } else { Self::Off }
+    }
+
+    /// The taps of H, from the error of the frame before on; zeros where there are fewer.
+    pub fn taps(self) -> [f64; TAPS] {
+        match self {
+            Self::Off => [0.0; TAPS],
+            Self::Lipshitz => [2.033, -2.165, 1.959, -1.590, 0.6149, 0.0, 0.0, 0.0, 0.0],
+            Self::Wannamaker => [2.412, -3.370, 3.937, -4.174, 3.353, -2.205, 1.281, -0.569, 0.0847],
+        }
+    }
+}
 
 /// A seeded source of triangular dither for one channel.
 ///
 /// The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): integers only, so that
 /// the same seed gives the same file on every machine.
 #[derive(Debug, Clone)]
-pub struct Tpdf {
+struct Tpdf {
     state: u64,
 }
 
 impl Tpdf {
-    /// Dither for channel `channel` of a project with this seed. Channels get sequences of
-    /// their own, so that their errors are not correlated.
-    pub fn new(seed: u64, channel: u32) -> Self {
+    /// Channels get sequences of their own, so that their errors are not correlated.
+    fn new(seed: u64, channel: u32) -> Self {
         let mut dither = Self { state: seed ^ (u64::from(channel) << 56) };
         dither.next();
         Self { state: dither.next() }
@@ -38,64 +102,169 @@ impl Tpdf {
         let difference = (bits >> 32).cast_signed() - (bits & 0xffff_ffff).cast_signed();
         difference as f64 / 4_294_967_296.0
     }
+}
 
-    /// Quantises a sample of full scale 1 to 16 bit with dither.
-    ///
-    /// The second of the pair says whether the sample lay outside the range and was clipped.
-    #[inline]
-    pub fn quantize_16(&mut self, sample: f32) -> (i16, bool) {
-        let exact = f64::from(sample) * 32_768.0 + self.value() + 0.5;
-        // Rounded down; what an i32 cannot hold becomes its nearest end, which clips all the same.
-        let truncated = exact as i32;
-        let steps = truncated.saturating_sub(i32::from(f64::from(truncated) > exact));
-        let clipped = !(-32_768..=32_767).contains(&steps);
-        (steps.clamp(-32_768, 32_767) as i16, clipped)
+/// What a quantiser is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuantizerConfig {
+    /// Bits of the result.
+    pub depth: BitDepth,
+    /// The filter of the error, where the rate has it ([`NoiseShaping::at_rate`]).
+    pub shaping: NoiseShaping,
+    /// Sample rate in hertz.
+    pub sample_rate_hz: u32,
+    /// Starts the dither; the project's.
+    pub seed: u64,
+    /// Number of the channel: each has a dither of its own.
+    pub channel: u32,
+}
+
+/// Turns the samples of one channel into integers.
+#[derive(Debug, Clone)]
+pub struct QuantizerProcessor {
+    config: QuantizerConfig,
+    dither: Tpdf,
+    taps: [f64; TAPS],
+    /// The last errors in steps, latest first, each at most 1.5.
+    errors: [f64; TAPS],
+    clipped_samples: u64,
+}
+
+impl QuantizerProcessor {
+    /// A quantiser at the start of its dither.
+    pub fn new(config: QuantizerConfig) -> Self {
+        let shaping = config.shaping.at_rate(config.sample_rate_hz);
+        Self {
+            config: QuantizerConfig { shaping, ..config },
+            dither: Tpdf::new(config.seed, config.channel),
+            taps: shaping.taps(),
+            errors: [0.0; TAPS],
+            clipped_samples: 0,
+        }
     }
+
+    /// The shaping in force: what was asked for, or [`NoiseShaping::Off`] at a rate without it.
+    pub fn shaping(&self) -> NoiseShaping {
+        self.config.shaping
+    }
+
+    /// Samples so far that lay outside the range and were clipped.
+    pub fn clipped_samples(&self) -> u64 {
+        self.clipped_samples
+    }
+
+    /// Back to the state of a new quantiser.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.config);
+    }
+
+    /// Quantises samples of full scale 1 into as many integers. Values that are not numbers count as
+    /// silence; what does not fit is clipped and counted.
+    pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
+        let scale = f64::from(self.config.depth.full_scale());
+        if self.config.shaping == NoiseShaping::Off {
+            for (sample, step) in samples.iter().zip(steps) {
+                let wanted = f64::from(*sample) * scale;
+                let rounded = rounded_down(wanted + self.dither.value() + 0.5);
+                *step = self.clipped(rounded);
+            }
+            return;
+        }
+        // Far beyond full scale the error could no longer be told.
+        let limit = 4.0 * scale;
+        for (sample, step) in samples.iter().zip(steps) {
+            let input = if sample.is_nan() { 0.0 } else { (f64::from(*sample) * scale).clamp(-limit, limit) };
+            let wanted = input - self.past_errors();
+            let rounded = rounded_down(wanted + self.dither.value() + 0.5);
+            // Before clipping: the error stays small whatever comes, so the loop cannot run away.
+            self.errors.copy_within(..TAPS - 1, 1);
+            self.errors[0] = f64::from(rounded) - wanted;
+            *step = self.clipped(rounded);
+        }
+    }
+
+    #[inline]
+    fn past_errors(&self) -> f64 {
+        self.taps.iter().zip(&self.errors).map(|(tap, error)| tap * error).sum()
+    }
+
+    #[inline]
+    fn clipped(&mut self, step: i32) -> i32 {
+        let full_scale = self.config.depth.full_scale();
+        let within = step.clamp(-full_scale, full_scale - 1);
+        self.clipped_samples += u64::from(within != step);
+        within
+    }
+}
+
+/// The next integer below; what an `i32` cannot hold becomes its nearest end, which clips all the same.
+#[inline]
+fn rounded_down(value: f64) -> i32 {
+    let truncated = value as i32;
+    truncated.saturating_sub(i32::from(f64::from(truncated) > value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
     use alloc::vec::Vec;
 
+    fn quantizer(depth: BitDepth, shaping: NoiseShaping, sample_rate_hz: u32) -> QuantizerProcessor {
+        QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz, seed: 0, channel: 0 })
+    }
+
+    fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<i32> {
+        let mut steps = vec![0; samples.len()];
+        assert_no_alloc::assert_no_alloc(|| quantizer.process(samples, &mut steps));
+        steps
+    }
+
     #[test]
-    fn error_has_mean_zero_and_a_quarter_of_a_step_squared_at_every_level() {
-        let mut dither = Tpdf::new(7, 0);
-        let rounds = 200_000;
-        for sixty_fourths in 0..=64 {
-            let level = f64::from(sixty_fourths) / 64.0;
-            let sample = (level / 32_768.0) as f32;
-            let (mut sum, mut squares) = (0.0, 0.0);
-            for _ in 0..rounds {
-                let error = f64::from(dither.quantize_16(sample).0) - level;
-                sum += error;
-                squares += error * error;
+    fn full_scale_is_clipped_and_counted() {
+        for (depth, lowest, highest) in [
+            (BitDepth::Eight, -128, 127),
+            (BitDepth::Sixteen, -32_768, 32_767),
+            (BitDepth::TwentyFour, -8_388_608, 8_388_607),
+        ] {
+            for shaping in [NoiseShaping::Off, NoiseShaping::Wannamaker] {
+                let mut quantizer = quantizer(depth, shaping, 48_000);
+                let steps = quantized(&mut quantizer, &[1.5, -1.5, 0.5, f32::INFINITY, f32::NEG_INFINITY]);
+                assert_eq!((steps[0], steps[1], steps[3], steps[4]), (highest, lowest, highest, lowest));
+                assert_eq!(quantizer.clipped_samples(), 4);
             }
-            let (mean, power) = (sum / f64::from(rounds), squares / f64::from(rounds));
-            assert!(mean.abs() < 0.006, "mean {mean} at {level} of a step");
-            assert!((power - 0.25).abs() < 0.006, "power {power} at {level} of a step");
         }
     }
 
     #[test]
-    fn channels_are_not_correlated_and_a_seed_repeats() {
-        let errors = |seed, channel| -> Vec<f64> {
-            let mut dither = Tpdf::new(seed, channel);
-            (0..100_000).map(|_| f64::from(dither.quantize_16(0.0).0)).collect()
-        };
-        let (left, right) = (errors(0, 0), errors(0, 1));
-        let product: f64 = left.iter().zip(&right).map(|(a, b)| a * b).sum();
-        let correlation = product / (0.25 * left.len() as f64);
-        assert!(correlation.abs() < 0.02, "correlation {correlation}");
-        assert_eq!(left, errors(0, 0));
-        assert_ne!(left, errors(1, 0));
+    fn what_is_not_a_number_is_silence() {
+        for shaping in [NoiseShaping::Off, NoiseShaping::Lipshitz] {
+            let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 44_100);
+            let steps = quantized(&mut quantizer, &[f32::NAN; 100]);
+            assert!(steps.iter().all(|step| step.abs() < 20), "{steps:?}");
+        }
     }
 
     #[test]
-    fn full_scale_is_clipped_and_said() {
-        let mut dither = Tpdf::new(0, 0);
-        assert_eq!(dither.quantize_16(1.5), (32_767, true));
-        assert_eq!(dither.quantize_16(-1.5), (-32_768, true));
-        assert!(!dither.quantize_16(0.5).1);
+    fn any_call_size_gives_the_same_and_reset_equals_new() {
+        let samples: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
+        let mut quantizer = quantizer(BitDepth::Sixteen, NoiseShaping::Wannamaker, 48_000);
+        let whole = quantized(&mut quantizer, &samples);
+        for size in [1, 7, 256] {
+            quantizer.reset();
+            let pieces: Vec<i32> =
+                samples.chunks(size).flat_map(|piece| quantized(&mut quantizer, piece)).collect();
+            assert_eq!(pieces, whole, "{size} samples at a time");
+        }
+    }
+
+    #[test]
+    fn shaping_is_off_where_no_filter_is_designed_for_the_rate() {
+        for (sample_rate_hz, expected) in
+            [(44_100, NoiseShaping::Lipshitz), (48_000, NoiseShaping::Lipshitz), (96_000, NoiseShaping::Off)]
+        {
+            let quantizer = quantizer(BitDepth::Sixteen, NoiseShaping::Lipshitz, sample_rate_hz);
+            assert_eq!(quantizer.shaping(), expected, "{sample_rate_hz} Hz");
+        }
     }
 }

@@ -28,17 +28,23 @@ extern crate alloc;
 #[cfg(feature = "analysis")]
 pub mod analysis;
 pub mod block;
+pub mod chain;
 pub mod dither;
 pub mod downmix;
+pub mod effects;
 pub mod gain;
+mod kaiser;
 pub mod limiter;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod peaks;
+pub mod resample;
 pub mod session;
+pub mod simd;
 pub mod soundfont;
 pub mod synth;
 pub mod tempo;
+pub mod true_peak;
 #[cfg(feature = "std")]
 pub mod wav;
 

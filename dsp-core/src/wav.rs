@@ -1,14 +1,18 @@
-//! WAV files: stereo, 16-bit PCM with TPDF dither or 32-bit float, written by `hound`.
+//! WAV files: stereo, PCM of 8, 16 or 24 bits with dither, or 32-bit float, written by `hound`.
 
 use std::io::{Seek, Write};
 
-use crate::dither::Tpdf;
+use crate::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
 
 /// How samples stand in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleFormat {
+    /// 8-bit integers, with TPDF dither; unsigned in the file, where 128 is silence.
+    Pcm8,
     /// 16-bit integers, with TPDF dither.
     Pcm16,
+    /// 24-bit integers, with TPDF dither.
+    Pcm24,
     /// 32-bit IEEE floats, as the engine computed them.
     Float32,
 }
@@ -17,8 +21,34 @@ impl SampleFormat {
     /// Bytes of one sample.
     pub fn bytes_per_sample(self) -> usize {
         match self {
+            Self::Pcm8 => 1,
             Self::Pcm16 => 2,
+            Self::Pcm24 => 3,
             Self::Float32 => 4,
+        }
+    }
+
+    /// Bits of an integer sample; `None` for floats.
+    pub fn bit_depth(self) -> Option<BitDepth> {
+        match self {
+            Self::Pcm8 => Some(BitDepth::Eight),
+            Self::Pcm16 => Some(BitDepth::Sixteen),
+            Self::Pcm24 => Some(BitDepth::TwentyFour),
+            Self::Float32 => None,
+        }
+    }
+
+    /// The value of a sample from its bytes in the file, full scale being 1; `None` if there are not
+    /// [`Self::bytes_per_sample`] bytes.
+    pub fn decode(self, bytes: &[u8]) -> Option<f32> {
+        match (self, bytes) {
+            (Self::Pcm8, &[byte]) => Some((f32::from(byte) - 128.0) / 128.0),
+            (Self::Pcm16, &[low, high]) => Some(f32::from(i16::from_le_bytes([low, high])) / 32_768.0),
+            (Self::Pcm24, &[low, middle, high]) => {
+                Some(i32::from_le_bytes([0, low, middle, high]) as f32 / 2_147_483_648.0)
+            }
+            (Self::Float32, &[a, b, c, d]) => Some(f32::from_le_bytes([a, b, c, d])),
+            _ => None,
         }
     }
 }
@@ -44,15 +74,31 @@ pub const MAX_AUDIO_BYTES: u64 = u32::MAX as u64 - 1_024;
 pub struct WavWriter<W: Write + Seek> {
     writer: hound::WavWriter<W>,
     format: SampleFormat,
-    dither: [Tpdf; 2],
-    clipped_samples: u64,
+    encoder: Encoder,
     audio_bytes: u64,
     /// The bytes of the last block as they stand in the file.
     encoded: Vec<u8>,
 }
 
+/// What makes samples of a file out of those of the engine.
+enum Encoder {
+    Pcm { quantizers: Box<[QuantizerProcessor; 2]>, steps: [Vec<i32>; 2] },
+    Float { clipped_samples: u64 },
+}
+
+impl Encoder {
+    fn new(format: SampleFormat, sample_rate_hz: u32, shaping: NoiseShaping, seed: u64) -> Self {
+        let Some(depth) = format.bit_depth() else { return Self::Float { clipped_samples: 0 } };
+        let quantizers = [0, 1].map(|channel| {
+            QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz, seed, channel })
+        });
+        Self::Pcm { quantizers: Box::new(quantizers), steps: [Vec::new(), Vec::new()] }
+    }
+}
+
 impl<W: Write + Seek> WavWriter<W> {
-    /// Starts a file at a sample rate in hertz; `seed` starts the dither.
+    /// Starts a file at a sample rate in hertz; `seed` starts the dither, and `shaping` filters its
+    /// noise at the rates that have the filter.
     ///
     /// # Errors
     ///
@@ -61,6 +107,7 @@ impl<W: Write + Seek> WavWriter<W> {
         destination: W,
         sample_rate_hz: u32,
         format: SampleFormat,
+        shaping: NoiseShaping,
         seed: u64,
     ) -> Result<Self, WavError> {
         let spec = hound::WavSpec {
@@ -68,15 +115,14 @@ impl<W: Write + Seek> WavWriter<W> {
             sample_rate: sample_rate_hz,
             bits_per_sample: 8 * format.bytes_per_sample() as u16,
             sample_format: match format {
-                SampleFormat::Pcm16 => hound::SampleFormat::Int,
                 SampleFormat::Float32 => hound::SampleFormat::Float,
+                _ => hound::SampleFormat::Int,
             },
         };
         Ok(Self {
             writer: hound::WavWriter::new(destination, spec).map_err(from_hound)?,
             format,
-            dither: [Tpdf::new(seed, 0), Tpdf::new(seed, 1)],
-            clipped_samples: 0,
+            encoder: Encoder::new(format, sample_rate_hz, shaping, seed),
             audio_bytes: 0,
             encoded: Vec::new(),
         })
@@ -89,28 +135,23 @@ impl<W: Write + Seek> WavWriter<W> {
     /// [`WavError::TooLong`] above [`MAX_AUDIO_BYTES`], [`WavError::Io`] if writing fails.
     pub fn write(&mut self, left: &[f32], right: &[f32]) -> Result<&[u8], WavError> {
         self.encoded.clear();
-        self.audio_bytes += (left.len().min(right.len()) * 2 * self.format.bytes_per_sample()) as u64;
+        let frames = left.len().min(right.len());
+        self.audio_bytes += (frames * 2 * self.format.bytes_per_sample()) as u64;
         if self.audio_bytes > MAX_AUDIO_BYTES {
             return Err(WavError::TooLong { limit_bytes: MAX_AUDIO_BYTES });
         }
-        match self.format {
-            SampleFormat::Pcm16 => {
-                let [left_dither, right_dither] = &mut self.dither;
-                let count = 2 * left.len().min(right.len());
-                let mut writer = self.writer.get_i16_writer(count as u32);
-                for (left, right) in left.iter().zip(right) {
-                    for (value, clipped) in [left_dither.quantize_16(*left), right_dither.quantize_16(*right)]
-                    {
-                        self.clipped_samples += u64::from(clipped);
-                        writer.write_sample(value);
-                        self.encoded.extend_from_slice(&value.to_le_bytes());
-                    }
+        let channels = [&left[..frames], &right[..frames]];
+        match &mut self.encoder {
+            Encoder::Pcm { quantizers, steps } => {
+                for ((quantizer, steps), samples) in quantizers.iter_mut().zip(&mut *steps).zip(channels) {
+                    steps.resize(frames, 0);
+                    quantizer.process(samples, steps);
                 }
-                writer.flush().map_err(from_hound)?;
+                write_steps(&mut self.writer, self.format, steps, &mut self.encoded).map_err(from_hound)?;
             }
-            SampleFormat::Float32 => {
+            Encoder::Float { clipped_samples } => {
                 for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
-                    self.clipped_samples += u64::from(sample.abs() > 1.0);
+                    *clipped_samples += u64::from(sample.abs() > 1.0);
                     self.writer.write_sample(sample).map_err(from_hound)?;
                     self.encoded.extend_from_slice(&sample.to_le_bytes());
                 }
@@ -119,9 +160,23 @@ impl<W: Write + Seek> WavWriter<W> {
         Ok(&self.encoded)
     }
 
+    /// The shaping of the dither that is in force: [`NoiseShaping::Off`] for floats and at rates that have
+    /// no filter.
+    pub fn shaping(&self) -> NoiseShaping {
+        match &self.encoder {
+            Encoder::Pcm { quantizers, .. } => quantizers[0].shaping(),
+            Encoder::Float { .. } => NoiseShaping::Off,
+        }
+    }
+
     /// Samples so far that lay outside full scale.
     pub fn clipped_samples(&self) -> u64 {
-        self.clipped_samples
+        match &self.encoder {
+            Encoder::Pcm { quantizers, .. } => {
+                quantizers.iter().map(QuantizerProcessor::clipped_samples).sum()
+            }
+            Encoder::Float { clipped_samples } => *clipped_samples,
+        }
     }
 
     /// Completes the header.
@@ -131,6 +186,41 @@ impl<W: Write + Seek> WavWriter<W> {
     /// [`WavError::Io`] if writing fails.
     pub fn finish(self) -> Result<(), WavError> {
         self.writer.finalize().map_err(from_hound)
+    }
+}
+
+/// Writes stereo integers to a file, and the bytes that they become there to `encoded`.
+fn write_steps<W: Write + Seek>(
+    writer: &mut hound::WavWriter<W>,
+    format: SampleFormat,
+    [left, right]: &[Vec<i32>; 2],
+    encoded: &mut Vec<u8>,
+) -> hound::Result<()> {
+    let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
+    match format {
+        // Much the most frequent: `hound` has a way for whole blocks of it.
+        SampleFormat::Pcm16 => {
+            let mut block = writer.get_i16_writer(2 * left.len() as u32);
+            for step in steps {
+                block.write_sample(step as i16);
+                encoded.extend_from_slice(&(step as i16).to_le_bytes());
+            }
+            block.flush()
+        }
+        SampleFormat::Pcm8 => {
+            for step in steps {
+                writer.write_sample(step)?;
+                encoded.push((step + 128) as u8);
+            }
+            Ok(())
+        }
+        SampleFormat::Pcm24 | SampleFormat::Float32 => {
+            for step in steps {
+                writer.write_sample(step)?;
+                encoded.extend_from_slice(&step.to_le_bytes()[..3]);
+            }
+            Ok(())
+        }
     }
 }
 
@@ -148,7 +238,7 @@ mod tests {
 
     fn write(format: SampleFormat, left: &[f32], right: &[f32]) -> (Vec<u8>, Vec<u8>) {
         let mut file = Cursor::new(Vec::new());
-        let mut writer = WavWriter::new(&mut file, 44_100, format, 0).unwrap();
+        let mut writer = WavWriter::new(&mut file, 44_100, format, NoiseShaping::Off, 0).unwrap();
         let audio = writer.write(left, right).unwrap().to_vec();
         writer.finish().unwrap();
         (file.into_inner(), audio)
@@ -166,24 +256,48 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_bit_is_within_a_step_and_a_half() {
+    fn integers_are_within_a_step_and_a_half_and_bytes_are_those_of_the_file() {
         let ramp: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
-        let (file, audio) = write(SampleFormat::Pcm16, &ramp, &ramp);
-        assert!(file.ends_with(&audio));
-        let mut reader = hound::WavReader::new(Cursor::new(&file)).unwrap();
-        let samples: Vec<i16> = reader.samples().map(Result::unwrap).collect();
-        for (value, pair) in ramp.iter().zip(samples.chunks(2)) {
-            for &sample in pair {
-                let error = f64::from(sample) - f64::from(*value) * 32_768.0;
-                assert!(error.abs() <= 1.5, "{value} became {sample}");
+        for (format, full_scale) in
+            [(SampleFormat::Pcm8, 128.0), (SampleFormat::Pcm16, 32_768.0), (SampleFormat::Pcm24, 8_388_608.0)]
+        {
+            let (file, audio) = write(format, &ramp, &ramp);
+            assert!(file.ends_with(&audio));
+            let mut reader = hound::WavReader::new(Cursor::new(&file)).unwrap();
+            assert_eq!(usize::from(reader.spec().bits_per_sample), 8 * format.bytes_per_sample());
+            let samples: Vec<i32> = reader.samples().map(Result::unwrap).collect();
+            assert_eq!(samples.len(), 2 * ramp.len());
+            let decoded = audio.chunks(format.bytes_per_sample()).map(|bytes| format.decode(bytes).unwrap());
+            for ((sample, value), decoded) in
+                samples.iter().zip(ramp.iter().flat_map(|v| [v, v])).zip(decoded)
+            {
+                let error = f64::from(*sample) - f64::from(*value) * full_scale;
+                assert!(error.abs() <= 1.5, "{value} became {sample} in {format:?}");
+                assert_eq!(f64::from(decoded) * full_scale, f64::from(*sample));
             }
         }
     }
 
     #[test]
+    fn shaping_is_said_as_it_is() {
+        let shaping = |sample_rate_hz, format| {
+            let destination = Cursor::new(Vec::new());
+            WavWriter::new(destination, sample_rate_hz, format, NoiseShaping::Wannamaker, 0)
+                .unwrap()
+                .shaping()
+        };
+        assert_eq!(shaping(44_100, SampleFormat::Pcm16), NoiseShaping::Wannamaker);
+        assert_eq!(shaping(96_000, SampleFormat::Pcm16), NoiseShaping::Off);
+        assert_eq!(shaping(44_100, SampleFormat::Float32), NoiseShaping::Off);
+    }
+
+    #[test]
     fn clipping_is_counted() {
-        let mut writer = WavWriter::new(Cursor::new(Vec::new()), 48_000, SampleFormat::Pcm16, 0).unwrap();
-        writer.write(&[1.5, 0.0], &[0.0, -1.5]).unwrap();
-        assert_eq!(writer.clipped_samples(), 2);
+        for format in [SampleFormat::Pcm8, SampleFormat::Pcm16, SampleFormat::Pcm24, SampleFormat::Float32] {
+            let destination = Cursor::new(Vec::new());
+            let mut writer = WavWriter::new(destination, 48_000, format, NoiseShaping::Off, 0).unwrap();
+            writer.write(&[1.5, 0.0], &[0.0, -1.5]).unwrap();
+            assert_eq!(writer.clipped_samples(), 2, "{format:?}");
+        }
     }
 }

@@ -33,14 +33,14 @@ pub(crate) struct Args {
     /// How often each program is run; medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Leave out what these words name: songs, engines, threads, memory, browser.
+    /// Leave out what these words name: songs, engines, threads, memory, signal, browser.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
 }
 
 /// What a figure should be.
 #[derive(Debug, Clone, Copy)]
-enum Goal {
+pub(crate) enum Goal {
     AtLeast(f64),
     AtMost(f64),
 }
@@ -55,7 +55,7 @@ impl Goal {
 }
 
 /// Prints a figure, its goal and whether it is met.
-fn figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
+pub(crate) fn figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
     let shown = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
     let goal_text = match goal {
         None => String::new(),
@@ -94,6 +94,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if wanted("memory") {
         memory::report(args, folder.path())?;
+    }
+    if wanted("signal") {
+        crate::signal::report(args.runs)?;
     }
     if wanted("browser") {
         browser::report(args)?;

@@ -7,7 +7,7 @@ use wide::f32x4;
 use super::filter::Coefficients;
 use super::interpolation::{CHUNK_FRAMES, Chunk};
 use super::lanes::{LANES, transpose};
-use super::simd::on_best_instructions;
+use crate::simd::on_best_instructions;
 
 /// Voices that share a register.
 const QUAD: usize = 4;

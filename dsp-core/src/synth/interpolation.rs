@@ -169,7 +169,7 @@ impl Curve for Cubic {
 /// The cubic through values of 16 bits.
 fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if super::simd::avx2() {
+    if crate::simd::avx2() {
         #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
         // SAFETY: `avx2` has just found the one feature that the function needs.
         return unsafe { super::avx2::cubic_pcm16(values, fraction, step, out) };

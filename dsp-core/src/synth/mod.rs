@@ -28,7 +28,6 @@ mod processor;
 mod ramp;
 pub mod reverb;
 mod settings;
-pub mod simd;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
 mod start;

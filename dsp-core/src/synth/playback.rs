@@ -3,7 +3,7 @@
 use super::interpolation::{
     CHUNK_FRAMES, FRAME, Kernel, Pcm16, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
 };
-use super::simd::prefetch;
+use crate::simd::prefetch;
 use crate::soundfont::Wave;
 
 /// Fastest that a sample is played: ten octaves up.

@@ -3,8 +3,8 @@
 
 use super::interpolation::CHUNK_FRAMES;
 use super::lanes::{LANES, Lanes};
-use super::simd::on_best_instructions;
 use crate::session::TRACK_OUTPUTS;
+use crate::simd::on_best_instructions;
 
 /// The gains of a voice on the outputs of its track.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::lanes::{LANES, Lanes};
-use super::simd::on_best_instructions;
 use crate::session::ReverbSettings;
+use crate::simd::on_best_instructions;
 
 /// Delays of the combs and allpasses in frames at [`TUNED_RATE_HZ`], from Freeverb's `tuning.h`.
 const COMB_FRAMES: [usize; 8] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];

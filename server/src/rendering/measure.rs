@@ -1,7 +1,7 @@
 //! Measuring what is written, as it is written.
 
 use dsp_core::block::BLOCK_FRAMES;
-use dsp_core::loudness::LoudnessMeter;
+use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::wav::SampleFormat;
 use sha2::{Digest as _, Sha256};
 
@@ -37,7 +37,7 @@ impl Measure {
     pub(super) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, RenderError> {
         Ok(Self {
             format,
-            meter: LoudnessMeter::new(sample_rate_hz)?,
+            meter: LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?,
             hash: Sha256::new(),
             peak: 0.0,
             frames: 0,
@@ -54,10 +54,10 @@ impl Measure {
         let sample_bytes = self.format.bytes_per_sample();
         for frame in audio.chunks_exact(2 * sample_bytes) {
             let (left, right) = frame.split_at(sample_bytes);
-            self.left.push(sample(left, self.format));
-            self.right.push(sample(right, self.format));
+            self.left.extend(self.format.decode(left));
+            self.right.extend(self.format.decode(right));
         }
-        self.meter.add(&self.left, &self.right);
+        self.meter.add(&[&self.left, &self.right]);
         self.frames += self.left.len() as u64;
         self.peak = self.left.iter().chain(&self.right).fold(self.peak, |peak, value| peak.max(value.abs()));
     }
@@ -72,13 +72,5 @@ impl Measure {
             true_peak_dbtp: finite(loudness.true_peak_dbtp),
             pcm_sha256: format!("{:x}", self.hash.finalize()),
         }
-    }
-}
-
-fn sample(bytes: &[u8], format: SampleFormat) -> f32 {
-    match (format, bytes) {
-        (SampleFormat::Pcm16, &[low, high]) => f32::from(i16::from_le_bytes([low, high])) / 32_768.0,
-        (SampleFormat::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-        _ => 0.0,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Seek, Write};
 
+use dsp_core::dither::NoiseShaping;
 use dsp_core::session::{Crew, OfflineRender, Session, TailConfig};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavWriter};
@@ -130,7 +131,8 @@ pub(super) fn render_session(
     let mut render = OfflineRender::new(session, banks, tail)?;
     check_length(session.length_frames, session.sample_rate_hz, options.format)?;
     let mut measure = Measure::new(session.sample_rate_hz, options.format)?;
-    let mut wav = WavWriter::new(destination, session.sample_rate_hz, options.format, session.seed)?;
+    let mut wav =
+        WavWriter::new(destination, session.sample_rate_hz, options.format, NoiseShaping::Off, session.seed)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     let mut track_peaks = vec![0.0_f32; session.tracks.len()];
     let mut blocks = 0;

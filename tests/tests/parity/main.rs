@@ -22,7 +22,7 @@ mod renders;
 
 use std::path::{Path, PathBuf};
 
-use dsp_core::synth::simd::{force_baseline, instructions};
+use dsp_core::simd::{force_baseline, instructions};
 use plan::{Case, cases};
 use renders::{Pcm, by_calls, by_export};
 use serde_json::json;

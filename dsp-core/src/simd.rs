@@ -33,13 +33,13 @@ pub fn instructions() -> &'static str {
 
 /// Whether AVX2 is there and not switched off.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
-pub(super) fn avx2() -> bool {
+pub(crate) fn avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
 }
 
 /// Asks for the memory of a value to be brought near, where the machine can be asked.
 #[inline(always)]
-pub(super) fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "there is no safe way to say this")]
     // SAFETY: a hint: it reads nothing and cannot fail, and every x86-64 machine knows it.
@@ -63,7 +63,7 @@ macro_rules! on_best_instructions {
                 fn with_avx2($($argument: $type),*) {
                     $body($($argument),*);
                 }
-                if $crate::synth::simd::avx2() {
+                if $crate::simd::avx2() {
                     #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
                     // SAFETY: `avx2` has just found the one feature that the function needs.
                     return unsafe { with_avx2($($argument),*) };
@@ -73,4 +73,4 @@ macro_rules! on_best_instructions {
         }
     };
 }
-pub(super) use on_best_instructions;
+pub(crate) use on_best_instructions;

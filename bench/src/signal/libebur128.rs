@@ -1,0 +1,74 @@
+//! libebur128, the C library after which most meters of loudness are made.
+//!
+//! The library is opened at run time; what is declared here follows its header `ebur128.h`.
+
+use std::ffi::{c_int, c_uint, c_ulong, c_void};
+
+use anyhow::{Context as _, ensure};
+use libloading::{Library, Symbol};
+
+const LIBRARY: &str = "libebur128.so.1";
+
+/// Integrated loudness, loudness range and true peak: `EBUR128_MODE_I`, `_LRA` and `_TRUE_PEAK`.
+const MODE: c_int = 0b11_1111;
+
+/// The opened library.
+pub(super) struct LibEbur128 {
+    library: Library,
+}
+
+/// What it measures.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measured {
+    pub(super) integrated_lufs: f64,
+    pub(super) range_lu: f64,
+    pub(super) true_peak: f64,
+}
+
+impl LibEbur128 {
+    pub(super) fn open() -> anyhow::Result<Self> {
+        #[expect(unsafe_code, reason = "a C library")]
+        // SAFETY: what libebur128 does when it is opened is harmless.
+        let library = unsafe { Library::new(LIBRARY) }
+            .with_context(|| format!("{LIBRARY} (Debian's package libebur128-1)"))?;
+        Ok(Self { library })
+    }
+
+    /// Measures interleaved stereo in pieces of `piece` frames.
+    pub(super) fn measure(
+        &self,
+        rate_hz: u32,
+        frames: &[[f32; 2]],
+        piece: usize,
+    ) -> anyhow::Result<Measured> {
+        type Add = unsafe extern "C" fn(*mut c_void, *const [f32; 2], usize) -> c_int;
+        type Get = unsafe extern "C" fn(*mut c_void, *mut f64) -> c_int;
+        type Peak = unsafe extern "C" fn(*mut c_void, c_uint, *mut f64) -> c_int;
+        let mut figures = [0.0; 4];
+        let mut failures = 0;
+        #[expect(unsafe_code, reason = "a C library")]
+        // SAFETY: types are those of ebur128.h 1.2; each piece has as many frames as is said, of two floats.
+        unsafe {
+            let init: Symbol<'_, unsafe extern "C" fn(c_uint, c_ulong, c_int) -> *mut c_void> =
+                self.library.get(b"ebur128_init")?;
+            let destroy: Symbol<'_, unsafe extern "C" fn(*mut *mut c_void)> =
+                self.library.get(b"ebur128_destroy")?;
+            let add: Symbol<'_, Add> = self.library.get(b"ebur128_add_frames_float")?;
+            let loudness: Symbol<'_, Get> = self.library.get(b"ebur128_loudness_global")?;
+            let range: Symbol<'_, Get> = self.library.get(b"ebur128_loudness_range")?;
+            let peak: Symbol<'_, Peak> = self.library.get(b"ebur128_true_peak")?;
+            let mut meter = init(2, rate_hz.into(), MODE);
+            ensure!(!meter.is_null(), "libebur128 makes no meter");
+            for piece in frames.chunks(piece) {
+                failures += add(meter, piece.as_ptr(), piece.len());
+            }
+            let [integrated, range_lu, left, right] = &mut figures;
+            failures += loudness(meter, integrated) + range(meter, range_lu);
+            failures += peak(meter, 0, left) + peak(meter, 1, right);
+            destroy(&raw mut meter);
+        }
+        ensure!(failures == 0, "libebur128 failed");
+        let [integrated_lufs, range_lu, left, right] = figures;
+        Ok(Measured { integrated_lufs, range_lu, true_peak: left.max(right) })
+    }
+}

@@ -1,0 +1,109 @@
+//! The built-in effects: one file each, and the table from which the service, the page and automation
+//! know them.
+//!
+//! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
+//! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
+
+mod glide;
+mod parameter;
+mod utility;
+
+use alloc::boxed::Box;
+
+pub use parameter::{Parameter, Scale, Unit};
+
+pub(crate) use glide::Glide;
+
+/// Effects compute what moves slowly at every multiple of so many frames of the session's clock, and
+/// no call of [`Effect::process`] crosses one.
+pub const CONTROL_FRAMES: usize = 32;
+
+/// Highest magnitude that an effect is given: 120 dB above full scale.
+pub const LOUDEST: f32 = 1e6;
+
+/// Lowest magnitude that an effect is given, but for 0: 400 dB below full scale.
+pub const FAINTEST: f32 = 1e-20;
+
+/// Every kind of effect, in the order in which people are offered them.
+pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY];
+
+/// The kind of effect with an id; `None` where there is no such kind.
+pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
+    EFFECTS.iter().find(|kind| kind.id == id).copied()
+}
+
+/// A kind of effect.
+#[derive(Debug)]
+pub struct EffectKind {
+    /// Its name in projects; never changes.
+    pub id: &'static str,
+    /// What people call it.
+    pub name: &'static str,
+    /// What can be set, in the order in which [`Effect::set`] counts.
+    pub parameters: &'static [Parameter],
+    /// Whether it can listen to another track.
+    pub has_side_chain: bool,
+    /// Makes one, with every parameter at its default.
+    pub make: fn(&EffectConfig<'_>) -> Box<dyn Effect>,
+}
+
+impl EffectKind {
+    /// The place of a parameter in [`Self::parameters`]; `None` where there is no such parameter.
+    pub fn parameter_place(&self, id: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| parameter.id == id)
+    }
+}
+
+/// What an effect is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct EffectConfig<'a> {
+    /// Sample rate in hertz, 8,000 to 192,000.
+    pub sample_rate_hz: u32,
+    /// Start of every random sequence.
+    pub seed: u64,
+    /// The impulse response of a convolution, at the sample rate above: left and right.
+    pub impulse: Option<[&'a [f32]; 2]>,
+}
+
+/// Where the music is, for effects that keep time with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MusicalTime {
+    /// Quarter notes a minute from here on.
+    pub bpm: f64,
+    /// Quarter notes from the start of the session to here.
+    pub beat: f64,
+}
+
+/// A stereo effect at work.
+///
+/// What it computes does not depend on how many frames a call asks for. Nothing here allocates,
+/// locks or panics. Input is finite, at most [`LOUDEST`], and either 0 or at least [`FAINTEST`] (the chain
+/// sees to that); output and state are finite, and what rings falls to 0 rather than below
+/// what a normal float can hold.
+pub trait Effect: Send {
+    /// Falls silent, goes to the targets of all parameters, and stands at `frame` of the
+    /// session's clock: what swings, swings as if it had run from the session's start.
+    fn reset(&mut self, frame: u64);
+
+    /// Moves a parameter, counted as in [`EffectKind::parameters`], to a value in its unit, going
+    /// straight to it in `glide_frames` (0: at once). The caller has clamped the value
+    /// ([`Parameter::clamp`]). Choices and switches may glide as the effect needs to stay free of clicks.
+    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32);
+
+    /// The music goes on in this time from the next frame. Called after every reset and at changes of tempo.
+    fn set_time(&mut self, _time: MusicalTime) {}
+
+    /// Processes left and right in place: at most [`CONTROL_FRAMES`], and never across a multiple of
+    /// it on the session's clock. `side` is what a side-chain hears, as long as `audio`.
+    fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>);
+
+    /// Frames by which the output lags the input; the same for as long as the effect lives.
+    fn latency_frames(&self) -> usize {
+        0
+    }
+
+    /// How much the effect turns its input down now, in decibels (0 or more), where it does such a thing.
+    fn gain_reduction_db(&self) -> Option<f32> {
+        None
+    }
+}

@@ -1,0 +1,67 @@
+//! The gain that brings a finished signal to a loudness.
+
+use super::Loudness;
+
+/// Highest true peak that a normalised signal may have, in dBTP (EBU R 128).
+pub const MAX_TRUE_PEAK_DBTP: f64 = -1.0;
+
+/// What brings a signal to a loudness: first a gain, then, if its peaks stand out after that, a limiter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Normalization {
+    /// Gain that makes the integrated loudness the target, in decibels.
+    pub gain_db: f64,
+    /// Highest true peak after the gain, in dBTP.
+    pub true_peak_dbtp: f64,
+    /// How far that lies above [`MAX_TRUE_PEAK_DBTP`], in decibels, for a limiter to take off; 0 if
+    /// it does not.
+    pub excess_db: f64,
+}
+
+impl Normalization {
+    /// Normalises a measured signal to a target in LUFS. `None` for signals without a loudness: silence,
+    /// and what is below 400 ms or the absolute gate of -70 LUFS.
+    pub fn new(measured: &Loudness, target_lufs: f64) -> Option<Self> {
+        let gain_db = target_lufs - measured.integrated_lufs;
+        if !gain_db.is_finite() {
+            return None;
+        }
+        let true_peak_dbtp = measured.true_peak_dbtp + gain_db;
+        Some(Self { gain_db, true_peak_dbtp, excess_db: (true_peak_dbtp - MAX_TRUE_PEAK_DBTP).max(0.0) })
+    }
+
+    /// The gain by which no peak needs a limiter, in decibels: the loudness stays below the target by
+    /// [`Self::excess_db`].
+    pub fn gain_without_limiter_db(&self) -> f64 {
+        self.gain_db - self.excess_db
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(integrated_lufs: f64, true_peak_dbtp: f64) -> Loudness {
+        Loudness {
+            integrated_lufs,
+            range_lu: 0.0,
+            max_momentary_lufs: integrated_lufs,
+            max_short_term_lufs: integrated_lufs,
+            true_peak_dbtp,
+            sample_peak_dbfs: true_peak_dbtp,
+        }
+    }
+
+    #[test]
+    fn the_gain_goes_to_the_target_and_peaks_above_the_limit_are_told() {
+        let quiet = Normalization::new(&measured(-30.0, -12.0), -23.0).unwrap();
+        assert_eq!(quiet, Normalization { gain_db: 7.0, true_peak_dbtp: -5.0, excess_db: 0.0 });
+        let dynamic = Normalization::new(&measured(-30.0, -12.0), -14.0).unwrap();
+        assert_eq!(dynamic, Normalization { gain_db: 16.0, true_peak_dbtp: 4.0, excess_db: 5.0 });
+        assert_eq!(dynamic.gain_without_limiter_db(), 11.0);
+    }
+
+    #[test]
+    fn silence_has_no_gain() {
+        assert_eq!(Normalization::new(&measured(f64::NEG_INFINITY, f64::NEG_INFINITY), -23.0), None);
+    }
+}

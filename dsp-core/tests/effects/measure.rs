@@ -1,0 +1,124 @@
+//! What the tests play through effects, and how they measure what comes out.
+
+use std::f64::consts::TAU;
+
+use dsp_core::chain::{Chain, Slot};
+use dsp_core::effects::{EffectConfig, MusicalTime, effect_kind};
+
+/// The rate of every test that does not say otherwise, in hertz.
+pub(crate) const RATE_HZ: u32 = 48_000;
+
+/// Left and right.
+pub(crate) type Stereo = [Vec<f32>; 2];
+
+/// A configuration at a rate.
+pub(crate) fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
+    EffectConfig { sample_rate_hz, seed: 1, impulse: None }
+}
+
+/// A chain of one effect with some parameters set from the start, at 120 bpm.
+pub(crate) fn chain_of(kind: &str, parameters: &[(&str, f64)]) -> Chain {
+    chain_at(RATE_HZ, kind, parameters)
+}
+
+/// As [`chain_of`], at a sample rate.
+pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64)]) -> Chain {
+    let kind = effect_kind(kind).unwrap_or_else(|| panic!("no effect {kind:?}"));
+    let mut slot = Slot::new("effect", kind, &config(sample_rate_hz));
+    for (id, value) in parameters {
+        let place = kind.parameter_place(id).unwrap_or_else(|| panic!("no parameter {id:?}"));
+        slot.set(place, *value, 0);
+    }
+    let mut chain = Chain::new(sample_rate_hz);
+    chain.push(slot);
+    chain.set_time(MusicalTime { bpm: 120.0, beat: 0.0 });
+    chain
+}
+
+/// Passes some audio through a chain in one call.
+pub(crate) fn through(chain: &mut Chain, [left, right]: &Stereo) -> Stereo {
+    let (mut left, mut right) = (left.clone(), right.clone());
+    chain.process(&mut left, &mut right, &[]);
+    [left, right]
+}
+
+/// A sine on both sides, by its peak.
+pub(crate) fn sine(frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
+    let values: Vec<f32> = (0..frames)
+        .map(|frame| (peak * (TAU * frequency_hz * frame as f64 / f64::from(RATE_HZ)).sin()) as f32)
+        .collect();
+    [values.clone(), values]
+}
+
+/// One frame of 1 on both sides, then silence.
+pub(crate) fn impulse(frames: usize) -> Stereo {
+    let mut values = vec![0.0; frames];
+    values[0] = 1.0;
+    [values.clone(), values]
+}
+
+/// White noise between -peak and peak, different on the two sides and always the same.
+pub(crate) fn noise(peak: f32, frames: usize) -> Stereo {
+    let mut state = 0x1234_5678_9abc_def0_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / 8_388_608.0 - 1.0
+    };
+    let mut audio = [Vec::with_capacity(frames), Vec::with_capacity(frames)];
+    for _ in 0..frames {
+        audio.iter_mut().for_each(|side| side.push(next() * peak));
+    }
+    audio
+}
+
+/// Amplitude and phase (radians) of a frequency in some values at [`RATE_HZ`], under a Hann window.
+pub(crate) fn tone(values: &[f32], frequency_hz: f64) -> (f64, f64) {
+    let (mut re, mut im, mut sum) = (0.0, 0.0, 0.0);
+    for (frame, value) in values.iter().enumerate() {
+        let window = 0.5 - 0.5 * (TAU * (frame as f64 + 0.5) / values.len() as f64).cos();
+        let angle = TAU * frequency_hz * frame as f64 / f64::from(RATE_HZ);
+        re += window * f64::from(*value) * angle.cos();
+        im -= window * f64::from(*value) * angle.sin();
+        sum += window;
+    }
+    (2.0 * re.hypot(im) / sum, im.atan2(re))
+}
+
+/// The magnitude in decibels of a linear effect at a frequency, from its impulse response.
+pub(crate) fn response_db(impulse_response: &[f32], frequency_hz: f64) -> f64 {
+    let (mut re, mut im) = (0.0, 0.0);
+    for (frame, value) in impulse_response.iter().enumerate() {
+        let angle = TAU * frequency_hz * frame as f64 / f64::from(RATE_HZ);
+        re += f64::from(*value) * angle.cos();
+        im -= f64::from(*value) * angle.sin();
+    }
+    db(re.hypot(im))
+}
+
+/// An amplitude in decibels.
+pub(crate) fn db(amplitude: f64) -> f64 {
+    20.0 * amplitude.abs().max(1e-30).log10()
+}
+
+/// Highest magnitude.
+pub(crate) fn peak(values: &[f32]) -> f64 {
+    values.iter().fold(0.0, |peak, value| peak.max(f64::from(value.abs())))
+}
+
+/// Root of the mean square.
+pub(crate) fn rms(values: &[f32]) -> f64 {
+    let squares: f64 = values.iter().map(|value| f64::from(*value).powi(2)).sum();
+    (squares / values.len() as f64).sqrt()
+}
+
+/// Prints a figure and asserts that it is within a tolerance of what a formula says.
+#[track_caller]
+pub(crate) fn check(what: &str, measured: f64, expected: f64, tolerance: f64) {
+    println!("{what}: {measured:.4}, expected {expected:.4} +- {tolerance}");
+    assert!(
+        (measured - expected).abs() <= tolerance,
+        "{what}: {measured}, expected {expected} +- {tolerance}"
+    );
+}

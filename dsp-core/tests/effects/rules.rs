@@ -1,0 +1,216 @@
+//! What every effect keeps to.
+
+use assert_no_alloc::assert_no_alloc;
+use dsp_core::chain::{Chain, Slot};
+use dsp_core::effects::{EFFECTS, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind};
+
+use crate::measure::{RATE_HZ, Stereo, config, noise, peak, sine};
+
+const SECOND: usize = RATE_HZ as usize;
+
+/// Where the values of parameters stand in a test.
+#[derive(Clone, Copy, Debug)]
+enum Setting {
+    Defaults,
+    Lowest,
+    Highest,
+    Middle,
+}
+
+const SETTINGS: [Setting; 4] = [Setting::Defaults, Setting::Lowest, Setting::Highest, Setting::Middle];
+
+fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
+    let mut slot = Slot::new("effect", kind, &config(RATE_HZ));
+    for (place, parameter) in kind.parameters.iter().enumerate() {
+        let value = match setting {
+            Setting::Defaults => parameter.default,
+            Setting::Lowest => parameter.min,
+            Setting::Highest => parameter.max,
+            Setting::Middle if parameter.scale == Scale::Logarithmic => {
+                (parameter.min * parameter.max).sqrt()
+            }
+            Setting::Middle => f64::midpoint(parameter.min, parameter.max),
+        };
+        slot.set(place, value, 0);
+    }
+    let mut chain = Chain::new(RATE_HZ);
+    chain.push(slot);
+    chain.set_time(MusicalTime { bpm: 97.0, beat: 0.0 });
+    chain
+}
+
+/// What happens while a test plays: some parameters move, and the bypass goes on and off.
+fn play(chain: &mut Chain, kind: &EffectKind, input: &Stereo, call_frames: &[usize]) -> Stereo {
+    let frames = input[0].len();
+    let [mut left, mut right] = input.clone();
+    let side = [input[1].clone(), input[0].clone()];
+    let mut calls = call_frames.iter().cycle();
+    let mut done = 0;
+    // Whatever the calls, everything happens at the same frames.
+    let mut happenings = (1..9).map(|number| (number, number * frames / 9));
+    let mut next = happenings.next();
+    while done < frames {
+        if let Some((number, at)) = next
+            && at == done
+        {
+            let place = number % kind.parameters.len();
+            let parameter = &kind.parameters[place];
+            let value = if number % 2 == 0 { parameter.min } else { parameter.max };
+            chain.set(0, place, value);
+            chain.set_bypass(0, number % 3 == 1);
+            next = happenings.next();
+        }
+        let until = next.map_or(frames, |(_, at)| at);
+        let part = done..until.min(done + calls.next().copied().unwrap_or(1));
+        let heard = [&side[0][part.clone()], &side[1][part.clone()]];
+        assert_no_alloc(|| {
+            chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(heard)]);
+        });
+        done = part.end;
+    }
+    [left, right]
+}
+
+fn bits(audio: &Stereo) -> Vec<u32> {
+    audio.iter().flatten().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn call_sizes_change_no_bit() {
+    let input = noise(0.5, SECOND / 2);
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            let whole = play(&mut chain(kind, setting), kind, &input, &[usize::MAX / 2]);
+            for calls in [&[1][..], &[128], &[512], &[3, 31, 1, 77, 256]] {
+                let pieces = play(&mut chain(kind, setting), kind, &input, calls);
+                assert!(bits(&whole) == bits(&pieces), "{} at {setting:?} in calls of {calls:?}", kind.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn reset_equals_new() {
+    let input = noise(0.5, SECOND / 4);
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            let fresh = |frame| {
+                let mut chain = chain(kind, setting);
+                chain.reset(frame);
+                chain.set_time(MusicalTime { bpm: 97.0, beat: 3.25 });
+                chain
+            };
+            for frame in [0, 12_345] {
+                let mut used = fresh(7);
+                used.process(&mut noise(0.9, 5_000)[0], &mut noise(0.9, 5_000)[1], &[]);
+                assert_no_alloc(|| used.reset(frame));
+                used.set_time(MusicalTime { bpm: 97.0, beat: 3.25 });
+                let expected = play(&mut fresh(frame), kind, &input, &[512]);
+                assert!(
+                    bits(&play(&mut used, kind, &input, &[512])) == bits(&expected),
+                    "{} at {setting:?}",
+                    kind.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn output_is_finite_whatever_comes_in() {
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            let mut chain = chain(kind, setting);
+            for (number, peak) in [1.0, LOUDEST, f32::MAX, 1.0].into_iter().enumerate() {
+                let mut input = noise(peak, SECOND / 8);
+                if number == 2 {
+                    input[0][100] = f32::NAN;
+                    input[1][200] = f32::INFINITY;
+                    input[0][300] = f32::NEG_INFINITY;
+                    input[1][400] = f32::from_bits(1);
+                }
+                let output = play(&mut chain, kind, &input, &[100]);
+                assert!(output.iter().flatten().all(|value| value.is_finite()), "{} at {setting:?}", kind.id);
+            }
+            // It works on afterwards: what went in does not stay for ever.
+            chain.reset(0);
+            chain.process(&mut vec![0.0; SECOND], &mut vec![0.0; SECOND], &[]);
+            let mut tone = noise(0.25, SECOND);
+            let [left, right] = &mut tone;
+            chain.process(left, right, &[]);
+            assert!(tone.iter().flatten().all(|value| value.is_finite()), "{} at {setting:?}", kind.id);
+        }
+    }
+}
+
+#[test]
+fn silence_falls_silent() {
+    for kind in EFFECTS {
+        let mut chain = chain(kind, Setting::Defaults);
+        let [left, right] = &mut noise(0.5, SECOND);
+        chain.process(left, right, &[]);
+        let mut after = [vec![0.0; 20 * SECOND], vec![0.0; 20 * SECOND]];
+        let [left, right] = &mut after;
+        chain.process(left, right, &[]);
+        let end = &after[0][19 * SECOND..];
+        println!("{}: {:e} after 19 s of silence", kind.id, peak(end));
+        assert!(peak(end) < 1e-6, "{} still sounds at {}", kind.id, peak(end));
+        assert!(after.iter().flatten().all(|value| *value == 0.0 || value.is_normal()), "{}", kind.id);
+    }
+}
+
+#[test]
+fn a_bypass_passes_the_signal_late_by_the_latency_and_nothing_else() {
+    let input = noise(0.5, SECOND / 2);
+    for kind in EFFECTS {
+        let mut chain = chain(kind, Setting::Highest);
+        chain.set_bypass(0, true);
+        chain.reset(0);
+        let latency_frames = chain.latency_frames();
+        let [mut left, mut right] = input.clone();
+        chain.process(&mut left, &mut right, &[]);
+        let frames = left.len();
+        assert!(left[latency_frames..] == input[0][..frames - latency_frames], "{}", kind.id);
+        assert!(right[latency_frames..] == input[1][..frames - latency_frames], "{}", kind.id);
+    }
+}
+
+#[test]
+fn bypassing_does_not_click() {
+    // Silence through a bypass stays silence, and a tone never steps further than it and its double do.
+    let tone = sine(100.0, 0.25, SECOND);
+    let kind = effect_kind("utility").unwrap();
+    let mut chain = chain(kind, Setting::Defaults);
+    chain.set(0, kind.parameter_place("gain_db").unwrap(), -12.0);
+    let [mut left, mut right] = tone;
+    for (number, (left, right)) in left.chunks_mut(4_321).zip(right.chunks_mut(4_321)).enumerate() {
+        chain.set_bypass(0, number % 2 == 0);
+        chain.process(left, right, &[]);
+    }
+    let own_step = 0.25 * std::f64::consts::TAU * 100.0 / f64::from(RATE_HZ);
+    let fade_step = 0.25 / (0.01 * f64::from(RATE_HZ));
+    for pair in left.windows(2) {
+        let step = f64::from((pair[1] - pair[0]).abs());
+        assert!(step < own_step + fade_step, "a step of {step}");
+    }
+}
+
+#[test]
+fn tables_make_sense() {
+    for (place, kind) in EFFECTS.iter().enumerate() {
+        assert!(EFFECTS[..place].iter().all(|other| other.id != kind.id), "{} is there twice", kind.id);
+        for (place, parameter) in kind.parameters.iter().enumerate() {
+            let what = format!("{}/{}", kind.id, parameter.id);
+            assert!(kind.parameters[..place].iter().all(|other| other.id != parameter.id), "{what} twice");
+            assert!(
+                parameter.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+                "{what}"
+            );
+            assert!(parameter.min < parameter.max, "{what}");
+            assert_eq!(parameter.clamp(parameter.default), parameter.default, "{what}");
+            assert!(parameter.scale != Scale::Logarithmic || parameter.min > 0.0, "{what}");
+            assert_eq!(parameter.clamp(f64::NAN), parameter.default, "{what}");
+            assert_eq!(parameter.clamp(f64::INFINITY), parameter.max, "{what}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Gain, balance, polarity and channels.
+
+use crate::measure::{chain_of, check, db, noise, peak, sine, through, tone};
+
+#[test]
+fn gain_is_what_it_says() {
+    for gain_db in [-60.0, -6.0, 0.0, 12.0, 36.0] {
+        let [left, _] =
+            through(&mut chain_of("utility", &[("gain_db", gain_db)]), &sine(1_000.0, 0.01, 9_600));
+        check("gain, dB", db(tone(&left, 1_000.0).0 / 0.01), gain_db, 1e-4);
+    }
+    let silent = through(&mut chain_of("utility", &[("gain_db", -144.0)]), &noise(1.0, 100));
+    assert_eq!(peak(&silent[0]), 0.0);
+}
+
+#[test]
+fn defaults_change_no_bit() {
+    let input = noise(1.0, 1_000);
+    assert_eq!(through(&mut chain_of("utility", &[]), &input), input);
+}
+
+#[test]
+fn channels_and_polarity_go_where_they_should() {
+    let input = noise(0.5, 64);
+    let [left, right] = &input;
+    let check = |parameters: &[(&str, f64)], expected: &dyn Fn(f32, f32) -> (f32, f32)| {
+        let output = through(&mut chain_of("utility", parameters), &input);
+        for frame in 0..64 {
+            let (wanted_left, wanted_right) = expected(left[frame], right[frame]);
+            assert_eq!((output[0][frame], output[1][frame]), (wanted_left, wanted_right), "{parameters:?}");
+        }
+    };
+    check(&[("channels", 1.0)], &|left, right| (right, left));
+    check(&[("channels", 2.0)], &|left, _| (left, left));
+    check(&[("channels", 3.0)], &|_, right| (right, right));
+    check(&[("channels", 4.0)], &|left, right| {
+        let middle = left * 0.5 + right * 0.5;
+        (middle, middle)
+    });
+    check(&[("invert_left", 1.0)], &|left, right| (-left, right));
+    check(&[("invert_right", 1.0)], &|left, right| (left, -right));
+    check(&[("balance", -1.0)], &|left, _| (left, 0.0));
+}
