@@ -7,7 +7,7 @@ use axum::response::Response;
 use super::files::find;
 use super::queries::{FileFormat, FileQuery};
 use super::store::Stored;
-use super::{ContentKeys, store};
+use super::{ContentKeys, renditions};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Path, Query};
@@ -24,8 +24,10 @@ const PROJECT_RATES_HZ: [u32; 3] = [44_100, 48_000, 96_000];
         (status = 206, description = "The range that was asked for"),
         (status = 304, description = "`If-None-Match` names the file"),
         (status = 416, description = "The range lies outside the file"),
-        (status = 501, description = "`resampling_unavailable`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+        (status = 422, description = "`rate_not_converted`: the two rates have no small ratio", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`quota_exceeded` or `storage_full`: a copy at another rate needs room",
+            body = Problem, content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -40,7 +42,7 @@ pub(super) async fn read(
             return Err(ApiError::bad_request("bad_query", detail));
         }
         FileFormat::Original => original(&state, &found).await?,
-        FileFormat::Wav32f => samples(&state, &found, query.sample_rate_hz).await?,
+        FileFormat::Wav32f => samples(&state, &user, &found, query.sample_rate_hz).await?,
     };
     answer.respond(&headers)
 }
@@ -55,26 +57,22 @@ async fn original(state: &AppState, found: &Stored) -> ApiResult<FileAnswer> {
     })
 }
 
-async fn samples(state: &AppState, found: &Stored, rate_hz: Option<u32>) -> ApiResult<FileAnswer> {
-    let store::Content { sha256, report, .. } = &found.content;
-    let rate_hz = rate_hz.unwrap_or(report.sample_rate_hz);
-    if rate_hz != report.sample_rate_hz {
-        if !PROJECT_RATES_HZ.contains(&rate_hz) {
-            let own_hz = report.sample_rate_hz;
-            let detail = format!(
-                "sample_rate_hz is {rate_hz}; expected 44100, 48000, 96000 or the file's own {own_hz}."
-            );
-            return Err(ApiError::bad_request("bad_query", detail));
-        }
-        // The one place where a copy at another rate would be made or found.
-        return Err(ApiError::NotImplemented {
-            code: "resampling_unavailable",
-            detail: format!("The file has {} Hz; other rates are not made yet.", report.sample_rate_hz),
-        });
+async fn samples(
+    state: &AppState,
+    user: &CurrentUser,
+    found: &Stored,
+    rate_hz: Option<u32>,
+) -> ApiResult<FileAnswer> {
+    let own_hz = found.content.report.sample_rate_hz;
+    let rate_hz = rate_hz.unwrap_or(own_hz);
+    if rate_hz != own_hz && !PROJECT_RATES_HZ.contains(&rate_hz) {
+        let detail =
+            format!("sample_rate_hz is {rate_hz}; expected 44100, 48000, 96000 or the file's own {own_hz}.");
+        return Err(ApiError::bad_request("bad_query", detail));
     }
     Ok(FileAnswer {
-        file: open(state, ContentKeys::new(sha256)?.samples, &found.file.id).await?,
-        etag: format!("\"{sha256}-wav32f-{rate_hz}\""),
+        file: renditions::open(state, &user.id, found, rate_hz).await?,
+        etag: format!("\"{}-wav32f-{rate_hz}\"", found.content.sha256),
         media_type: "audio/wav",
         save_as: None,
     })

@@ -7,8 +7,8 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::queries::ListQuery;
-use super::store::{self, Filter};
-use super::{AudioFile, ContentKeys};
+use super::store::{self, Deleted, Filter};
+use super::{AudioFile, ContentKeys, renditions};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
@@ -82,7 +82,7 @@ pub(super) async fn delete(
             return Err(ApiError::not_found("audio file", &id));
         };
         if deleted.last {
-            remove_content(&state, &deleted.sha256)?;
+            remove_content(&state, &deleted)?;
         }
         Ok(())
     })
@@ -91,8 +91,11 @@ pub(super) async fn delete(
 }
 
 /// Removes the stored parts of a content. What a crash leaves of them is swept at the next start.
-fn remove_content(state: &AppState, sha256: &str) -> ApiResult<()> {
-    let keys = ContentKeys::new(sha256)?;
+fn remove_content(state: &AppState, deleted: &Deleted) -> ApiResult<()> {
+    let keys = ContentKeys::new(&deleted.sha256)?;
+    for rate_hz in &deleted.rates_hz {
+        state.blobs.remove(&renditions::key(&deleted.sha256, *rate_hz)?)?;
+    }
     for key in [&keys.original, &keys.samples, &keys.peaks] {
         state.blobs.remove(key)?;
     }

@@ -51,6 +51,12 @@ impl Allowance {
         Ok(Self { quota_bytes, used_bytes, reserve_bytes })
     }
 
+    /// What anybody may bring that is not kept: only the disk limits it.
+    pub(super) fn of_passing(state: &AppState) -> Self {
+        let reserve_bytes = state.config.limits.audio.reserve_bytes;
+        Self { quota_bytes: u64::MAX, used_bytes: 0, reserve_bytes }
+    }
+
     /// Bytes of the quota that are left.
     pub(super) fn left_bytes(&self) -> u64 {
         self.quota_bytes.saturating_sub(self.used_bytes)

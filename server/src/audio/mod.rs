@@ -8,18 +8,23 @@
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older
 //! revisions of a project do not hold it.
 
+mod analyze;
 pub(crate) mod decode;
 mod file;
 mod files;
 mod float_wav;
 mod ingest;
 mod intake;
+mod measure;
 mod peaks;
 mod peaks_file;
 mod queries;
+mod reference;
+mod renditions;
 mod store;
 mod upload;
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -50,13 +55,16 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         form_max_bytes: FORM_EXTRA_BYTES,
         ..BodyLimit::of(config.limits.upload_max_bytes, "An upload")
     };
+    let taking_files =
+        OpenApiRouter::new().routes(routes!(upload::upload)).routes(routes!(reference::reference));
     OpenApiRouter::new()
-        .merge(with_body_limit(OpenApiRouter::new().routes(routes!(upload::upload)), upload_limit))
+        .merge(with_body_limit(taking_files, upload_limit))
         .routes(routes!(files::list))
         .routes(routes!(files::read, files::delete))
         .routes(routes!(files::set_tags))
         .routes(routes!(file::read))
         .routes(routes!(peaks::read))
+        .routes(routes!(analyze::analyze))
 }
 
 /// What this slice keeps in memory.
@@ -67,6 +75,8 @@ pub struct Audio {
     places: Arc<Semaphore>,
     /// Held while contents come or go, so that none is deleted while somebody takes it up.
     contents: Mutex<()>,
+    /// One copy at another rate is made at a time: the next one may be the same.
+    making: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Audio {
@@ -80,6 +90,7 @@ impl Audio {
             decoder: decode::Decoder::of_this_program()?,
             places: Arc::new(Semaphore::new(places)),
             contents: Mutex::new(()),
+            making: Arc::default(),
         })
     }
 
@@ -95,13 +106,13 @@ impl Audio {
 /// When the database or the storage refuses.
 pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
     store::delete_unowned(&state.db).await?;
-    let known: std::collections::HashSet<String> =
-        store::all_contents(&state.db).await?.into_iter().collect();
+    let contents = store::all_contents(&state.db).await?;
+    let copies = store::all_renditions(&state.db).await?;
+    let copies = copies.into_iter().map(|(sha256, rate_hz)| format!("{sha256}_{rate_hz}"));
+    let known: HashSet<String> = contents.into_iter().chain(copies).collect();
     for (id, extension) in state.blobs.list(FOLDER)? {
-        // Copies at other rates are `<hash>_<rate>`.
-        let hash = id.split('_').next().unwrap_or_default();
         let kept = EXTENSIONS.iter().find(|kept| **kept == extension);
-        if let Some(extension) = kept.filter(|_| !known.contains(hash)) {
+        if let Some(extension) = kept.filter(|_| !known.contains(&id)) {
             state.blobs.remove(&BlobKey::new(FOLDER, &id, extension)?)?;
         }
     }

@@ -73,3 +73,12 @@ pub(super) struct PeaksQuery {
     /// How many pixels; by default all that follow. At most 1048576, below 256 frames a pixel 65536.
     pub(super) pixels: Option<u64>,
 }
+
+/// How an analysis comes.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct AnalyzeQuery {
+    /// `true`: 202 with a task, whose result is this answer.
+    #[serde(default, rename = "async")]
+    pub(super) asynchronous: bool,
+}

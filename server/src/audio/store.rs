@@ -171,6 +171,51 @@ pub(super) async fn insert(
     transaction.commit().await
 }
 
+/// What was measured of a content, as JSON.
+pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
+    let found: Option<Option<String>> =
+        sqlx::query_scalar("SELECT analysis FROM audio_contents WHERE sha256 = $1")
+            .bind(sha256)
+            .fetch_optional(db)
+            .await?;
+    Ok(found.flatten())
+}
+
+/// Keeps what was measured of a content.
+pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_contents SET analysis = $1 WHERE sha256 = $2")
+        .bind(text)
+        .bind(sha256)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Stores that there is a copy at another rate.
+pub(super) async fn insert_rendition(
+    db: &Db,
+    sha256: &str,
+    sample_rate_hz: u32,
+    size_bytes: u64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO audio_renditions (sha256, sample_rate_hz, size_bytes) VALUES ($1, $2, $3) \
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(sha256)
+    .bind(i64::from(sample_rate_hz))
+    .bind(signed(size_bytes))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// All copies at other rates, as content and rate in hertz.
+pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32)>, sqlx::Error> {
+    let rows = sqlx::query("SELECT sha256, sample_rate_hz FROM audio_renditions").fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?))).collect()
+}
+
 /// Bytes that a user's audio takes on the disk: each content once, with everything made from it.
 pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
@@ -247,6 +292,11 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<D
             .fetch_optional(&mut *transaction)
             .await?;
     let Some(sha256) = sha256 else { return Ok(None) };
+    let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
+        .bind(&sha256)
+        .fetch_all(&mut *transaction)
+        .await?;
+    let rates_hz = rows.iter().map(|row| small(row, "sample_rate_hz")).collect::<Result<_, _>>()?;
     let done = sqlx::query(
         "DELETE FROM audio_contents WHERE sha256 = $1 \
          AND NOT EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = $1)",
@@ -255,7 +305,7 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<D
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    Ok(Some(Deleted { sha256, last: done.rows_affected() > 0 }))
+    Ok(Some(Deleted { sha256, last: done.rows_affected() > 0, rates_hz }))
 }
 
 /// A file that was deleted.
@@ -264,6 +314,8 @@ pub(super) struct Deleted {
     pub(super) sha256: String,
     /// Whether its content went with it.
     pub(super) last: bool,
+    /// Rates that there were copies at.
+    pub(super) rates_hz: Vec<u32>,
 }
 
 /// Forgets contents that no user has: their owner is gone.

@@ -106,7 +106,51 @@ async fn samples_come_as_floats_at_the_files_own_rate() {
     let part = app.local(Method::GET, &path).header("range", "bytes=116-").send().await;
     assert_eq!((part.status.as_u16(), part.bytes), (206, tail));
     get(&app, &format!("{path}&sample_rate_hz=12345")).await.problem(400, "bad_query");
-    get(&app, &format!("{path}&sample_rate_hz=48000")).await.problem(501, "resampling_unavailable");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn samples_come_at_a_projects_rate() {
+    let app = TestApp::start().await;
+    let frames: Vec<f32> = (0..44_100)
+        .flat_map(|frame| {
+            let turn = std::f64::consts::TAU * f64::from(frame) / 44_100.0;
+            [(turn * 441.0).sin() as f32, (turn * 100.0).cos() as f32]
+        })
+        .collect();
+    let file = uploaded(&app, "a.wav", &float_wav(2, 44_100, &frames)).await;
+    let path = format!("{}/file?format=wav32f&sample_rate_hz=48000", path_of(&file));
+    let answer = get(&app, &path).await;
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "audio/wav"));
+    let planar = |channel: usize| frames.iter().skip(channel).step_by(2).copied().collect::<Vec<f32>>();
+    let expected = dsp_core::resample::resample(44_100, 48_000, &[&planar(0), &planar(1)]).expect("converts");
+    let bytes: Vec<u8> = (0..48_000)
+        .flat_map(|frame| [expected[0][frame], expected[1][frame]])
+        .flat_map(f32::to_le_bytes)
+        .collect();
+    assert!(answer.bytes[decoded_wav::HEADER_BYTES as usize..] == bytes, "other samples than in one piece");
+    // Kept, counted, and gone with the file.
+    assert_eq!(stored_names(&app).len(), 4);
+    let counted = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
+    assert_eq!(counted, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
+    let again = app.local(Method::GET, &path).header("if-none-match", answer.header("etag")).send().await;
+    again.expect(304);
+    sweep(&app.state).await.expect("sweeps");
+    assert_eq!(stored_names(&app).len(), 4);
+    app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
+    assert_eq!(stored_names(&app), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_at_another_rate_needs_room_and_a_ratio() {
+    let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000")]).await;
+    let file = uploaded(&app, "a.wav", &float_wav(1, 8_000, &[0.25; 8_000])).await;
+    let path = format!("{}/file?format=wav32f&sample_rate_hz=96000", path_of(&file));
+    get(&app, &path).await.problem(507, "quota_exceeded");
+    let odd = uploaded(&app, "odd.wav", &float_wav(1, 44_099, &[0.25; 100])).await;
+    let path = format!("{}/file?format=wav32f&sample_rate_hz=48000", path_of(&odd));
+    let detail = get(&app, &path).await.problem(422, "rate_not_converted");
+    assert!(detail.contains("`odd.wav`") && detail.contains("44099 Hz to 48000 Hz"), "{detail}");
+    assert_eq!(stored_names(&app).len(), 6);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! Audio through the real router, with a real decoder.
 
+mod analysis;
 mod files;
 mod peaks;
 mod uploads;
