@@ -1,7 +1,6 @@
 //! Instruments and rendering: SoundFonts, and exports of projects. VST plugins join here.
 
 mod available;
-mod file_answer;
 mod legacy;
 mod render;
 mod render_request;
@@ -22,7 +21,6 @@ use crate::rendering::RenderError;
 use crate::rendering::banks::BankCache;
 use crate::router::with_body_limit;
 use crate::state::AppState;
-pub(crate) use file_answer::attachment;
 pub use render::RenderAnswer;
 pub(crate) use render::document;
 use soundfonts::Catalogue;
