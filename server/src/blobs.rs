@@ -1,4 +1,4 @@
-//! Files the service keeps beside the database: renders now, audio later.
+//! Files the service keeps beside the database: renders, audio.
 //!
 //! A file appears whole or not at all: it is written under a temporary name in its own folder,
 //! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start.
@@ -36,6 +36,10 @@ impl BlobKey {
         }
         Ok(Self { folder, id: id.to_owned(), extension })
     }
+
+    fn file_name(&self) -> String {
+        format!("{}.{}", self.id, self.extension)
+    }
 }
 
 /// The folder of stored files.
@@ -63,7 +67,7 @@ impl Blobs {
     /// Where the file of `key` is, whether it exists or not.
     #[must_use]
     pub fn path(&self, key: &BlobKey) -> PathBuf {
-        self.root.join(key.folder).join(format!("{}.{}", key.id, key.extension))
+        self.root.join(key.folder).join(key.file_name())
     }
 
     /// Starts writing the file of `key`. Nothing is visible until [`BlobWriter::finish`].
@@ -78,6 +82,39 @@ impl Blobs {
             sync_folder(&self.root)?;
         }
         BlobWriter::create(folder, destination)
+    }
+
+    /// Starts writing a file of one kind whose id is known only once it is whole: it gets its name from
+    /// [`BlobWriter::finish_as`].
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be made.
+    pub fn unnamed_writer(&self, folder: &'static str) -> io::Result<BlobWriter> {
+        // No id begins with a point, so `finish` alone can never hit a stored file.
+        self.writer(&BlobKey {
+            folder,
+            id: format!(".{}", uuid::Uuid::new_v4().simple()),
+            extension: "unnamed",
+        })
+    }
+
+    /// Ids and extensions of the stored files of one kind.
+    ///
+    /// # Errors
+    /// When the folder exists and cannot be read.
+    pub fn list(&self, folder: &'static str) -> io::Result<Vec<(String, String)>> {
+        let entries = match fs::read_dir(self.root.join(folder)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if let Some((id, extension)) = name.rsplit_once('.').filter(|(id, _)| !id.is_empty()) {
+                found.push((id.to_owned(), extension.to_owned()));
+            }
+        }
+        Ok(found)
     }
 
     /// Stores `bytes` as the file of `key`; when this returns they are on the disk.
@@ -129,6 +166,22 @@ impl BlobWriter {
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}", uuid::Uuid::new_v4().simple()));
         let file = File::options().write(true).read(true).create_new(true).open(&temporary)?;
         Ok(Self { file: BufWriter::new(file), temporary, folder, destination, finished: false })
+    }
+
+    /// Where the bytes are until the file is finished, so that another process can write them. What was
+    /// written through `self` must be flushed before.
+    #[must_use]
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Gives the file the name of `key`, of the same folder, and finishes it.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_as(mut self, key: &BlobKey) -> io::Result<PathBuf> {
+        self.destination = self.folder.join(key.file_name());
+        self.finish()
     }
 
     /// Syncs the file, gives it its name and syncs the folder. Returns where it is.
@@ -236,6 +289,18 @@ mod tests {
         blobs.remove(&key).expect("removes");
         blobs.remove(&key).expect("removing nothing is fine");
         assert!(blobs.read(&key).expect("reads").is_none());
+    }
+
+    #[test]
+    fn a_name_can_come_last_and_the_bytes_from_elsewhere() {
+        let (_dir, blobs) = store();
+        assert_eq!(blobs.list("audio").expect("lists"), []);
+        let writer = blobs.unnamed_writer("audio").expect("starts");
+        fs::write(writer.temporary(), b"from elsewhere").expect("writes");
+        let key = BlobKey::new("audio", "b2", "wav").expect("fits");
+        writer.finish_as(&key).expect("names it");
+        assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
+        assert_eq!(blobs.list("audio").expect("lists"), [("b2".to_owned(), "wav".to_owned())]);
     }
 
     #[test]

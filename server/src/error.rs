@@ -173,6 +173,18 @@ pub enum ApiError {
     /// 507: the disk or its quota is full. What was stored before is untouched.
     #[error("the storage is full; nothing was changed")]
     StorageFull,
+    /// 507: the user's share of the storage is used up. What was stored before is untouched.
+    #[error(
+        "this needs {needed_bytes} bytes, and of your {quota_bytes} bytes of storage {used_bytes} are used; nothing was changed"
+    )]
+    QuotaExceeded {
+        /// What the user may store, in bytes.
+        quota_bytes: u64,
+        /// What the user stores already, in bytes.
+        used_bytes: u64,
+        /// What would be added at least, in bytes.
+        needed_bytes: u64,
+    },
     /// 500: our fault. The text stays in the log.
     #[error("internal error: {0:#}")]
     Internal(anyhow::Error),
@@ -214,7 +226,7 @@ impl ApiError {
             Self::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            Self::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+            Self::StorageFull | Self::QuotaExceeded { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -241,6 +253,7 @@ impl ApiError {
             Self::RangeNotSatisfiable { .. } => "range_not_satisfiable",
             Self::TooManyRequests { .. } => "too_many_requests",
             Self::StorageFull => "storage_full",
+            Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::Internal(_) => "internal",
         }
     }

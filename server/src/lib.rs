@@ -4,6 +4,7 @@
 //! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on samples,
 //! and no plugin is ever loaded into this process.
 
+pub mod audio;
 pub mod auth;
 pub mod blobs;
 mod bounded_read;
@@ -16,6 +17,7 @@ mod docs;
 pub mod error;
 pub mod etag;
 pub mod extract;
+mod file_answer;
 mod health;
 pub mod jobs;
 pub mod multitrack;

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::state::AppState;
-use crate::{auth, plugins, projects, router};
+use crate::{audio, auth, plugins, projects, router};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -26,6 +26,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let state = AppState::open(config).await?;
     auth::ensure_admin(&state, announce_password).await?;
     projects::seed_demo(&state).await?;
+    audio::sweep(&state).await.context("cannot tidy up the audio files")?;
     let listener = TcpListener::bind(wanted).await.with_context(|| {
         format!("cannot listen on {wanted} (SF_HOST, SF_PORT); is something else using it?")
     })?;

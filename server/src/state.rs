@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Tokens};
 use crate::blobs::Blobs;
@@ -34,6 +35,8 @@ pub struct Services {
     pub local_rule: LocalRule,
     /// SoundFonts and renders.
     pub sound: Sound,
+    /// Audio files.
+    pub audio: Audio,
     /// Background tasks.
     pub tasks: Tasks,
     /// Cancelled when the service is to stop: long answers and loops end then.
@@ -72,6 +75,7 @@ impl AppState {
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), config.task_workers).await?,
             sound: Sound::new(&config),
+            audio: Audio::new().context("cannot find the program that decodes audio")?,
             stop: CancellationToken::new(),
             blobs,
             db,

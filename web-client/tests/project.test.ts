@@ -104,11 +104,12 @@ describe('tracks', () => {
     expect(moveTrack(project, 'a', -1)).toBe(project);
   });
 
-  it('are heard unless muted, or another one is soloed', () => {
-    const muted = updateTrack(song(), 'a', (track) => ({ ...track, mute: true }));
-    expect([...audibleTracks(muted).values()]).toEqual([false, true]);
+  it('leave a sound that is tried out to be heard', () => {
+    const sound = { type: 'soundfont' as const, bank: 0, program: 1 };
+    const tried = (project: Project) => projectForEngine(project, null, sound).tracks.at(-1);
+    expect(tried(song())).toMatchObject({ id: AUDITION_TRACK_ID, solo: false });
     const soloed = updateTrack(song(), 'a', (track) => ({ ...track, solo: true }));
-    expect([...audibleTracks(soloed).values()]).toEqual([true, false]);
+    expect(tried(soloed)).toMatchObject({ id: AUDITION_TRACK_ID, solo: true });
   });
 });
 

@@ -162,7 +162,8 @@ fn output_is_finite_whatever_comes_in() {
 
 #[test]
 fn every_rate_will_do() {
-    let input = noise(0.5, SECOND / 4);
+    // So soft that no setting, with all of its gains, reaches the ceiling unless something runs away.
+    let input = noise(1e-9, SECOND / 4);
     for kind in EFFECTS {
         for setting in SETTINGS {
             for sample_rate_hz in [8_000, 44_100, 192_000] {

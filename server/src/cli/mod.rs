@@ -39,6 +39,9 @@ enum Command {
     Serve(serve::Args),
     /// Render a MIDI file or a project to a WAV file.
     Render(render::Args),
+    /// Decode one audio file for the service, with limits of its own.
+    #[command(hide = true)]
+    Decode,
     /// Print every setting with its value, default, unit and range.
     Config(config::Args),
 }
@@ -51,6 +54,7 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
         Command::Render(args) => render::run(&args),
+        Command::Decode => crate::audio::decode::child::run(),
         Command::Config(args) => config::run(&args, &settings),
     };
     match outcome {

@@ -165,6 +165,25 @@ pub struct LimitsConfig {
     pub midi_max_bytes: u64,
     /// Longest tail of a render in seconds.
     pub tail_max_secs: u64,
+    /// Limits on audio files.
+    pub audio: AudioLimits,
+}
+
+/// Limits on audio files.
+#[derive(Debug, Clone, Copy)]
+pub struct AudioLimits {
+    /// Longest decoded audio in seconds.
+    pub max_secs: u64,
+    /// Most channels of a file.
+    pub max_channels: u64,
+    /// What a user may store, decoded copies included, in bytes.
+    pub quota_bytes: u64,
+    /// Disk space that uploads leave free, in bytes.
+    pub reserve_bytes: u64,
+    /// Longest time that decoding one file may take, in seconds.
+    pub decode_max_secs: u64,
+    /// How long an unfinished resumable upload is kept after its last part, in seconds.
+    pub unfinished_upload_secs: u64,
 }
 
 /// What is logged and how.
@@ -222,6 +241,14 @@ impl Config {
                 project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
                 midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
                 tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
+                audio: AudioLimits {
+                    max_secs: source.whole("SF_AUDIO_MAX_SECS")?,
+                    max_channels: source.whole("SF_AUDIO_MAX_CHANNELS")?,
+                    quota_bytes: source.whole("SF_AUDIO_QUOTA_BYTES")?,
+                    reserve_bytes: source.whole("SF_DISK_RESERVE_BYTES")?,
+                    decode_max_secs: source.whole("SF_AUDIO_DECODE_MAX_SECS")?,
+                    unfinished_upload_secs: source.whole("SF_UNFINISHED_UPLOAD_SECS")?,
+                },
             },
             log: log(source)?,
             task_workers: task_workers(source)?,

@@ -212,6 +212,54 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_AUDIO_MAX_SECS",
+        default: "21600",
+        unit: "seconds",
+        range: Range::Whole(1, 86_400),
+        about: "Longest audio file, by its decoded length.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AUDIO_MAX_CHANNELS",
+        default: "8",
+        unit: "channels",
+        range: Range::Whole(1, 8),
+        about: "Most channels of an audio file.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AUDIO_QUOTA_BYTES",
+        default: "21474836480",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "What one user may store in audio, decoded copies included.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DISK_RESERVE_BYTES",
+        default: "268435456",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "Disk space that uploads leave free for everything else.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AUDIO_DECODE_MAX_SECS",
+        default: "900",
+        unit: "seconds",
+        range: Range::Whole(1, 86_400),
+        about: "Longest time that decoding one audio file may take.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_UNFINISHED_UPLOAD_SECS",
+        default: "86400",
+        unit: "seconds",
+        range: Range::Whole(1, 2_592_000),
+        about: "How long an unfinished resumable upload is kept after its last part.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_LOG",
         default: "info",
         range: Range::Text("a tracing filter, such as warn or songfoundry_server=debug"),

@@ -11,7 +11,8 @@ use super::midi;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Json;
-use crate::plugins::{attachment, document};
+use crate::file_answer::attachment;
+use crate::plugins::document;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 

@@ -2,7 +2,6 @@
 
 mod available;
 mod effects;
-mod file_answer;
 mod legacy;
 mod render;
 mod render_request;
@@ -23,7 +22,6 @@ use crate::rendering::RenderError;
 use crate::rendering::banks::BankCache;
 use crate::router::with_body_limit;
 use crate::state::AppState;
-pub(crate) use file_answer::attachment;
 pub use render::RenderAnswer;
 pub(crate) use render::document;
 use soundfonts::Catalogue;

@@ -22,6 +22,7 @@ use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
 use crate::rendering::{Observer, RenderError};
 use crate::state::AppState;
+use crate::tasks::StartedTask;
 
 /// A finished render.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -44,13 +45,6 @@ pub struct RenderAnswer {
     pub true_peak_db: Option<f64>,
     /// Proof of what was rendered.
     pub receipt: Receipt,
-}
-
-/// A task that was started.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct StartedTask {
-    /// Its id; see `/tasks/{id}`.
-    task_id: String,
 }
 
 /// Renders a project to a file, in the engine that the page plays it with.

@@ -11,11 +11,11 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 use super::RenderAnswer;
-use super::file_answer::FileAnswer;
 use crate::auth::CurrentUser;
 use crate::blobs::{BlobKey, Blobs};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
+use crate::file_answer::FileAnswer;
 use crate::state::AppState;
 
 /// Folder of the store that renders are in.

@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::file_answer::FileAnswer;
 use super::render_request::{checked_rate, checked_tail};
 use super::soundfonts::download::chosen_headers;
 use super::{Caller, render::Source};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
+use crate::file_answer::FileAnswer;
 use crate::rendering::RenderError;
 use crate::rendering::track::{TrackChannels, render_first};
 use crate::state::AppState;

@@ -93,6 +93,17 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     document::off_thread(move || document::stored(&id, &found.text)).await
 }
 
+/// What of a user's current projects, and of the autosave, holds `text` anywhere, in words for a sentence;
+/// for slices that must not take away what a song needs. Older revisions do not count.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn that_name(state: &AppState, owner_id: &str, text: &str) -> Result<Vec<String>, ApiError> {
+    let (names, autosave) = store::holding(&state.db, owner_id, text).await?;
+    let projects = names.iter().map(|name| format!("the project `{name}`"));
+    Ok(projects.chain(autosave.then(|| "the autosave".to_owned())).collect())
+}
+
 /// A document that came with a request, upgraded and validated as a save would do it.
 ///
 /// Blocks for as long as validation takes; call it away from the async threads.

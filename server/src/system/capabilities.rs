@@ -34,6 +34,8 @@ pub struct Capabilities {
     pub default_soundfont_id: Option<String>,
     /// Plugin formats that the helper can load.
     pub plugin_formats: Vec<String>,
+    /// Kinds of audio files that are taken.
+    pub audio_formats: &'static [&'static str],
     /// What an export may be.
     pub export: ExportCapabilities,
     /// Limits.
@@ -66,6 +68,12 @@ pub struct Limits {
     pub body_max_bytes: u64,
     /// Longest tail of a render in seconds.
     pub tail_max_secs: u64,
+    /// Longest audio file in seconds.
+    pub audio_max_secs: u64,
+    /// Most channels of an audio file.
+    pub audio_max_channels: u64,
+    /// What one user may store in audio, decoded copies included, in bytes.
+    pub audio_quota_bytes: u64,
     /// Revisions of a project that are kept.
     pub revisions_kept: u32,
     /// How often the page saves by itself, in seconds.
@@ -82,6 +90,9 @@ impl From<&LimitsConfig> for Limits {
             midi_max_bytes: limits.midi_max_bytes,
             body_max_bytes: DEFAULT_BODY_MAX_BYTES,
             tail_max_secs: limits.tail_max_secs,
+            audio_max_secs: limits.audio.max_secs,
+            audio_max_channels: limits.audio.max_channels,
+            audio_quota_bytes: limits.audio.quota_bytes,
             revisions_kept: REVISIONS_KEPT,
             autosave_secs: AUTOSAVE_SECS,
             revision_poll_secs: REVISION_POLL_SECS,
@@ -111,6 +122,7 @@ pub(super) async fn read(
         soundfont_render: sound.soundfont_render && default_soundfont.is_some(),
         default_soundfont_id: default_soundfont.map(|one| one.summary.soundfont_id.clone()),
         plugin_formats: Vec::new(),
+        audio_formats: crate::audio::FORMATS,
         export: ExportCapabilities {
             formats: &["wav"],
             bit_depths: &["pcm16", "float32"],

@@ -112,6 +112,13 @@ pub struct Task {
     pub error: Option<Value>,
 }
 
+/// A task that was started in place of a direct answer.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StartedTask {
+    /// Its id; see `/tasks/{id}`.
+    pub task_id: String,
+}
+
 #[derive(Debug)]
 struct Live {
     owner_id: String,

@@ -52,6 +52,11 @@ impl Service {
         }
     }
 
+    /// The system's number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// SIGKILL while others still talk to it.
     pub(crate) fn signal_kill(&self) {
         let sent =
@@ -92,6 +97,17 @@ impl Service {
         path: &str,
         headers: &[(&str, &str)],
         body: &str,
+    ) -> Option<Answer> {
+        self.send(method, path, headers, body.as_bytes())
+    }
+
+    /// The same with any bytes as the body; its kind stands among the headers, or it is JSON.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
     ) -> Option<Answer> {
         request(self.address, method, path, headers, body).ok().flatten()
     }
@@ -148,7 +164,7 @@ fn request(
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
-    body: &str,
+    body: &[u8],
 ) -> std::io::Result<Option<Answer>> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
@@ -156,13 +172,15 @@ fn request(
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n",
         body.len()
     );
-    if !body.is_empty() {
+    let kind_is_given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if !body.is_empty() && !kind_is_given {
         head.push_str("Content-Type: application/json\r\n");
     }
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    stream.write_all(format!("{head}\r\n{body}").as_bytes())?;
+    stream.write_all(format!("{head}\r\n").as_bytes())?;
+    stream.write_all(body)?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     let text = String::from_utf8_lossy(&answer);

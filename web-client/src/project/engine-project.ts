@@ -20,7 +20,8 @@ export function projectForEngine(
       volume_db: 0,
       pan: 0,
       mute: false,
-      solo: false,
+      // Heard whatever is soloed.
+      solo: tracks.some((track) => track.solo),
       items: [],
       synth_engine: audition,
     });

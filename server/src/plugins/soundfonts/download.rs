@@ -10,7 +10,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
 use crate::extract::{Path, Query};
-use crate::plugins::file_answer::FileAnswer;
+use crate::file_answer::FileAnswer;
 use crate::rendering::banks::Version;
 use crate::state::AppState;
 

@@ -16,18 +16,18 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A file to answer with.
 #[derive(Debug)]
-pub(super) struct FileAnswer {
-    pub(super) file: File,
+pub(crate) struct FileAnswer {
+    pub(crate) file: File,
     /// Entity tag with its quotes.
-    pub(super) etag: String,
-    pub(super) media_type: &'static str,
+    pub(crate) etag: String,
+    pub(crate) media_type: &'static str,
     /// Name under which a browser saves it; `None`: shown or played in place.
-    pub(super) save_as: Option<String>,
+    pub(crate) save_as: Option<String>,
 }
 
 impl FileAnswer {
     /// The answer to a request with these headers: 200, 206, 304 or 416.
-    pub(super) fn respond(mut self, request: &HeaderMap) -> ApiResult<Response> {
+    pub(crate) fn respond(mut self, request: &HeaderMap) -> ApiResult<Response> {
         let size_bytes = self.file.metadata()?.len();
         let mut headers = HeaderMap::new();
         headers.insert(header::ETAG, value(&self.etag)?);

@@ -1,0 +1,273 @@
+//! The long-term spectrum, from which centroid and third-octave levels come.
+//!
+//! Overlapping Hann windows, a quarter apart, of about 0.7 seconds. The squares of such windows add up to a constant
+//! (3/2), and the signal is led in and out by silence: by Parseval's theorem the powers of all bins together are
+//! exactly those of all samples, however short the signal is.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use realfft::num_complex::Complex;
+use realfft::{RealFftPlanner, RealToComplex};
+
+/// Length of a window at 48 kHz; other rates have the power of two nearest above in proportion.
+const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
+
+/// Windows that overlap at any place.
+const OVERLAP: usize = 4;
+
+/// The sum of the squares of all windows at any place.
+const WINDOW_POWER: f64 = 1.5;
+
+/// Middle of the bands as powers of ten: 25 Hz to 20 kHz (IEC 61260-1, base ten, 1000 Hz as reference).
+const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
+
+/// The level of one band.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThirdOctave {
+    /// Exact middle of the band, in hertz: a power of `10^(1/10)` times 1000.
+    pub center_hz: f64,
+    /// Level in dBFS, a sine of full scale in every channel being 0; minus infinity for silence.
+    pub level_db: f64,
+}
+
+/// Adds up the power of every bin.
+pub(super) struct LongTermSpectrum {
+    sample_rate_hz: u32,
+    channels: usize,
+    fft: Arc<dyn RealToComplex<f32>>,
+    window: Vec<f32>,
+    /// The last frames of each channel, and how many of them are there.
+    waiting: Vec<Vec<f32>>,
+    frames: u64,
+    /// Power of the window at hand, mean of the channels.
+    power: Vec<f64>,
+    total: Vec<f64>,
+    /// Sums for the centroid over windows that lie inside the signal, and over those at its ends.
+    inside: Centroid,
+    ends: Centroid,
+    windows: u64,
+    ending: bool,
+    input: Vec<f32>,
+    output: Vec<Complex<f32>>,
+    scratch: Vec<Complex<f32>>,
+}
+
+impl LongTermSpectrum {
+    pub(super) fn new(sample_rate_hz: u32, channels: usize) -> Self {
+        let length = (WINDOW_FRAMES_48_KHZ * u64::from(sample_rate_hz.max(1))).div_ceil(48_000);
+        let length = (length as usize).next_power_of_two();
+        let fft = RealFftPlanner::new().plan_fft_forward(length);
+        let turn = core::f64::consts::TAU / length as f64;
+        let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(turn * n as f64)) as f32).collect();
+        let lead_in = alloc::vec![0.0; length - length / OVERLAP];
+        Self {
+            sample_rate_hz,
+            channels,
+            window,
+            waiting: alloc::vec![lead_in; channels],
+            frames: 0,
+            power: alloc::vec![0.0; length / 2 + 1],
+            total: alloc::vec![0.0; length / 2 + 1],
+            inside: Centroid::default(),
+            ends: Centroid::default(),
+            windows: 0,
+            ending: false,
+            input: fft.make_input_vec(),
+            output: fft.make_output_vec(),
+            scratch: fft.make_scratch_vec(),
+            fft,
+        }
+    }
+
+    /// Distance of two bins in hertz.
+    pub(super) fn bin_hz(&self) -> f64 {
+        f64::from(self.sample_rate_hz) / self.window.len() as f64
+    }
+
+    /// Adds whole interleaved frames; `each` sees the power of the bins of every window.
+    pub(super) fn add(&mut self, frames: &[f32], each: &mut dyn FnMut(&[f64])) {
+        // A hop at a time, so that little has to be moved.
+        for part in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
+            for frame in part.chunks_exact(self.channels) {
+                self.frames += 1;
+                for (waiting, value) in self.waiting.iter_mut().zip(frame) {
+                    waiting.push(*value);
+                }
+            }
+            self.transform(each);
+        }
+    }
+
+    /// Leads out by silence.
+    pub(super) fn end(&mut self, each: &mut dyn FnMut(&[f64])) {
+        let hop = self.window.len() / OVERLAP;
+        self.ending = true;
+        for _ in 0..OVERLAP {
+            self.waiting.iter_mut().for_each(|waiting| waiting.resize(waiting.len() + hop, 0.0));
+            self.transform(each);
+        }
+    }
+
+    fn transform(&mut self, each: &mut dyn FnMut(&[f64])) {
+        let length = self.window.len();
+        while self.waiting[0].len() >= length {
+            self.power.fill(0.0);
+            for waiting in &mut self.waiting {
+                for ((input, value), weight) in self.input.iter_mut().zip(waiting.iter()).zip(&self.window) {
+                    *input = value * weight;
+                }
+                waiting.drain(..length / OVERLAP);
+                // The lengths are the plan's own.
+                let done =
+                    self.fft.process_with_scratch(&mut self.input, &mut self.output, &mut self.scratch);
+                if done.is_err() {
+                    continue;
+                }
+                for (power, bin) in self.power.iter_mut().zip(&self.output) {
+                    *power += f64::from(bin.norm_sqr()) / self.channels as f64;
+                }
+            }
+            for (total, power) in self.total.iter_mut().zip(&self.power) {
+                *total += power;
+            }
+            let inside = self.windows >= OVERLAP as u64 - 1 && !self.ending;
+            let centroid = if inside { &mut self.inside } else { &mut self.ends };
+            centroid.add(&self.power);
+            self.windows += 1;
+            each(&self.power);
+        }
+    }
+
+    /// Mean frequency weighted by amplitude. The ends count only where there is nothing else: a sound that is cut off
+    /// spreads over the whole spectrum.
+    pub(super) fn centroid_hz(&self) -> Option<f64> {
+        let bins = self.inside.bin().or_else(|| self.ends.bin());
+        bins.map(|bin| bin * self.bin_hz())
+    }
+
+    /// Levels of the bands that lie below half the sample rate. A bin at the edge of two bands counts in both, as
+    /// far as it lies in each.
+    pub(super) fn third_octaves(&self) -> Vec<ThirdOctave> {
+        let bin_hz = self.bin_hz();
+        // Both halves of the spectrum, and twice a sine's power is its square.
+        let scale = 2.0 * 2.0 / (self.window.len() as f64 * WINDOW_POWER * self.frames.max(1) as f64);
+        let mut bands = Vec::new();
+        for band in BANDS {
+            let edge = |twentieths: i32| 1_000.0 * libm::exp10(f64::from(2 * band + twentieths) / 20.0);
+            let (low_hz, high_hz) = (edge(-1), edge(1));
+            if high_hz > f64::from(self.sample_rate_hz) / 2.0 {
+                break;
+            }
+            let (low, high) = (low_hz / bin_hz, high_hz / bin_hz);
+            let mut power = 0.0;
+            for bin in (low - 0.5) as usize..=((high + 0.5) as usize).min(self.total.len() - 1) {
+                let middle = bin as f64;
+                let inside = (high.min(middle + 0.5) - low.max(middle - 0.5)).clamp(0.0, 1.0);
+                power += self.total[bin] * inside;
+            }
+            bands.push(ThirdOctave { center_hz: edge(0), level_db: 10.0 * libm::log10(power * scale) });
+        }
+        bands
+    }
+}
+
+/// Sums of amplitudes, and of amplitudes times their bins.
+#[derive(Debug, Clone, Copy, Default)]
+struct Centroid {
+    amplitudes: f64,
+    weighted: f64,
+}
+
+impl Centroid {
+    fn add(&mut self, power: &[f64]) {
+        for (bin, power) in power.iter().enumerate() {
+            let amplitude = libm::sqrt(*power);
+            self.amplitudes += amplitude;
+            self.weighted += amplitude * bin as f64;
+        }
+    }
+
+    fn bin(self) -> Option<f64> {
+        (self.amplitudes > 0.0).then(|| self.weighted / self.amplitudes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spectrum(sample_rate_hz: u32, channels: usize, frames: &[f32]) -> LongTermSpectrum {
+        let mut spectrum = LongTermSpectrum::new(sample_rate_hz, channels);
+        for part in frames.chunks(channels * 1_000) {
+            spectrum.add(part, &mut |_| {});
+        }
+        spectrum.end(&mut |_| {});
+        spectrum
+    }
+
+    fn sine(frequency_hz: f64, sample_rate_hz: u32, frames: u32) -> Vec<f32> {
+        let step = core::f64::consts::TAU * frequency_hz / f64::from(sample_rate_hz);
+        (0..frames).map(|frame| libm::sin(step * f64::from(frame)) as f32).collect()
+    }
+
+    #[test]
+    fn a_sine_is_one_band_and_its_own_centroid() {
+        for sample_rate_hz in [44_100, 48_000, 96_000] {
+            for band in [-10, 0, 7] {
+                let frequency_hz = 1_000.0 * libm::exp10(f64::from(band) / 10.0);
+                let spectrum =
+                    spectrum(sample_rate_hz, 1, &sine(frequency_hz, sample_rate_hz, 5 * sample_rate_hz));
+                let centroid_hz = spectrum.centroid_hz().expect("a sound");
+                assert!((centroid_hz / frequency_hz - 1.0).abs() < 0.01, "{centroid_hz} for {frequency_hz}");
+                let bands = spectrum.third_octaves();
+                let found = bands.iter().find(|one| (one.center_hz / frequency_hz - 1.0).abs() < 1e-9);
+                let level_db = found.expect("a band").level_db;
+                assert!(level_db.abs() < 0.05, "{frequency_hz} Hz has {level_db} dB");
+                let others = bands.iter().filter(|one| (one.center_hz / frequency_hz - 1.0).abs() > 0.5);
+                let loudest_db = others.map(|one| one.level_db).fold(f64::NEG_INFINITY, f64::max);
+                // What the two ends of the tone spread.
+                assert!(loudest_db < -40.0, "{frequency_hz} Hz leaves {loudest_db} dB elsewhere");
+            }
+        }
+    }
+
+    #[test]
+    fn power_is_kept_however_short_the_sound() {
+        for frames in [100, 5_000, 200_000] {
+            let mut random = 1_u64;
+            let noise: Vec<f32> = (0..2 * frames)
+                .map(|_| {
+                    random = random
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    (random >> 40) as f32 / 8_388_608.0 - 1.0
+                })
+                .collect();
+            let spectrum = spectrum(48_000, 2, &noise);
+            let samples: f64 =
+                noise.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>() / 2.0;
+            let (first, last) = (spectrum.total[0], spectrum.total[spectrum.total.len() - 1]);
+            let bins = 2.0 * spectrum.total.iter().sum::<f64>() - first - last;
+            let ratio = bins / (spectrum.window.len() as f64 * WINDOW_POWER) / samples;
+            assert!((ratio - 1.0).abs() < 1e-4, "{frames} frames: {ratio}");
+            if frames > 100_000 {
+                let centroid_hz = spectrum.centroid_hz().expect("a sound");
+                assert!((centroid_hz - 12_000.0).abs() < 100.0, "white noise is at {centroid_hz} Hz");
+                // White noise of this kind has a power of 1/3, and each band its share of the width.
+                for band in spectrum.third_octaves().iter().filter(|one| one.center_hz > 200.0) {
+                    let width_hz = band.center_hz * (libm::exp10(0.05) - libm::exp10(-0.05));
+                    let expected_db = 10.0 * libm::log10(2.0 / 3.0 * width_hz / 24_000.0);
+                    assert!((band.level_db - expected_db).abs() < 1.0, "{band:?}, expected {expected_db}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn silence_has_no_middle() {
+        let spectrum = spectrum(48_000, 1, &[0.0; 1_000]);
+        assert_eq!(spectrum.centroid_hz(), None);
+        assert!(spectrum.third_octaves().iter().all(|band| band.level_db == f64::NEG_INFINITY));
+    }
+}

@@ -1,0 +1,220 @@
+//! The tempo, from how regularly something begins.
+//!
+//! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens) is compared with that
+//! before: what has grown is the strength of onsets (spectral flux; Bello et al., *A tutorial on onset detection in music signals*, IEEE TSAP 13,
+//! 2005). Its autocorrelation, weighted towards 120 beats a minute by a bell of one octave (Ellis, *Beat tracking by
+//! dynamic programming*, J. New Music Research 36, 2007, section 3.2), has its summit at the time between two beats. Peaks at
+//! multiples of that time make it exact. Tempi an octave apart can be taken for each other, by people too: below 80 and
+//! above 165 beats a minute the answer is often the double or the half.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use realfft::num_complex::Complex;
+use realfft::{RealFftPlanner, RealToComplex};
+
+/// Values of the onset curve in a second.
+const VALUES_A_SECOND: u32 = 200;
+
+/// Longest part that is looked at, in values: a quarter of an hour.
+const VALUES_MAX: usize = 15 * 60 * VALUES_A_SECOND as usize;
+
+/// Shortest part that a tempo is found in, in values: four seconds.
+const VALUES_MIN: usize = 4 * VALUES_A_SECOND as usize;
+
+/// Weights that smooth the curve, so that beats between two values meet: a binomial of 15 milliseconds.
+const SMOOTHING: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+
+/// Tempi that are considered, in beats a minute.
+const SLOWEST_BPM: f64 = 40.0;
+const FASTEST_BPM: f64 = 240.0;
+
+/// Middle and width, in octaves, of the bell that weighs tempi.
+const PREFERRED_BPM: f64 = 120.0;
+const BELL_OCTAVES: f64 = 1.0;
+
+/// Bands that a spectrum is reduced to.
+const BANDS: usize = 32;
+
+/// Times by which the beat is multiplied to make it exact.
+const REFINEMENTS: [usize; 4] = [2, 4, 8, 16];
+
+/// Regularity below which there is no pulse.
+const REGULARITY_MIN: f64 = 0.1;
+
+/// Loudness by amplitude.
+const LOUDNESS_EXPONENT: f32 = 0.6;
+
+/// A tempo.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tempo {
+    /// Beats a minute, 40 to 240.
+    pub bpm: f64,
+    /// How regular the beat is, 0.1 to 1: the autocorrelation of the onsets at its distance.
+    pub regularity: f64,
+}
+
+/// The strength of onsets while a recording passes.
+pub(super) struct OnsetCurve {
+    values_a_second: f64,
+    hop: usize,
+    fft: Arc<dyn RealToComplex<f32>>,
+    window: Vec<f32>,
+    waiting: Vec<f32>,
+    /// First bin of each band, and the end of the last.
+    edges: Vec<usize>,
+    before: Vec<f32>,
+    curve: Vec<f64>,
+    input: Vec<f32>,
+    output: Vec<Complex<f32>>,
+    scratch: Vec<Complex<f32>>,
+}
+
+impl OnsetCurve {
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        let hop = (sample_rate_hz / VALUES_A_SECOND).max(1) as usize;
+        let length = (2 * hop).next_power_of_two();
+        let fft = RealFftPlanner::new().plan_fft_forward(length);
+        let turn = core::f64::consts::TAU / length as f64;
+        // The sum of the weights is half the length, and a sine of full scale has half of that in its bin.
+        let scale = 4.0 / length as f64;
+        let weight = |n: usize| (scale * (0.5 - 0.5 * libm::cos(turn * n as f64))) as f32;
+        Self {
+            values_a_second: f64::from(sample_rate_hz) / hop as f64,
+            hop,
+            window: (0..length).map(weight).collect(),
+            waiting: Vec::new(),
+            edges: edges(length / 2 + 1),
+            before: alloc::vec![0.0; BANDS],
+            curve: Vec::new(),
+            input: fft.make_input_vec(),
+            output: fft.make_output_vec(),
+            scratch: fft.make_scratch_vec(),
+            fft,
+        }
+    }
+
+    /// Adds mono samples.
+    pub(super) fn add(&mut self, samples: &[f32]) {
+        for part in samples.chunks(self.hop) {
+            if self.curve.len() >= VALUES_MAX {
+                return;
+            }
+            self.waiting.extend_from_slice(part);
+            while self.waiting.len() >= self.window.len() {
+                for ((input, value), weight) in self.input.iter_mut().zip(&self.waiting).zip(&self.window) {
+                    *input = value * weight;
+                }
+                self.waiting.drain(..self.hop);
+                let done =
+                    self.fft.process_with_scratch(&mut self.input, &mut self.output, &mut self.scratch);
+                // The lengths are the plan's own.
+                if done.is_ok() {
+                    self.compare();
+                }
+            }
+        }
+    }
+
+    fn compare(&mut self) {
+        let first = self.curve.is_empty();
+        let mut growth = 0.0;
+        for (band, before) in self.before.iter_mut().enumerate() {
+            let bins = &self.output[self.edges[band]..self.edges[band + 1]];
+            let power: f32 = bins.iter().map(Complex::norm_sqr).sum();
+            let level = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
+            growth += f64::from((level - *before).max(0.0));
+            *before = level;
+        }
+        self.curve.push(if first { 0.0 } else { growth });
+    }
+
+    /// The tempo, if the onsets are regular.
+    pub(super) fn tempo(&self) -> Option<Tempo> {
+        if self.curve.len() < VALUES_MIN {
+            return None;
+        }
+        let autocorrelation = autocorrelation(&self.curve)?;
+        let at_bpm = |bpm: f64| 60.0 * self.values_a_second / bpm;
+        let (shortest, longest) = (at_bpm(FASTEST_BPM) as usize, libm::ceil(at_bpm(SLOWEST_BPM)) as usize);
+        let weighted = |lag: usize| {
+            let octaves = libm::log2(at_bpm(PREFERRED_BPM) / lag as f64) / BELL_OCTAVES;
+            autocorrelation[lag] * libm::exp(-0.5 * octaves * octaves)
+        };
+        let best = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
+            .max_by(|one, other| weighted(*one).total_cmp(&weighted(*other)))?;
+        let regularity = autocorrelation[best];
+        if regularity < REGULARITY_MIN {
+            return None;
+        }
+        let mut beat = best as f64 + summit(&autocorrelation, best);
+        for times in REFINEMENTS {
+            let around = libm::round(beat * times as f64) as usize;
+            if around + 3 > autocorrelation.len() {
+                break;
+            }
+            let peak = (around - 2..=around + 1)
+                .max_by(|one, other| autocorrelation[*one].total_cmp(&autocorrelation[*other]))
+                .unwrap_or(around);
+            if autocorrelation[peak] < 0.5 * regularity {
+                break;
+            }
+            beat = (peak as f64 + summit(&autocorrelation, peak)) / times as f64;
+        }
+        let bpm = (60.0 * self.values_a_second / beat).clamp(SLOWEST_BPM, FASTEST_BPM);
+        Some(Tempo { bpm, regularity: regularity.min(1.0) })
+    }
+}
+
+/// Edges of bands: as even as the bins allow on a scale of octaves.
+fn edges(bins: usize) -> Vec<usize> {
+    let octaves = libm::log2(bins as f64);
+    let mut edges: Vec<usize> = Vec::with_capacity(BANDS + 1);
+    for band in 0..=BANDS {
+        let even = libm::exp2(octaves * band as f64 / BANDS as f64) as usize;
+        let least = edges.last().map_or(1, |edge| edge + 1);
+        edges.push(even.max(least).min(bins));
+    }
+    edges
+}
+
+/// Autocorrelation of a smoothed curve without its mean, 1 at no delay; up to half its length. `None` where
+/// nothing changes.
+fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
+    let smooth: Vec<f64> = curve
+        .windows(SMOOTHING.len())
+        .map(|values| values.iter().zip(SMOOTHING).map(|(value, weight)| value * weight).sum())
+        .collect();
+    let curve = smooth.as_slice();
+    let mean = curve.iter().sum::<f64>() / curve.len() as f64;
+    let length = (2 * curve.len()).next_power_of_two();
+    let mut planner = RealFftPlanner::<f64>::new();
+    let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
+    let mut values = forward.make_input_vec();
+    for (value, given) in values.iter_mut().zip(curve) {
+        *value = given - mean;
+    }
+    let mut spectrum = forward.make_output_vec();
+    forward.process(&mut values, &mut spectrum).ok()?;
+    for bin in &mut spectrum {
+        *bin = Complex::new(bin.norm_sqr(), 0.0);
+    }
+    inverse.process(&mut spectrum, &mut values).ok()?;
+    let whole = values[0];
+    if whole <= f64::EPSILON * length as f64 {
+        return None;
+    }
+    // Fewer values overlap the longer the delay.
+    let count = curve.len() as f64;
+    Some((0..curve.len() / 2).map(|lag| values[lag] / whole * count / (count - lag as f64)).collect())
+}
+
+/// Where between the values a peak lies: the summit of a parabola.
+fn summit(values: &[f64], peak: usize) -> f64 {
+    if peak == 0 || peak + 1 >= values.len() {
+        return 0.0;
+    }
+    let (before, here, after) = (values[peak - 1], values[peak], values[peak + 1]);
+    let bend = before - 2.0 * here + after;
+    if bend < 0.0 { (0.5 * (before - after) / bend).clamp(-0.5, 0.5) } else { 0.0 }
+}

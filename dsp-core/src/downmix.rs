@@ -1,0 +1,153 @@
+//! More than two channels as stereo, after ITU-R BS.775.
+//!
+//! Left and right pass as they are. The centre goes to both sides at -3 dB, a surround channel to its
+//! own side at -3 dB, a single rear channel to both sides at -6 dB (BS.775-3, table 2: 3/2 and 3/1 to
+//! 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows. Positions that
+//! the recommendation does not know (rear pairs of 7.1, heights) count as the nearest it knows.
+//! Nothing is scaled down: float samples may lie above full scale, and a mix has headroom and a limiter.
+
+use alloc::vec::Vec;
+
+/// Where a channel is heard from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// Front left, and every position on the left in front.
+    Left,
+    /// Front right, and every position on the right in front.
+    Right,
+    /// Front centre.
+    Center,
+    /// Low frequencies only.
+    LowFrequency,
+    /// On the left beside or behind.
+    SurroundLeft,
+    /// On the right beside or behind.
+    SurroundRight,
+    /// In the middle behind or above.
+    SurroundCenter,
+}
+
+/// -3 dB as in the recommendation's table.
+const MINUS_3_DB: f32 = core::f32::consts::FRAC_1_SQRT_2;
+
+impl Speaker {
+    /// Gains towards left and right.
+    fn gains(self) -> [f32; 2] {
+        match self {
+            Self::Left => [1.0, 0.0],
+            Self::Right => [0.0, 1.0],
+            Self::Center => [MINUS_3_DB, MINUS_3_DB],
+            Self::LowFrequency => [0.0, 0.0],
+            Self::SurroundLeft => [MINUS_3_DB, 0.0],
+            Self::SurroundRight => [0.0, MINUS_3_DB],
+            Self::SurroundCenter => [0.5, 0.5],
+        }
+    }
+
+    /// What `count` channels without any word about their places are taken for: the order of
+    /// `WAVEFORMATEXTENSIBLE` for the usual set of that size.
+    pub fn usual(count: usize) -> Vec<Self> {
+        use Speaker::{Center, Left, LowFrequency, Right, SurroundCenter, SurroundLeft, SurroundRight};
+        let quad = [Left, Right, SurroundLeft, SurroundRight];
+        let five = [Left, Right, Center, SurroundLeft, SurroundRight];
+        let six = [Left, Right, Center, LowFrequency, SurroundLeft, SurroundRight];
+        let seven = [Left, Right, Center, LowFrequency, SurroundCenter, SurroundLeft, SurroundRight];
+        let eight =
+            [Left, Right, Center, LowFrequency, SurroundLeft, SurroundRight, SurroundLeft, SurroundRight];
+        match count {
+            1 => [Center].into(),
+            2 | 3 => five.iter().take(count).copied().collect(),
+            4 => quad.into(),
+            5 => five.into(),
+            6 => six.into(),
+            7 => seven.into(),
+            _ => eight.iter().copied().chain(core::iter::repeat(LowFrequency)).take(count).collect(),
+        }
+    }
+}
+
+/// How the channels of a file become one or two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Downmix {
+    gains: Vec<[f32; 2]>,
+}
+
+impl Downmix {
+    /// For channels at these places, in the file's order. One channel stays one and two stay two,
+    /// wherever they are.
+    pub fn new(speakers: &[Speaker]) -> Self {
+        Self { gains: speakers.iter().map(|speaker| speaker.gains()).collect() }
+    }
+
+    /// Channels that come out: 1 for mono, otherwise 2.
+    pub fn channels(&self) -> usize {
+        self.gains.len().min(2)
+    }
+
+    /// Appends `frames`, interleaved with as many channels as there are speakers, to `out`, interleaved
+    /// with [`Self::channels`] channels. What is left over of a frame is dropped.
+    pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
+        if self.gains.len() <= 2 {
+            let whole = frames.len() - frames.len() % self.gains.len().max(1);
+            out.extend_from_slice(&frames[..whole]);
+            return;
+        }
+        for frame in frames.chunks_exact(self.gains.len()) {
+            let mut mixed = [0.0_f32; 2];
+            for (value, gains) in frame.iter().zip(&self.gains) {
+                mixed[0] += value * gains[0];
+                mixed[1] += value * gains[1];
+            }
+            out.extend_from_slice(&mixed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mixed(count: usize, frame: &[f32]) -> Vec<f32> {
+        let mut out = Vec::new();
+        Downmix::new(&Speaker::usual(count)).mix(frame, &mut out);
+        out
+    }
+
+    #[test]
+    fn mono_and_stereo_pass() {
+        assert_eq!(mixed(1, &[0.1, 0.2]), [0.1, 0.2]);
+        assert_eq!(mixed(2, &[0.1, 0.2, 0.3]), [0.1, 0.2]);
+    }
+
+    #[test]
+    fn each_channel_of_5_1_comes_at_its_level() {
+        for (channel, expected) in [
+            [1.0, 0.0],
+            [0.0, 1.0],
+            [MINUS_3_DB, MINUS_3_DB],
+            [0.0, 0.0],
+            [MINUS_3_DB, 0.0],
+            [0.0, MINUS_3_DB],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let mut frame = [0.0; 6];
+            frame[channel] = 1.0;
+            assert_eq!(mixed(6, &frame), expected, "channel {channel}");
+        }
+        assert_eq!(mixed(7, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn every_usual_set_has_its_size() {
+        for count in 0..20 {
+            assert_eq!(Speaker::usual(count).len(), if count == 0 { 0 } else { count }, "{count}");
+        }
+        // A front pair alone and a rear pair never leave a side empty.
+        for count in 3..=8 {
+            let out = mixed(count, &alloc::vec![1.0; count]);
+            assert!(out[0] > 1.0 && out[1] > 1.0, "{count} channels give {out:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Audio files of others as samples: a process of its own for each file.
+//!
+//! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a child
+//! of the same program (`songfoundry decode`, hidden) that gets three open-ended things only: the file,
+//! and two empty files for samples and peaks. It has no settings, no secrets and no sockets; its memory,
+//! processor time and file size are limited by the system; and whatever happens to it (an abort for
+//! want of memory, an endless loop, a bug in a codec) is an ordinary refusal of one file. A thread with
+//! `catch_unwind` would be cheaper by some milliseconds, but could neither be stopped nor be limited.
+//!
+//! [`reader`] decodes, [`mp4_edit`] finds where the sound of an M4A file begins, [`child`] is the process around it, [`program`] starts it.
+
+pub(crate) mod child;
+mod mp4_edit;
+mod program;
+mod reader;
+
+use std::path::PathBuf;
+
+pub(super) use program::{Decoder, Failure};
+use serde::{Deserialize, Serialize};
+
+/// Lowest and highest sample rate that is taken, in hertz.
+const SAMPLE_RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
+
+/// What a child is to do. Paths are relative to its folder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// The file to read.
+    pub(super) input: PathBuf,
+    /// Where the samples go; see [`super::float_wav`].
+    pub(super) samples: PathBuf,
+    /// Where the peaks go; see [`super::peaks_file`].
+    pub(super) peaks: PathBuf,
+    pub(super) limits: Limits,
+}
+
+/// How far a child may go.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Limits {
+    /// Longest audio, in seconds.
+    pub(super) max_secs: u64,
+    /// Most channels.
+    pub(super) max_channels: u64,
+    /// Most bytes that may be written.
+    pub(super) max_output_bytes: u64,
+    /// Longest time, in seconds.
+    pub(super) wall_secs: u64,
+}
+
+/// What was decoded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Report {
+    /// Kind of file: `wave`, `flac`, `mp3` and so on.
+    pub(super) container: String,
+    /// How its samples are coded.
+    pub(super) codec: String,
+    /// Sample rate in hertz.
+    pub(super) sample_rate_hz: u32,
+    /// Channels of the file.
+    pub(super) source_channels: u32,
+    /// Channels of the decoded copy: 1 or 2.
+    pub(super) channels: u32,
+    /// Length in frames.
+    pub(super) frames: u64,
+    /// What was found wrong with the file and passed over, in sentences.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Why a file is not taken. The texts complete the sentence "`name` cannot be used: it ...".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Refusal {
+    /// A kind of file or a coding that is not read here.
+    Unsupported(String),
+    /// The file is damaged or lies about itself.
+    Malformed(String),
+    /// It is longer, wider or slower than is accepted.
+    Limit(String),
+    /// The decoded copy is larger than there is room for.
+    NoRoom,
+    /// The disk failed; for the log.
+    Io(String),
+}
+
+/// A line that a child prints.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Message {
+    /// Share of the file that is read, 0 to 1.
+    Progress(f64),
+    /// The end.
+    Done(Report),
+    /// The other end.
+    Refused(Refusal),
+}
+
+#[cfg(test)]
+mod tests;

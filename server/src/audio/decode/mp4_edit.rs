@@ -1,0 +1,135 @@
+//! Which part of an MP4 file's sound is meant to be heard.
+//!
+//! AAC encoders begin with silence of their own, about a thousand frames; the edit list of the track says where the
+//! sound begins and how long it is (ISO/IEC 14496-12, 8.6.6). `symphonia` leaves that to whoever decodes.
+
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+
+/// Boxes that are looked at before it is given up.
+const BOXES_MAX: usize = 10_000;
+
+/// What is to be heard, in frames at the sample rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Edit {
+    /// Frames before it.
+    pub(super) skip_frames: u64,
+    /// Its length.
+    pub(super) keep_frames: u64,
+}
+
+/// The edit of the first sound track, if there is exactly one with a start. Anything unusual is no edit.
+pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
+    let end = file.seek(SeekFrom::End(0)).ok()?;
+    let mut reader = Boxes { file, left: BOXES_MAX };
+    let moov = reader.child(0..end, b"moov").ok()??;
+    let movie_scale = reader.time_scale(moov.clone(), b"mvhd").ok()??;
+    let mut from = moov.start;
+    loop {
+        let track = reader.child(from..moov.end, b"trak").ok()??;
+        from = track.end;
+        let media = reader.child(track.clone(), b"mdia").ok()??;
+        let handler = reader.child(media.clone(), b"hdlr").ok()??;
+        if &reader.bytes::<4>(handler.start + 8).ok()? != b"soun" {
+            continue;
+        }
+        let media_scale = reader.time_scale(media, b"mdhd").ok()??;
+        let edits = reader.child(track, b"edts").ok()??;
+        let list = reader.child(edits, b"elst").ok()??;
+        let (duration, start) = reader.only_edit(list.start).ok()??;
+        let frames = |time: u64, scale: u32| {
+            let frames = u128::from(time) * u128::from(sample_rate_hz) / u128::from(scale.max(1));
+            u64::try_from(frames).ok()
+        };
+        let keep_frames = frames(duration, movie_scale).filter(|frames| *frames > 0).unwrap_or(u64::MAX);
+        return Some(Edit { skip_frames: frames(start, media_scale)?, keep_frames });
+    }
+}
+
+type Span = std::ops::Range<u64>;
+
+struct Boxes<R> {
+    file: R,
+    left: usize,
+}
+
+impl<R: Read + Seek> Boxes<R> {
+    fn bytes<const N: usize>(&mut self, at: u64) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.file.seek(SeekFrom::Start(at))?;
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn u32(&mut self, at: u64) -> io::Result<u32> {
+        self.bytes(at).map(u32::from_be_bytes)
+    }
+
+    /// The content of the first box of a kind within `span`.
+    fn child(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<Span>> {
+        let mut at = span.start;
+        while at.saturating_add(8) <= span.end {
+            self.left = self.left.checked_sub(1).ok_or(ErrorKind::InvalidData)?;
+            let [a, b, c, d, found @ ..] = self.bytes::<8>(at)?;
+            let (size, head) = match u32::from_be_bytes([a, b, c, d]) {
+                0 => (span.end - at, 8),
+                1 => (u64::from_be_bytes(self.bytes(at + 8)?), 16),
+                size => (u64::from(size), 8),
+            };
+            let end = at.checked_add(size).filter(|end| size >= head && *end <= span.end);
+            let end = end.ok_or(ErrorKind::InvalidData)?;
+            if &found == kind {
+                return Ok(Some(at + head..end));
+            }
+            at = end;
+        }
+        Ok(None)
+    }
+
+    /// Units a second of a `mvhd` or `mdhd` box.
+    fn time_scale(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<u32>> {
+        let Some(header) = self.child(span, kind)? else { return Ok(None) };
+        let wide = self.bytes::<1>(header.start)?[0] == 1;
+        self.u32(header.start + if wide { 20 } else { 12 }).map(Some)
+    }
+
+    /// Duration and start of the edit of a list that has one.
+    fn only_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
+        let wide = self.bytes::<1>(list)?[0] == 1;
+        if self.u32(list + 4)? != 1 {
+            return Ok(None);
+        }
+        let (duration, start) = if wide {
+            (u64::from_be_bytes(self.bytes(list + 8)?), i64::from_be_bytes(self.bytes(list + 16)?))
+        } else {
+            (u64::from(self.u32(list + 8)?), i64::from(i32::from_be_bytes(self.bytes(list + 12)?)))
+        };
+        // Below zero it is a pause before the sound.
+        Ok(u64::try_from(start).ok().map(|start| (duration, start)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::audio::sounds::{M4A, MP3};
+
+    #[test]
+    fn the_encoders_silence_is_known() {
+        let edit = find(Cursor::new(M4A), 44_100);
+        assert_eq!(edit, Some(Edit { skip_frames: 1_024, keep_frames: 22_050 }));
+        assert_eq!(find(Cursor::new(MP3), 44_100), None);
+        assert_eq!(find(Cursor::new(b""), 44_100), None);
+        for cut in 0..M4A.len() / 8 {
+            // However little is there, it comes to an end.
+            find(Cursor::new(&M4A[M4A.len() - 8 * cut..]), 44_100);
+        }
+    }
+
+    #[test]
+    fn boxes_without_end_are_given_up() {
+        let small: Vec<u8> = b"\0\0\0\x08free".repeat(2 * BOXES_MAX);
+        assert_eq!(find(Cursor::new(&small), 44_100), None);
+    }
+}

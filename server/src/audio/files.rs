@@ -1,0 +1,135 @@
+//! Listing, describing, tagging and deleting audio files.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::queries::ListQuery;
+use super::store::{self, Deleted, Filter};
+use super::{AudioFile, ContentKeys, renditions};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::projects;
+use crate::state::AppState;
+
+/// Most tags of a file, and the longest, in characters.
+const TAGS_MAX: usize = 50;
+const TAG_MAX_CHARS: usize = 64;
+
+/// Lists the caller's audio files, the newest first.
+#[utoipa::path(get, path = "/audio", tag = "audio", params(PageQuery, ListQuery),
+    responses((status = 200, body = Page<AudioFile>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(page): Query<PageQuery>,
+    Query(query): Query<ListQuery>,
+) -> ApiResult<Json<Page<AudioFile>>> {
+    let limit = page.limit()?;
+    let wanted = |text: &Option<String>| {
+        text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let (search, tag) = (wanted(&query.search), wanted(&query.tag));
+    let filter = Filter { search: search.as_deref(), tag: tag.as_deref() };
+    let found = store::page(&state.db, &user.id, &filter, page.position()?.as_ref(), limit + 1).await?;
+    let position = |one: &AudioFile| Position { time: one.created_at.clone(), id: one.id.clone() };
+    Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// Describes an audio file.
+#[utoipa::path(get, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
+    responses((status = 200, body = AudioFile), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Json<AudioFile>> {
+    Ok(Json(find(&state, &user.id, &id).await?.file))
+}
+
+/// The user's file with this id, or 404.
+pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<store::Stored> {
+    store::by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
+}
+
+/// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound.
+#[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
+    responses((status = 204, description = "Deleted"),
+        (status = 409, description = "`audio_in_use`: a project names it", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    let file = find(&state, &user.id, &id).await?.file;
+    let users = projects::that_name(&state, &user.id, &file.id).await?;
+    if !users.is_empty() {
+        let name = &file.name;
+        return Err(ApiError::Conflict {
+            code: "audio_in_use",
+            detail: format!("`{name}` is used by {}; take it out there first.", users.join(", ")),
+        });
+    }
+    let runtime = Handle::current();
+    tokio::task::spawn_blocking(move || {
+        let _contents = state.audio.lock_contents();
+        let Some(deleted) = runtime.block_on(store::delete(&state.db, &user.id, &id))? else {
+            return Err(ApiError::not_found("audio file", &id));
+        };
+        if deleted.last {
+            remove_content(&state, &deleted)?;
+        }
+        Ok(())
+    })
+    .await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes the stored parts of a content. What a crash leaves of them is swept at the next start.
+fn remove_content(state: &AppState, deleted: &Deleted) -> ApiResult<()> {
+    let keys = ContentKeys::new(&deleted.sha256)?;
+    for rate_hz in &deleted.rates_hz {
+        state.blobs.remove(&renditions::key(&deleted.sha256, *rate_hz)?)?;
+    }
+    for key in [&keys.original, &keys.samples, &keys.peaks] {
+        state.blobs.remove(key)?;
+    }
+    Ok(())
+}
+
+/// The tags of a file.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tags {
+    /// At most 50 tags of 1 to 64 characters.
+    tags: Vec<String>,
+}
+
+/// Replaces the tags of an audio file.
+#[utoipa::path(put, path = "/audio/{id}/tags", tag = "audio", request_body = Tags,
+    params(("id", description = "Id of the file")),
+    responses((status = 200, body = AudioFile), CommonErrors))]
+pub(super) async fn set_tags(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    Json(body): Json<Tags>,
+) -> ApiResult<Json<AudioFile>> {
+    let tags: Vec<String> = body.tags.iter().map(|tag| tag.trim().to_owned()).collect();
+    let fits = |tag: &String| {
+        (1..=TAG_MAX_CHARS).contains(&tag.chars().count()) && !tag.chars().any(char::is_control)
+    };
+    if tags.len() > TAGS_MAX || !tags.iter().all(fits) {
+        let detail = format!("A file has at most {TAGS_MAX} tags of 1 to {TAG_MAX_CHARS} characters.");
+        return Err(ApiError::bad_request("bad_tags", detail));
+    }
+    if !store::set_tags(&state.db, &user.id, &id, &tags).await? {
+        return Err(ApiError::not_found("audio file", &id));
+    }
+    Ok(Json(find(&state, &user.id, &id).await?.file))
+}

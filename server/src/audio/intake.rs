@@ -1,0 +1,170 @@
+//! Bytes on their way in: to a nameless file, hashed, within limits.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use axum::body::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+
+use super::{FOLDER, store};
+use crate::blobs::BlobWriter;
+use crate::config::AudioLimits;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// Pieces of a body that may wait for the disk.
+const PIECES_WAITING_MAX: usize = 16;
+
+/// How often the free space of the disk is looked at, in bytes written.
+const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Longest name of a file, in characters.
+const NAME_MAX_CHARS: usize = 255;
+
+/// Name where there is none.
+const UNNAMED: &str = "Untitled";
+
+/// A file that has come whole. Dropped, it is gone.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) name: String,
+    pub(super) writer: BlobWriter,
+    pub(super) sha256: String,
+    pub(super) size_bytes: u64,
+}
+
+/// How much a user may still bring.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowance {
+    quota_bytes: u64,
+    used_bytes: u64,
+    reserve_bytes: u64,
+}
+
+impl Allowance {
+    /// What `owner_id` may bring now.
+    pub(super) async fn of(state: &AppState, owner_id: &str) -> ApiResult<Self> {
+        let AudioLimits { quota_bytes, reserve_bytes, .. } = state.config.limits.audio;
+        let used_bytes = store::used_bytes(&state.db, owner_id).await?;
+        Ok(Self { quota_bytes, used_bytes, reserve_bytes })
+    }
+
+    /// What anybody may bring that is not kept: only the disk limits it.
+    pub(super) fn of_passing(state: &AppState) -> Self {
+        let reserve_bytes = state.config.limits.audio.reserve_bytes;
+        Self { quota_bytes: u64::MAX, used_bytes: 0, reserve_bytes }
+    }
+
+    /// Bytes of the quota that are left.
+    pub(super) fn left_bytes(&self) -> u64 {
+        self.quota_bytes.saturating_sub(self.used_bytes)
+    }
+
+    /// 507 if so many bytes more exceed the quota.
+    pub(super) fn check(&self, more_bytes: u64) -> ApiResult<()> {
+        if more_bytes <= self.left_bytes() {
+            return Ok(());
+        }
+        let Self { quota_bytes, used_bytes, .. } = *self;
+        Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes: more_bytes })
+    }
+
+    /// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve.
+    pub(super) fn check_disk(&self, folder: &Path, more_bytes: u64) -> ApiResult<()> {
+        let needed_bytes = self.reserve_bytes.saturating_add(more_bytes);
+        if free_bytes(folder)?.is_some_and(|free_bytes| free_bytes < needed_bytes) {
+            return Err(ApiError::StorageFull);
+        }
+        Ok(())
+    }
+
+    /// Bytes that may be written to the disk of `folder`.
+    pub(super) fn room_bytes(&self, folder: &Path) -> ApiResult<u64> {
+        let free_bytes = free_bytes(folder)?.unwrap_or(u64::MAX);
+        Ok(free_bytes.saturating_sub(self.reserve_bytes))
+    }
+}
+
+/// Free space of the disk that `folder` is on, if the system says so.
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> ApiResult<Option<u64>> {
+    let facts = nix::sys::statvfs::statvfs(folder).map_err(std::io::Error::from)?;
+    Ok(Some(facts.blocks_available().saturating_mul(facts.fragment_size())))
+}
+
+/// The system is not asked here; a full disk shows when it is written to.
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
+    Ok(None)
+}
+
+/// Writes a stream of bytes to a nameless file in the store's folder.
+pub(super) async fn receive(
+    state: &AppState,
+    allowance: Allowance,
+    name: &str,
+    mut pieces: impl Stream<Item = ApiResult<Bytes>> + Unpin,
+) -> ApiResult<Received> {
+    let name = clean_name(name);
+    let (sender, mut waiting) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
+    let blobs = state.blobs.clone();
+    let folder = state.config.storage.dir.clone();
+    let limit_bytes = state.config.limits.upload_max_bytes;
+    let writing = tokio::task::spawn_blocking(move || -> ApiResult<Received> {
+        let mut writer = blobs.unnamed_writer(FOLDER)?;
+        let (mut hash, mut size_bytes, mut next_look) = (Sha256::new(), 0_u64, 0_u64);
+        while let Some(piece) = waiting.blocking_recv() {
+            size_bytes += piece.len() as u64;
+            if size_bytes > limit_bytes {
+                return Err(ApiError::TooLarge { what: "An upload", limit_bytes });
+            }
+            allowance.check(size_bytes)?;
+            if size_bytes >= next_look {
+                allowance.check_disk(&folder, LOOK_EVERY_BYTES)?;
+                next_look = size_bytes + LOOK_EVERY_BYTES;
+            }
+            hash.update(&piece);
+            writer.write_all(&piece)?;
+        }
+        writer.flush()?;
+        Ok(Received { name, writer, sha256: format!("{:x}", hash.finalize()), size_bytes })
+    });
+    while let Some(piece) = pieces.next().await {
+        // A refusal while writing ends the channel; its reason comes from the thread.
+        if sender.send(piece?).await.is_err() {
+            break;
+        }
+    }
+    drop(sender);
+    writing.await?
+}
+
+/// A file name as it may be shown and stored: without folders, without control characters.
+pub(super) fn clean_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String = last.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect();
+    let clean = clean.trim();
+    if clean.is_empty() { UNNAMED.to_owned() } else { clean.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean_name;
+
+    #[test]
+    fn a_name_is_only_a_name() {
+        for (given, expected) in [
+            ("kick.wav", "kick.wav"),
+            ("C:\\samples\\Grün 1.wav", "Grün 1.wav"),
+            ("../../etc/passwd", "passwd"),
+            ("a\r\nb\0.wav", "ab.wav"),
+            ("  ", "Untitled"),
+            ("songs/", "Untitled"),
+        ] {
+            assert_eq!(clean_name(given), expected, "{given:?}");
+        }
+        assert_eq!(clean_name(&"é".repeat(1_000)).chars().count(), 255);
+    }
+}

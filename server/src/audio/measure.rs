@@ -1,0 +1,143 @@
+//! Measuring the samples of a decoded file: loudness, peaks, spectrum, tempo, key.
+
+use std::io::{Read, Seek};
+
+use dsp_core::analysis::{Analyzer, Key, Mode};
+use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::decode::Report;
+use super::float_wav::FloatWavReader;
+use super::ingest::Observer;
+use crate::error::{ApiError, ApiResult};
+
+/// Frames that are read at a time.
+const READ_FRAMES: u64 = 16_384;
+
+/// Names of the pitch classes from C upwards.
+const TONICS: [&str; 12] = ["C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B"];
+
+/// What an audio file measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct AudioAnalysis {
+    /// Length in seconds.
+    pub(super) duration_secs: f64,
+    /// Sample rate in hertz.
+    pub(super) sample_rate_hz: u32,
+    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence. Mono counts as it is
+    /// heard: from both loudspeakers.
+    pub(super) lufs: Option<f64>,
+    /// Loudness range in LU (EBU Tech 3342).
+    pub(super) loudness_range_lu: f64,
+    /// Highest momentary loudness, of any 400 ms, in LUFS; null for silence.
+    pub(super) max_momentary_lufs: Option<f64>,
+    /// Highest short-term loudness, of any 3 s, in LUFS; null for silence.
+    pub(super) max_short_term_lufs: Option<f64>,
+    /// Highest true peak of any channel in dBTP; null for silence.
+    pub(super) true_peak_db: Option<f64>,
+    /// Highest magnitude of any sample in dBFS; null for silence.
+    pub(super) sample_peak_db: Option<f64>,
+    /// Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
+    pub(super) spectral_centroid_hz: Option<f64>,
+    /// Estimated tempo; null where there is no pulse.
+    pub(super) tempo: Option<TempoEstimate>,
+    /// Estimated key; null where there are no tones.
+    pub(super) key: Option<KeyEstimate>,
+    /// Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate goes.
+    pub(super) third_octaves: Vec<BandLevel>,
+}
+
+/// A tempo, from the autocorrelation of the spectral flux. A tempo below 80 or above 165 may come out doubled or halved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct TempoEstimate {
+    /// Beats a minute.
+    pub(super) bpm: f64,
+    /// How regular the beat is, 0.1 to 1.
+    pub(super) regularity: f64,
+}
+
+/// A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key fits nearly as well.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct KeyEstimate {
+    /// Tonic, such as `C` or `F#`.
+    pub(super) tonic: String,
+    /// `major` or `minor`.
+    pub(super) mode: String,
+    /// Correlation with the profile of the key, 0.5 to 1.
+    pub(super) correlation: f64,
+}
+
+/// The level of a band.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(super) struct BandLevel {
+    /// Exact middle of the band in hertz.
+    pub(super) center_hz: f64,
+    /// Level in dBFS, a sine of full scale being 0; null for silence.
+    pub(super) level_db: Option<f64>,
+}
+
+impl From<Key> for KeyEstimate {
+    fn from(key: Key) -> Self {
+        let tonic = TONICS[usize::from(key.tonic) % TONICS.len()].to_owned();
+        let mode = match key.mode {
+            Mode::Major => "major",
+            Mode::Minor => "minor",
+        };
+        Self { tonic, mode: mode.to_owned(), correlation: key.correlation }
+    }
+}
+
+/// Measures a decoded copy. Blocks; `observer` hears the share that is done and says whether to go on.
+pub(super) fn measure(
+    samples: impl Read + Seek,
+    report: &Report,
+    observer: Observer<'_>,
+) -> ApiResult<AudioAnalysis> {
+    let rate_hz = report.sample_rate_hz;
+    let channels = report.channels as usize;
+    let mut reader = FloatWavReader::new(samples, report.channels, 0, report.frames)?;
+    let mut meter = LoudnessMeter::new(rate_hz, ChannelLayout::Stereo)
+        .map_err(|error| ApiError::Unprocessable { code: "not_measurable", detail: error.to_string() })?;
+    let mut analyzer = Analyzer::new(rate_hz, channels);
+    let (mut part, mut left, mut right) = (Vec::new(), Vec::new(), Vec::new());
+    let mut frames = 0;
+    loop {
+        reader.read(READ_FRAMES, &mut part)?;
+        if part.is_empty() {
+            break;
+        }
+        left.clear();
+        left.extend(part.iter().step_by(channels));
+        right.clear();
+        right.extend(part.iter().skip(channels - 1).step_by(channels));
+        meter.add(&[&left, &right]);
+        analyzer.add(&part);
+        frames += left.len() as u64;
+        if !observer(frames as f64 / report.frames.max(1) as f64) {
+            return Err(ApiError::Conflict {
+                code: "cancelled",
+                detail: "The analysis was cancelled.".to_owned(),
+            });
+        }
+    }
+    let (loudness, analysis) = (meter.loudness(), analyzer.finish());
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let bands = analysis.third_octaves.iter();
+    Ok(AudioAnalysis {
+        duration_secs: report.frames as f64 / f64::from(rate_hz.max(1)),
+        sample_rate_hz: rate_hz,
+        lufs: finite(loudness.integrated_lufs),
+        loudness_range_lu: loudness.range_lu,
+        max_momentary_lufs: finite(loudness.max_momentary_lufs),
+        max_short_term_lufs: finite(loudness.max_short_term_lufs),
+        true_peak_db: finite(loudness.true_peak_dbtp),
+        sample_peak_db: finite(loudness.sample_peak_dbfs),
+        spectral_centroid_hz: analysis.spectral_centroid_hz,
+        tempo: analysis.tempo.map(|tempo| TempoEstimate { bpm: tempo.bpm, regularity: tempo.regularity }),
+        key: analysis.key.map(KeyEstimate::from),
+        third_octaves: bands
+            .map(|band| BandLevel { center_hz: band.center_hz, level_db: finite(band.level_db) })
+            .collect(),
+    })
+}

@@ -1,0 +1,227 @@
+//! Audio files: uploads, their decoded copies, waveforms and measurements.
+//!
+//! A file that is uploaded is stored as it came, named by its SHA-256, together with a decoded copy (32-bit
+//! float WAV at the file's own rate, mono or stereo) and its peaks. Identical content is stored once, whoever
+//! sends it; a user has at most one file of it. What a user may store is counted as it lies on the disk,
+//! decoded copies included, each content once.
+//!
+//! A file that a current project or the autosave of its owner names cannot be deleted (409); older
+//! revisions of a project do not hold it.
+
+mod analyze;
+pub(crate) mod decode;
+mod file;
+mod files;
+mod float_wav;
+mod ingest;
+mod intake;
+mod measure;
+mod peaks;
+mod peaks_file;
+mod queries;
+mod reference;
+mod renditions;
+mod store;
+mod upload;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use tokio::sync::Semaphore;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::blobs::BlobKey;
+use crate::config::Config;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::BodyLimit;
+use crate::router::with_body_limit;
+use crate::state::AppState;
+
+/// Kinds of files that are taken.
+pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"];
+
+/// Folder of the store that everything of audio is in.
+const FOLDER: &str = "audio";
+
+/// What a form may have beyond the files in it, in bytes.
+const FORM_EXTRA_BYTES: u64 = 256 * 1024;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let upload_limit = BodyLimit {
+        form_max_bytes: FORM_EXTRA_BYTES,
+        ..BodyLimit::of(config.limits.upload_max_bytes, "An upload")
+    };
+    let taking_files =
+        OpenApiRouter::new().routes(routes!(upload::upload)).routes(routes!(reference::reference));
+    OpenApiRouter::new()
+        .merge(with_body_limit(taking_files, upload_limit))
+        .routes(routes!(files::list))
+        .routes(routes!(files::read, files::delete))
+        .routes(routes!(files::set_tags))
+        .routes(routes!(file::read))
+        .routes(routes!(peaks::read))
+        .routes(routes!(analyze::analyze))
+}
+
+/// What this slice keeps in memory.
+#[derive(Debug)]
+pub struct Audio {
+    decoder: decode::Decoder,
+    /// As many files are decoded at a time for direct answers as there are processors.
+    places: Arc<Semaphore>,
+    /// Held while contents come or go, so that none is deleted while somebody takes it up.
+    contents: Mutex<()>,
+    /// One copy at another rate is made at a time: the next one may be the same.
+    making: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Audio {
+    /// Nothing is opened yet.
+    ///
+    /// # Errors
+    /// When the system does not say which program this is.
+    pub fn new() -> std::io::Result<Self> {
+        let places = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            decoder: decode::Decoder::of_this_program()?,
+            places: Arc::new(Semaphore::new(places)),
+            contents: Mutex::new(()),
+            making: Arc::default(),
+        })
+    }
+
+    /// For threads that may block.
+    fn lock_contents(&self) -> MutexGuard<'_, ()> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes what a crash left without an entry in the database. For the start, before anybody uploads.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
+    store::delete_unowned(&state.db).await?;
+    let contents = store::all_contents(&state.db).await?;
+    let copies = store::all_renditions(&state.db).await?;
+    let copies = copies.into_iter().map(|(sha256, rate_hz)| format!("{sha256}_{rate_hz}"));
+    let known: HashSet<String> = contents.into_iter().chain(copies).collect();
+    for (id, extension) in state.blobs.list(FOLDER)? {
+        let kept = EXTENSIONS.iter().find(|kept| **kept == extension);
+        if let Some(extension) = kept.filter(|_| !known.contains(&id)) {
+            state.blobs.remove(&BlobKey::new(FOLDER, &id, extension)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Extensions of the stored files: as it came, samples, peaks.
+const EXTENSIONS: [&str; 3] = ["original", "wav", "peaks"];
+
+/// Where the parts of a content are stored.
+struct ContentKeys {
+    original: BlobKey,
+    samples: BlobKey,
+    peaks: BlobKey,
+}
+
+impl ContentKeys {
+    fn new(sha256: &str) -> ApiResult<Self> {
+        let key = |extension| BlobKey::new(FOLDER, sha256, extension).map_err(ApiError::internal);
+        let [original, samples, peaks] = EXTENSIONS;
+        Ok(Self { original: key(original)?, samples: key(samples)?, peaks: key(peaks)? })
+    }
+}
+
+/// An audio file of a user.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct AudioFile {
+    /// Id, a UUID: the `server_file_id` of a project's audio items.
+    pub id: String,
+    /// Name of the file when it was first uploaded.
+    pub name: String,
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub sha256: String,
+    /// Media type of the file.
+    pub media_type: &'static str,
+    /// Kind of file.
+    pub container: String,
+    /// How its samples are coded.
+    pub codec: String,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// What counts of the quota: the file with its decoded copies and its peaks, in bytes.
+    pub stored_bytes: u64,
+    /// Sample rate in hertz.
+    pub sample_rate_hz: u32,
+    /// Channels of the file.
+    pub source_channels: u32,
+    /// Channels of the decoded copy: 1 or 2. More than two are mixed to two after ITU-R BS.775.
+    pub channels: u32,
+    /// Length in frames at its sample rate.
+    pub frames: u64,
+    /// Length in seconds.
+    pub duration_secs: f64,
+    /// What was found wrong with the file and passed over, in sentences.
+    pub warnings: Vec<String>,
+    /// Tags, in alphabetical order.
+    pub tags: Vec<String>,
+    /// When it was uploaded, RFC 3339.
+    pub created_at: String,
+    /// Where the file is.
+    pub file_url: String,
+}
+
+impl AudioFile {
+    fn new(
+        id: String,
+        name: String,
+        created_at: String,
+        content: &store::Content,
+        renditions_bytes: u64,
+    ) -> Self {
+        let report = content.report.clone();
+        Self {
+            file_url: format!("/api/v1/audio/{id}/file"),
+            id,
+            name,
+            sha256: content.sha256.clone(),
+            media_type: media_type(&report.container),
+            container: report.container,
+            codec: report.codec,
+            size_bytes: content.size_bytes,
+            stored_bytes: content.stored_bytes() + renditions_bytes,
+            sample_rate_hz: report.sample_rate_hz,
+            source_channels: report.source_channels,
+            channels: report.channels,
+            frames: report.frames,
+            duration_secs: report.frames as f64 / f64::from(report.sample_rate_hz.max(1)),
+            warnings: report.warnings,
+            tags: Vec::new(),
+            created_at,
+        }
+    }
+}
+
+/// The media type of a kind of file, by the name that its reader gives it.
+fn media_type(container: &str) -> &'static str {
+    match container {
+        "wave" => "audio/wav",
+        "aiff" => "audio/aiff",
+        "flac" => "audio/flac",
+        "mp3" => "audio/mpeg",
+        "ogg" => "audio/ogg",
+        "isomp4" => "audio/mp4",
+        "aac" => "audio/aac",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod sounds;
+#[cfg(test)]
+mod tests;

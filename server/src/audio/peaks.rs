@@ -1,0 +1,193 @@
+//! `GET /audio/{id}/peaks`: what a waveform is drawn from.
+
+use std::io::BufReader;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use dsp_core::peaks::PeakReader;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::files::find;
+use super::float_wav::FloatWavReader;
+use super::peaks_file::{self, Shape, level_of};
+use super::queries::{PeaksFormat, PeaksQuery};
+use super::{ContentKeys, file};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::etag;
+use crate::extract::{Json, Path, Query};
+use crate::state::AppState;
+
+/// Coarsest and default resolution, in frames a pixel.
+const FRAMES_PER_PIXEL_MAX: u64 = 65_536;
+const FRAMES_PER_PIXEL_DEFAULT: u64 = 256;
+
+/// Most pixels of an answer that comes from the stored levels, and of one that is made from the samples.
+const STORED_PIXELS_MAX: u64 = 1 << 20;
+const MADE_PIXELS_MAX: u64 = 1 << 16;
+
+/// Frames that are read at a time.
+const READ_FRAMES: u64 = 16_384;
+
+/// Peaks as BBC audiowaveform writes them in JSON (version 2).
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Peaks {
+    /// Version of the format: 2.
+    version: u32,
+    /// Channels: 1 or 2.
+    channels: u32,
+    /// Sample rate in hertz.
+    sample_rate: u32,
+    /// Frames under one pixel.
+    samples_per_pixel: u64,
+    /// Width of the values: 8 or 16.
+    bits: u32,
+    /// Pixels.
+    length: u64,
+    /// Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127 or 32767.
+    data: Vec<i16>,
+}
+
+/// Answers with least and greatest samples of stretches of a file.
+///
+/// The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values. From 256
+/// frames a pixel on they were made at the upload; finer ones are made from the samples as they are asked for.
+#[utoipa::path(get, path = "/audio/{id}/peaks", tag = "audio",
+    params(("id", description = "Id of the file"), PeaksQuery),
+    responses((status = 200, description = "The peaks", headers(("ETag" = String)), content(
+            (Peaks = "application/json"), (String = "application/octet-stream"))),
+        (status = 304, description = "`If-None-Match` names them"), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    Query(query): Query<PeaksQuery>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let found = find(&state, &user.id, &id).await?;
+    let report = &found.content.report;
+    let shape = Shape { channels: report.channels, frames: report.frames };
+    let window = Window::of(&query, shape)?;
+    let bits = match query.bits.unwrap_or(16) {
+        bits @ (8 | 16) => bits,
+        other => return Err(bad_query(format!("`bits` is {other}; expected 8 or 16"))),
+    };
+    let Window { frames_per_pixel, start, pixels } = window;
+    let (sha256, format) = (&found.content.sha256, query.format);
+    let tag = format!("\"{sha256}-peaks-{format:?}-{bits}-{frames_per_pixel}-{start}-{pixels}\"");
+    let mut fields = HeaderMap::new();
+    fields.insert(header::ETAG, HeaderValue::from_str(&tag).map_err(ApiError::internal)?);
+    fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    if etag::matches_none(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, fields).into_response());
+    }
+    let keys = ContentKeys::new(sha256)?;
+    let level = level_of(frames_per_pixel);
+    let source = file::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
+    let sample_rate = report.sample_rate_hz;
+    let work = move || -> ApiResult<Response> {
+        let mut data = match level {
+            Some(level) => peaks_file::read(source, shape, level, start, pixels)?,
+            None => made(BufReader::new(source), shape, window)?,
+        };
+        if bits == 8 {
+            data.iter_mut().for_each(|value| *value /= 256);
+        }
+        let peaks = Peaks {
+            version: 2,
+            channels: shape.channels,
+            sample_rate,
+            samples_per_pixel: frames_per_pixel,
+            bits,
+            length: pixels,
+            data,
+        };
+        Ok(match format {
+            PeaksFormat::Json => Json(peaks).into_response(),
+            PeaksFormat::Dat => {
+                ([(header::CONTENT_TYPE, "application/octet-stream")], peaks.binary()).into_response()
+            }
+        })
+    };
+    let mut response = tokio::task::spawn_blocking(work).await??;
+    response.headers_mut().extend(fields);
+    Ok(response)
+}
+
+impl Peaks {
+    /// The `.dat` file (audiowaveform, `doc/DataFormat.md`).
+    fn binary(&self) -> Vec<u8> {
+        let narrow = self.bits == 8;
+        let mut out = Vec::with_capacity(24 + self.data.len() * 2);
+        for value in [
+            self.version,
+            u32::from(narrow),
+            self.sample_rate,
+            self.samples_per_pixel as u32,
+            self.length as u32,
+            self.channels,
+        ] {
+            out.extend(value.to_le_bytes());
+        }
+        for value in &self.data {
+            if narrow {
+                out.extend((*value as i8).to_le_bytes());
+            } else {
+                out.extend(value.to_le_bytes());
+            }
+        }
+        out
+    }
+}
+
+fn bad_query(detail: String) -> ApiError {
+    ApiError::bad_request("bad_query", detail)
+}
+
+/// Which pixels are asked for.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    frames_per_pixel: u64,
+    start: u64,
+    pixels: u64,
+}
+
+impl Window {
+    fn of(query: &PeaksQuery, shape: Shape) -> ApiResult<Self> {
+        let frames_per_pixel = query.samples_per_pixel.unwrap_or(FRAMES_PER_PIXEL_DEFAULT);
+        if !frames_per_pixel.is_power_of_two() || frames_per_pixel > FRAMES_PER_PIXEL_MAX {
+            return Err(bad_query(format!(
+                "`samples_per_pixel` is {frames_per_pixel}; expected a power of two up to {FRAMES_PER_PIXEL_MAX}"
+            )));
+        }
+        let all = shape.pixels(frames_per_pixel);
+        let start = query.start.unwrap_or(0).min(all);
+        let pixels = query.pixels.unwrap_or(u64::MAX).min(all - start);
+        let most = if level_of(frames_per_pixel).is_some() { STORED_PIXELS_MAX } else { MADE_PIXELS_MAX };
+        if pixels > most {
+            return Err(bad_query(format!(
+                "that are {pixels} pixels; at {frames_per_pixel} samples_per_pixel an answer has at most {most}: \
+                 ask for a part with `start` and `pixels`, or for more samples_per_pixel"
+            )));
+        }
+        Ok(Self { frames_per_pixel, start, pixels })
+    }
+}
+
+/// Pixels finer than the stored ones, from the samples.
+fn made(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::io::Result<Vec<i16>> {
+    let first = window.start * window.frames_per_pixel;
+    let frames = (window.pixels * window.frames_per_pixel).min(shape.frames - first.min(shape.frames));
+    let mut samples = FloatWavReader::new(source, shape.channels, first, frames)?;
+    let mut peaks = PeakReader::new(shape.channels as usize, window.frames_per_pixel as usize);
+    let mut part = Vec::new();
+    loop {
+        samples.read(READ_FRAMES, &mut part)?;
+        if part.is_empty() {
+            return Ok(peaks.finish());
+        }
+        peaks.add(&part);
+    }
+}

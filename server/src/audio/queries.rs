@@ -1,0 +1,84 @@
+//! What may stand in the queries of this slice's addresses.
+
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+/// How the answer comes.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct UploadQuery {
+    /// `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is this answer.
+    #[serde(default, rename = "async")]
+    pub(super) asynchronous: bool,
+}
+
+/// Which files a list shows.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// Part of the name, in any case.
+    pub(super) search: Option<String>,
+    /// A tag that the files have.
+    pub(super) tag: Option<String>,
+}
+
+/// In which form a file is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FileFormat {
+    /// As it was uploaded.
+    #[default]
+    Original,
+    /// Its samples as a 32-bit float WAV file, mono or stereo.
+    Wav32f,
+}
+
+/// In which form a file is sent, and at which rate.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct FileQuery {
+    /// `original`, the default, or `wav32f`: the samples that browser and service both play, as a 32-bit float WAV file.
+    #[serde(default)]
+    #[param(inline)]
+    pub(super) format: FileFormat,
+    /// With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's own, the default.
+    pub(super) sample_rate_hz: Option<u32>,
+}
+
+/// In which form peaks are sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PeaksFormat {
+    /// Binary, the `.dat` of audiowaveform.
+    #[default]
+    Dat,
+    /// JSON with the same fields.
+    Json,
+}
+
+/// Which peaks are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PeaksQuery {
+    /// `dat`, the default, or `json`.
+    #[serde(default)]
+    #[param(inline)]
+    pub(super) format: PeaksFormat,
+    /// Width of the values: 8 or 16 (the default).
+    pub(super) bits: Option<u32>,
+    /// Frames under one pixel: a power of two from 1 to 65536, 256 by default.
+    pub(super) samples_per_pixel: Option<u64>,
+    /// First pixel, 0 by default.
+    pub(super) start: Option<u64>,
+    /// How many pixels; by default all that follow. At most 1048576, below 256 frames a pixel 65536.
+    pub(super) pixels: Option<u64>,
+}
+
+/// How an analysis comes.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct AnalyzeQuery {
+    /// `true`: 202 with a task, whose result is this answer.
+    #[serde(default, rename = "async")]
+    pub(super) asynchronous: bool,
+}

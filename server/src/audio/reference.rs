@@ -1,0 +1,124 @@
+//! `POST /audio/reference`: a finished recording to compare a mix with.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::http::header;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::files::find;
+use super::ingest;
+use super::intake::{self, Allowance, Received};
+use super::measure::{AudioAnalysis, BandLevel, measure};
+use super::upload::{UploadForm, form_error, pieces};
+use super::{ContentKeys, file};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::Json;
+use crate::state::AppState;
+
+/// A stored file to compare with.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ReferenceRequest {
+    /// Id of the audio file.
+    audio_id: String,
+}
+
+/// What a reference measures, for comparing.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ReferenceAnswer {
+    /// Name of the file.
+    name: String,
+    /// Length in seconds.
+    duration_secs: f64,
+    /// Sample rate in hertz.
+    sample_rate_hz: u32,
+    /// Gated loudness in LUFS (EBU R 128); null for silence.
+    lufs: Option<f64>,
+    /// True peak in dBTP; null for silence.
+    true_peak_db: Option<f64>,
+    /// Loudness range in LU (EBU Tech 3342).
+    loudness_range_lu: f64,
+    /// Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
+    spectral_centroid_hz: Option<f64>,
+    /// Levels in thirds of an octave from 25 Hz to 20 kHz.
+    third_octaves: Vec<BandLevel>,
+}
+
+/// Measures a reference: a stored file by its id, or a file that comes as a form and is not kept.
+#[utoipa::path(post, path = "/audio/reference", tag = "audio",
+    request_body(content((ReferenceRequest = "application/json"), (UploadForm = "multipart/form-data"))),
+    responses((status = 200, body = ReferenceAnswer),
+        (status = 415, description = "No kind of audio file that is read here", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`storage_full`", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn reference(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    request: Request,
+) -> ApiResult<Json<ReferenceAnswer>> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_form =
+        kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("multipart/form-data"));
+    if is_form {
+        let received = receive_one(&state, request).await?;
+        return of_received(&state, received).await.map(Json);
+    }
+    let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
+    let found = find(&state, &user.id, &audio_id).await?;
+    let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
+    let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
+    let name = found.file.name;
+    let report = found.content.report;
+    let measured =
+        tokio::task::spawn_blocking(move || measure(BufReader::new(samples), &report, &mut |_| true))
+            .await??;
+    Ok(Json(answer(name, measured)))
+}
+
+/// The first file of a form.
+async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
+    let limit_bytes = state.config.limits.upload_max_bytes;
+    let mut form = Multipart::from_request(request, state)
+        .await
+        .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
+    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, limit_bytes))? {
+        if let Some(name) = field.file_name().map(str::to_owned) {
+            let allowance = Allowance::of_passing(state);
+            return intake::receive(state, allowance, &name, pieces(field, limit_bytes)).await;
+        }
+    }
+    Err(ApiError::bad_request("no_file", "The form has no part with a file name."))
+}
+
+async fn of_received(state: &AppState, received: Received) -> ApiResult<ReferenceAnswer> {
+    let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
+    let state = state.clone();
+    tokio::task::spawn_blocking(move || {
+        let decoded = ingest::decode(&state, &Allowance::of_passing(&state), &received, &mut |_| true)?;
+        let samples = BufReader::new(File::open(decoded.samples.temporary())?);
+        let measured = measure(samples, &decoded.report, &mut |_| true)?;
+        Ok(answer(received.name, measured))
+    })
+    .await?
+}
+
+fn answer(name: String, measured: AudioAnalysis) -> ReferenceAnswer {
+    ReferenceAnswer {
+        name,
+        duration_secs: measured.duration_secs,
+        sample_rate_hz: measured.sample_rate_hz,
+        lufs: measured.lufs,
+        true_peak_db: measured.true_peak_db,
+        loudness_range_lu: measured.loudness_range_lu,
+        spectral_centroid_hz: measured.spectral_centroid_hz,
+        third_octaves: measured.third_octaves,
+    }
+}

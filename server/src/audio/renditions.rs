@@ -1,0 +1,143 @@
+//! The samples of a file at a rate: its decoded copy, or one made from it and kept.
+//!
+//! This is the one place where browser and service get samples from, so both read the same ones.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use dsp_core::resample::{ResampleError, ResamplerProcessor};
+use tokio::runtime::Handle;
+
+use super::float_wav::{FloatWavReader, FloatWavWriter, file_bytes};
+use super::intake::Allowance;
+use super::store::{self, Stored};
+use super::{ContentKeys, FOLDER};
+use crate::blobs::BlobKey;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// Frames that are converted at a time.
+const READ_FRAMES: u64 = 16_384;
+
+/// The key of a copy at another rate.
+pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
+    BlobKey::new(FOLDER, &format!("{sha256}_{sample_rate_hz}"), "wav").map_err(ApiError::internal)
+}
+
+/// The samples of a file at a rate as a 32-bit float WAV file, mono or stereo; they begin at byte 116. A copy at another rate than its own is made when it is first asked for.
+pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_hz: u32) -> ApiResult<File> {
+    let report = &found.content.report;
+    let sha256 = &found.content.sha256;
+    let key = match rate_hz == report.sample_rate_hz {
+        true => ContentKeys::new(sha256)?.samples,
+        false => key(sha256, rate_hz)?,
+    };
+    let (blobs, known) = (state.blobs.clone(), key.clone());
+    let kept = tokio::task::spawn_blocking(move || blobs.read(&known)).await??;
+    match kept {
+        Some(file) => Ok(file),
+        None if rate_hz == report.sample_rate_hz => Err(ApiError::not_found("audio file", &found.file.id)),
+        None => {
+            let making = Arc::clone(&state.audio.making).lock_owned().await;
+            let (state, owner_id, found) = (state.clone(), owner_id.to_owned(), found.clone());
+            let runtime = Handle::current();
+            tokio::task::spawn_blocking(move || {
+                // Held until the work is done, even if nobody waits for it any more.
+                let _making = making;
+                make(&state, &runtime, &owner_id, &found, rate_hz, &key)
+            })
+            .await?
+        }
+    }
+}
+
+fn not_converted(name: &str, error: ResampleError) -> ApiError {
+    ApiError::Unprocessable {
+        code: "rate_not_converted",
+        detail: format!("`{name}` cannot be had at this rate: {error}."),
+    }
+}
+
+/// Makes and keeps a copy, unless somebody else just did.
+fn make(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    found: &Stored,
+    rate_hz: u32,
+    key: &BlobKey,
+) -> ApiResult<File> {
+    let missing = || ApiError::not_found("audio file", &found.file.id);
+    if let Some(file) = state.blobs.read(key)? {
+        return Ok(file);
+    }
+    let (sha256, report) = (&found.content.sha256, &found.content.report);
+    let resampler = ResamplerProcessor::new(report.sample_rate_hz, rate_hz, report.channels as usize)
+        .map_err(|error| not_converted(&found.file.name, error))?;
+    let size_bytes = file_bytes(report.channels, resampler.filter().output_frames(report.frames));
+    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
+    allowance.check(size_bytes)?;
+    let mut writer = state.blobs.unnamed_writer(FOLDER)?;
+    allowance.check_disk(writer.temporary().parent().unwrap_or(Path::new(".")), size_bytes)?;
+    let source = state.blobs.read(&ContentKeys::new(sha256)?.samples)?.ok_or_else(missing)?;
+    let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
+    let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
+    convert(source, wav, resampler, report.channels as usize)?;
+    let _contents = state.audio.lock_contents();
+    // It may have been deleted meanwhile.
+    if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
+        return Err(missing());
+    }
+    writer.finish_as(key)?;
+    runtime.block_on(store::insert_rendition(&state.db, sha256, rate_hz, size_bytes))?;
+    state.blobs.read(key)?.ok_or_else(missing)
+}
+
+/// Reads all of `source`, converts it and completes `wav`.
+fn convert<W: Write + std::io::Seek>(
+    mut source: FloatWavReader<BufReader<File>>,
+    mut wav: FloatWavWriter<W>,
+    mut resampler: ResamplerProcessor<f32>,
+    channels: usize,
+) -> std::io::Result<()> {
+    let mut part = Vec::new();
+    let mut input = vec![Vec::new(); channels];
+    let mut output = vec![vec![0.0; READ_FRAMES as usize]; channels];
+    let mut interleaved = Vec::new();
+    let mut emit = |output: &[Vec<f32>], frames: usize| {
+        interleaved.clear();
+        interleaved.extend((0..frames).flat_map(|frame| output.iter().map(move |channel| channel[frame])));
+        wav.write(&interleaved)
+    };
+    loop {
+        source.read(READ_FRAMES, &mut part)?;
+        if part.is_empty() {
+            break;
+        }
+        for (number, channel) in input.iter_mut().enumerate() {
+            channel.clear();
+            channel.extend(part.iter().skip(number).step_by(channels));
+        }
+        let mut taken = 0;
+        while taken < input[0].len() {
+            let rest: Vec<&[f32]> = input.iter().map(|channel| &channel[taken..]).collect();
+            let progress = resampler.process(&rest, &mut slices(&mut output));
+            taken += progress.read;
+            emit(&output, progress.written)?;
+        }
+    }
+    loop {
+        let written = resampler.finish(&mut slices(&mut output));
+        if written == 0 {
+            break;
+        }
+        emit(&output, written)?;
+    }
+    wav.finish().map(|_| ())
+}
+
+fn slices(channels: &mut [Vec<f32>]) -> Vec<&mut [f32]> {
+    channels.iter_mut().map(Vec::as_mut_slice).collect()
+}

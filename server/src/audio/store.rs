@@ -1,0 +1,381 @@
+//! Audio files and their contents in the database.
+//!
+//! Every statement about files names the owner: a file of somebody else does not exist here.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::AudioFile;
+use super::decode::Report;
+use crate::clock;
+use crate::db::Db;
+use crate::paging::Position;
+
+/// What is stored of a content.
+#[derive(Debug, Clone)]
+pub(super) struct Content {
+    pub(super) sha256: String,
+    /// Size of the file as it came, in bytes.
+    pub(super) size_bytes: u64,
+    /// Size of the decoded copy, in bytes.
+    pub(super) samples_bytes: u64,
+    /// Size of the peaks, in bytes.
+    pub(super) peaks_bytes: u64,
+    pub(super) report: Report,
+}
+
+impl Content {
+    /// Bytes on the disk.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.size_bytes + self.samples_bytes + self.peaks_bytes
+    }
+
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let warnings: String = row.try_get("warnings")?;
+        Ok(Self {
+            sha256: row.try_get("sha256")?,
+            size_bytes: count(row, "size_bytes")?,
+            samples_bytes: count(row, "samples_bytes")?,
+            peaks_bytes: count(row, "peaks_bytes")?,
+            report: Report {
+                container: row.try_get("container")?,
+                codec: row.try_get("codec")?,
+                sample_rate_hz: small(row, "sample_rate_hz")?,
+                source_channels: small(row, "source_channels")?,
+                channels: small(row, "channels")?,
+                frames: count(row, "frames")?,
+                warnings: warnings.lines().map(str::to_owned).collect(),
+            },
+        })
+    }
+}
+
+fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+    row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
+}
+
+fn small(row: &AnyRow, column: &str) -> Result<u32, sqlx::Error> {
+    row.try_get::<i64, _>(column).map(|value| u32::try_from(value).unwrap_or_default())
+}
+
+pub(super) fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A file and its content.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    pub(super) file: AudioFile,
+    pub(super) content: Content,
+}
+
+/// The statement that reads files, with what follows it.
+macro_rules! select_files {
+    ($rest:literal) => {
+        concat!(
+            "SELECT f.id, f.name, f.created_at, c.*, CAST((SELECT COALESCE(SUM(r.size_bytes), 0) \
+             FROM audio_renditions r WHERE r.sha256 = c.sha256) AS BIGINT) AS renditions_bytes \
+             FROM audio_files f JOIN audio_contents c ON c.sha256 = f.sha256 ",
+            $rest
+        )
+    };
+}
+
+fn stored(row: &AnyRow) -> Result<Stored, sqlx::Error> {
+    let content = Content::from_row(row)?;
+    let (id, name): (String, String) = (row.try_get("id")?, row.try_get("name")?);
+    let file =
+        AudioFile::new(id, name, row.try_get("created_at")?, &content, count(row, "renditions_bytes")?);
+    Ok(Stored { file, content })
+}
+
+/// The file with this id.
+pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Stored>, sqlx::Error> {
+    let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.id = $2"))
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await?;
+    with_tags(db, row.as_ref().map(stored).transpose()?).await
+}
+
+/// The user's file with this content.
+pub(super) async fn by_content(db: &Db, owner_id: &str, sha256: &str) -> Result<Option<Stored>, sqlx::Error> {
+    let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.sha256 = $2"))
+        .bind(owner_id)
+        .bind(sha256)
+        .fetch_optional(db)
+        .await?;
+    with_tags(db, row.as_ref().map(stored).transpose()?).await
+}
+
+async fn with_tags(db: &Db, found: Option<Stored>) -> Result<Option<Stored>, sqlx::Error> {
+    let Some(mut found) = found else { return Ok(None) };
+    found.file.tags = tags(db, &found.file.id).await?;
+    Ok(Some(found))
+}
+
+async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT tag FROM audio_tags WHERE file_id = $1 ORDER BY tag")
+        .bind(file_id)
+        .fetch_all(db)
+        .await
+}
+
+/// What is known of a content, whoever owns it.
+pub(super) async fn content(db: &Db, sha256: &str) -> Result<Option<Content>, sqlx::Error> {
+    let row =
+        sqlx::query("SELECT * FROM audio_contents WHERE sha256 = $1").bind(sha256).fetch_optional(db).await?;
+    row.as_ref().map(Content::from_row).transpose()
+}
+
+/// Stores a file and, if it is new, its content.
+pub(super) async fn insert(
+    db: &Db,
+    owner_id: &str,
+    name: &str,
+    content: &Content,
+) -> Result<(), sqlx::Error> {
+    let report = &content.report;
+    let mut transaction = db.begin().await?;
+    sqlx::query(
+        "INSERT INTO audio_contents (sha256, container, codec, size_bytes, samples_bytes, peaks_bytes, \
+         sample_rate_hz, source_channels, channels, frames, warnings) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (sha256) DO NOTHING",
+    )
+    .bind(&content.sha256)
+    .bind(&report.container)
+    .bind(&report.codec)
+    .bind(signed(content.size_bytes))
+    .bind(signed(content.samples_bytes))
+    .bind(signed(content.peaks_bytes))
+    .bind(i64::from(report.sample_rate_hz))
+    .bind(i64::from(report.source_channels))
+    .bind(i64::from(report.channels))
+    .bind(signed(report.frames))
+    .bind(report.warnings.join("\n"))
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query(
+        "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner_id, sha256) DO NOTHING",
+    )
+    .bind(uuid::Uuid::new_v4().to_string())
+    .bind(owner_id)
+    .bind(&content.sha256)
+    .bind(name)
+    .bind(name.to_lowercase())
+    .bind(clock::now_text())
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+/// What was measured of a content, as JSON.
+pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
+    let found: Option<Option<String>> =
+        sqlx::query_scalar("SELECT analysis FROM audio_contents WHERE sha256 = $1")
+            .bind(sha256)
+            .fetch_optional(db)
+            .await?;
+    Ok(found.flatten())
+}
+
+/// Keeps what was measured of a content.
+pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_contents SET analysis = $1 WHERE sha256 = $2")
+        .bind(text)
+        .bind(sha256)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Stores that there is a copy at another rate.
+pub(super) async fn insert_rendition(
+    db: &Db,
+    sha256: &str,
+    sample_rate_hz: u32,
+    size_bytes: u64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO audio_renditions (sha256, sample_rate_hz, size_bytes) VALUES ($1, $2, $3) \
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(sha256)
+    .bind(i64::from(sample_rate_hz))
+    .bind(signed(size_bytes))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// All copies at other rates, as content and rate in hertz.
+pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32)>, sqlx::Error> {
+    let rows = sqlx::query("SELECT sha256, sample_rate_hz FROM audio_renditions").fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?))).collect()
+}
+
+/// Bytes that a user's audio takes on the disk: each content once, with everything made from it.
+pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
+         (SELECT COALESCE(SUM(r.size_bytes), 0) FROM audio_renditions r WHERE r.sha256 = c.sha256)), 0) \
+         AS BIGINT) AS used FROM audio_files f JOIN audio_contents c ON c.sha256 = f.sha256 WHERE f.owner_id = $1",
+    )
+    .bind(owner_id)
+    .fetch_one(db)
+    .await?;
+    count(&row, "used")
+}
+
+/// Which files a list shows.
+#[derive(Debug, Default)]
+pub(super) struct Filter<'f> {
+    /// Part of the name, in any case.
+    pub(super) search: Option<&'f str>,
+    /// A tag that the file has.
+    pub(super) tag: Option<&'f str>,
+}
+
+/// Files by the time of their upload, newest first.
+pub(super) async fn page(
+    db: &Db,
+    owner_id: &str,
+    filter: &Filter<'_>,
+    after: Option<&Position>,
+    limit: u32,
+) -> Result<Vec<AudioFile>, sqlx::Error> {
+    let rows = sqlx::query(select_files!(
+        "WHERE f.owner_id = $1 AND ($2 = '' OR f.name_key LIKE $2 ESCAPE '\\') \
+         AND ($3 = '' OR EXISTS (SELECT 1 FROM audio_tags t WHERE t.file_id = f.id AND t.tag = $3)) \
+         AND ($4 = '' OR f.created_at < $4 OR (f.created_at = $4 AND f.id > $5)) \
+         ORDER BY f.created_at DESC, f.id LIMIT $6"
+    ))
+    .bind(owner_id)
+    .bind(filter.search.map(contains_pattern).unwrap_or_default())
+    .bind(filter.tag.unwrap_or_default())
+    .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(limit))
+    .fetch_all(db)
+    .await?;
+    let mut files = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut file = stored(row)?.file;
+        file.tags = tags(db, &file.id).await?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// A LIKE pattern for names that contain `text`, whatever letters it has.
+fn contains_pattern(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for letter in text.to_lowercase().chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
+/// Deletes a file; `None` if there is none. Says whether nobody has its content any more.
+pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<Deleted>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let sha256: Option<String> =
+        sqlx::query_scalar("DELETE FROM audio_files WHERE owner_id = $1 AND id = $2 RETURNING sha256")
+            .bind(owner_id)
+            .bind(id)
+            .fetch_optional(&mut *transaction)
+            .await?;
+    let Some(sha256) = sha256 else { return Ok(None) };
+    let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
+        .bind(&sha256)
+        .fetch_all(&mut *transaction)
+        .await?;
+    let rates_hz = rows.iter().map(|row| small(row, "sample_rate_hz")).collect::<Result<_, _>>()?;
+    let done = sqlx::query(
+        "DELETE FROM audio_contents WHERE sha256 = $1 \
+         AND NOT EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = $1)",
+    )
+    .bind(&sha256)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(Some(Deleted { sha256, last: done.rows_affected() > 0, rates_hz }))
+}
+
+/// A file that was deleted.
+#[derive(Debug)]
+pub(super) struct Deleted {
+    pub(super) sha256: String,
+    /// Whether its content went with it.
+    pub(super) last: bool,
+    /// Rates that there were copies at.
+    pub(super) rates_hz: Vec<u32>,
+}
+
+/// Forgets contents that no user has: their owner is gone.
+pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "DELETE FROM audio_contents WHERE NOT EXISTS \
+         (SELECT 1 FROM audio_files f WHERE f.sha256 = audio_contents.sha256)",
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Hashes of all contents.
+pub(super) async fn all_contents(db: &Db) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT sha256 FROM audio_contents").fetch_all(db).await
+}
+
+/// Replaces a file's tags; false if there is no such file.
+pub(super) async fn set_tags(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    tags: &[String],
+) -> Result<bool, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    sqlx::query(
+        "DELETE FROM audio_tags WHERE file_id = $1 \
+         AND EXISTS (SELECT 1 FROM audio_files f WHERE f.id = $1 AND f.owner_id = $2)",
+    )
+    .bind(id)
+    .bind(owner_id)
+    .execute(&mut *transaction)
+    .await?;
+    let mine: Option<String> =
+        sqlx::query_scalar("SELECT id FROM audio_files WHERE owner_id = $1 AND id = $2")
+            .bind(owner_id)
+            .bind(id)
+            .fetch_optional(&mut *transaction)
+            .await?;
+    if mine.is_none() {
+        return Ok(false);
+    }
+    for tag in tags {
+        sqlx::query("INSERT INTO audio_tags (file_id, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+            .bind(id)
+            .bind(tag)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains_pattern;
+
+    #[test]
+    fn a_pattern_means_its_letters() {
+        assert_eq!(contains_pattern("50%_\\É"), "%50\\%\\_\\\\é%");
+    }
+}

@@ -1,0 +1,218 @@
+//! Listing, reading, tagging and deleting.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{LIST, UPLOAD, get, stored_names, uploaded, with_form};
+use crate::audio::sounds::{FLAC, MP3, float_wav, sine_wav};
+use crate::audio::{float_wav as decoded_wav, sweep};
+use crate::test_app::TestApp;
+
+fn path_of(file: &Value) -> String {
+    format!("{LIST}/{}", file["id"].as_str().expect("an id"))
+}
+
+fn names(page: &Value) -> Vec<&str> {
+    page["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|file| file["name"].as_str().expect("a name"))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_paged_and_searched() {
+    let app = TestApp::start().await;
+    for (number, name) in ["Kick 1.wav", "Kick_2.wav", "Größe.wav", "100%.wav"].into_iter().enumerate() {
+        uploaded(&app, name, &float_wav(1, 48_000, &[number as f32 / 10.0; 10])).await;
+    }
+    let all = get(&app, LIST).await.expect(200);
+    assert_eq!(names(&all), ["100%.wav", "Größe.wav", "Kick_2.wav", "Kick 1.wav"]);
+    let first = get(&app, &format!("{LIST}?limit=3")).await.expect(200);
+    let cursor = first["next_cursor"].as_str().expect("more");
+    let second = get(&app, &format!("{LIST}?limit=3&cursor={cursor}")).await.expect(200);
+    assert_eq!((names(&first).len(), names(&second)), (3, vec!["Kick 1.wav"]));
+    for (search, expected) in [
+        ("kick", vec!["Kick_2.wav", "Kick 1.wav"]),
+        ("K_2", vec!["Kick_2.wav"]),
+        ("%25", vec!["100%.wav"]),
+        ("GR%C3%96%C3%9FE", vec!["Größe.wav"]),
+        ("nothing", vec![]),
+    ] {
+        let found = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
+        assert_eq!(names(&found), expected, "{search}");
+    }
+    get(&app, &format!("{LIST}?limit=0")).await.problem(400, "bad_query");
+    get(&app, &format!("{LIST}?cursor=x")).await.problem(400, "bad_cursor");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_are_kept_and_found() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
+    uploaded(&app, "b.wav", &sine_wav(550.0, 48_000, 0.1)).await;
+    let tags = format!("{}/tags", path_of(&file));
+    let put = |body: Value| app.local(Method::PUT, &tags).json(&body);
+    let answer = put(json!({ "tags": ["drums", " dark ", "drums"] })).send().await.expect(200);
+    assert_eq!(answer["tags"], json!(["dark", "drums"]));
+    let found = get(&app, &format!("{LIST}?tag=dark")).await.expect(200);
+    assert_eq!(names(&found), ["a.wav"]);
+    assert_eq!(found["items"][0]["tags"], json!(["dark", "drums"]));
+    put(json!({ "tags": [] })).send().await.expect(200);
+    assert_eq!(names(&get(&app, &format!("{LIST}?tag=dark")).await.expect(200)), [""; 0]);
+    for bad in [json!([""]), json!(["x".repeat(65)]), json!(["a\nb"]), json!(vec!["a"; 51])] {
+        put(json!({ "tags": bad })).send().await.problem(400, "bad_tags");
+    }
+    put(json!({ "tag": "x" })).send().await.problem(400, "unexpected_json");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_comes_back_as_it_went_in() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "Größe.mp3", MP3).await;
+    let path = format!("{}/file", path_of(&file));
+    let whole = get(&app, &path).await;
+    assert_eq!((whole.status.as_u16(), whole.bytes.as_slice()), (200, MP3));
+    assert_eq!(whole.header("content-type"), "audio/mpeg");
+    assert!(whole.header("content-disposition").contains("Gr%C3%B6%C3%9Fe.mp3"));
+    assert_eq!(whole.header("accept-ranges"), "bytes");
+    let part = app.local(Method::GET, &path).header("range", "bytes=10-19").send().await;
+    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &MP3[10..20]));
+    assert_eq!(part.header("content-range"), format!("bytes 10-19/{}", MP3.len()));
+    app.local(Method::GET, &path)
+        .header("range", "bytes=9999999-")
+        .send()
+        .await
+        .problem(416, "range_not_satisfiable");
+    let known = app.local(Method::GET, &path).header("if-none-match", whole.header("etag")).send().await;
+    known.expect(304);
+    get(&app, &format!("{path}?sample_rate_hz=48000")).await.problem(400, "bad_query");
+    get(&app, &format!("{path}?format=ogg")).await.problem(400, "bad_query");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn samples_come_as_floats_at_the_files_own_rate() {
+    let app = TestApp::start().await;
+    let samples = [0.5, -0.25, 1.5, 0.125];
+    let file = uploaded(&app, "a.wav", &float_wav(2, 44_100, &samples)).await;
+    let path = format!("{}/file?format=wav32f", path_of(&file));
+    let answer = get(&app, &path).await;
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "audio/wav"));
+    let tail: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    assert_eq!(answer.bytes[decoded_wav::HEADER_BYTES as usize..], tail);
+    let own = get(&app, &format!("{path}&sample_rate_hz=44100")).await;
+    assert_eq!((own.bytes, own.headers.get("etag")), (answer.bytes.clone(), answer.headers.get("etag")));
+    let part = app.local(Method::GET, &path).header("range", "bytes=116-").send().await;
+    assert_eq!((part.status.as_u16(), part.bytes), (206, tail));
+    get(&app, &format!("{path}&sample_rate_hz=12345")).await.problem(400, "bad_query");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn samples_come_at_a_projects_rate() {
+    let app = TestApp::start().await;
+    let frames: Vec<f32> = (0..44_100)
+        .flat_map(|frame| {
+            let turn = std::f64::consts::TAU * f64::from(frame) / 44_100.0;
+            [(turn * 441.0).sin() as f32, (turn * 100.0).cos() as f32]
+        })
+        .collect();
+    let file = uploaded(&app, "a.wav", &float_wav(2, 44_100, &frames)).await;
+    let path = format!("{}/file?format=wav32f&sample_rate_hz=48000", path_of(&file));
+    let answer = get(&app, &path).await;
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "audio/wav"));
+    let planar = |channel: usize| frames.iter().skip(channel).step_by(2).copied().collect::<Vec<f32>>();
+    let expected = dsp_core::resample::resample(44_100, 48_000, &[&planar(0), &planar(1)]).expect("converts");
+    let bytes: Vec<u8> = (0..48_000)
+        .flat_map(|frame| [expected[0][frame], expected[1][frame]])
+        .flat_map(f32::to_le_bytes)
+        .collect();
+    assert!(answer.bytes[decoded_wav::HEADER_BYTES as usize..] == bytes, "other samples than in one piece");
+    // Kept, counted, and gone with the file.
+    assert_eq!(stored_names(&app).len(), 4);
+    let counted = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
+    assert_eq!(counted, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
+    let again = app.local(Method::GET, &path).header("if-none-match", answer.header("etag")).send().await;
+    again.expect(304);
+    sweep(&app.state).await.expect("sweeps");
+    assert_eq!(stored_names(&app).len(), 4);
+    app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
+    assert_eq!(stored_names(&app), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_at_another_rate_needs_room_and_a_ratio() {
+    let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000")]).await;
+    let file = uploaded(&app, "a.wav", &float_wav(1, 8_000, &[0.25; 8_000])).await;
+    let path = format!("{}/file?format=wav32f&sample_rate_hz=96000", path_of(&file));
+    get(&app, &path).await.problem(507, "quota_exceeded");
+    let odd = uploaded(&app, "odd.wav", &float_wav(1, 44_099, &[0.25; 100])).await;
+    let path = format!("{}/file?format=wav32f&sample_rate_hz=48000", path_of(&odd));
+    let detail = get(&app, &path).await.problem(422, "rate_not_converted");
+    assert!(detail.contains("`odd.wav`") && detail.contains("44099 Hz to 48000 Hz"), "{detail}");
+    assert_eq!(stored_names(&app).len(), 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_do_not_see_each_other() {
+    let app = TestApp::start().await;
+    let [one, two] = [app.token_of_new_user("one").await, app.token_of_new_user("two").await];
+    let call = app.remote(Method::POST, UPLOAD).token(&one);
+    let file = with_form(call, &[("mine.flac", FLAC)]).send().await.expect(201)["files"][0].clone();
+    let path = path_of(&file);
+    let paths =
+        [(Method::GET, path.clone()), (Method::GET, format!("{path}/file")), (Method::DELETE, path.clone())];
+    for (method, path) in &paths {
+        app.remote(method.clone(), path).send().await.problem(401, "token_missing");
+        app.remote(method.clone(), path).token(&two).send().await.problem(404, "not_found");
+        // Not even the administrator, who is whoever comes from this machine.
+        app.local(method.clone(), path).send().await.problem(404, "not_found");
+    }
+    let tags = app.remote(Method::PUT, &format!("{path}/tags")).token(&two);
+    tags.json(&json!({ "tags": ["x"] })).send().await.problem(404, "not_found");
+    let theirs = app.remote(Method::GET, LIST).token(&two).send().await.expect(200);
+    assert_eq!(names(&theirs), [""; 0]);
+    app.remote(Method::GET, LIST).send().await.problem(401, "token_missing");
+    app.remote(Method::GET, &path).token(&one).send().await.expect(200);
+    app.remote(Method::DELETE, &path).token(&one).send().await.expect(204);
+    app.remote(Method::GET, &path).token(&one).send().await.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_song_needs_stays() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
+    let id = file["id"].as_str().expect("an id");
+    let song = |id: &str| {
+        json!({ "schema_version": 1, "project_id": "song", "name": "My song", "tracks": [{
+            "id": "t", "kind": "audio",
+            "items": [{ "type": "audio", "id": "i", "start_tick": 0, "length_frames": 100, "server_file_id": id }] }] })
+    };
+    app.local(Method::POST, "/api/v1/projects").json(&song(id)).send().await.expect(201);
+    let detail = app.local(Method::DELETE, &path_of(&file)).send().await.problem(409, "audio_in_use");
+    assert!(detail.contains("the project `My song`"), "{detail}");
+    // An older revision does not hold it, an autosave does.
+    let put = app.local(Method::PUT, "/api/v1/projects/song").header("if-match", "\"1\"");
+    put.json(&song("another")).send().await.expect(200);
+    let draft = json!({ "client_id": "window", "project": song(id) });
+    app.local(Method::PUT, "/api/v1/projects/temp").json(&draft).send().await.expect(200);
+    let detail = app.local(Method::DELETE, &path_of(&file)).send().await.problem(409, "audio_in_use");
+    assert!(detail.contains("the autosave") && !detail.contains("project"), "{detail}");
+    app.local(Method::DELETE, "/api/v1/projects/temp").send().await.expect(204);
+    app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
+    assert_eq!(stored_names(&app), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_removes_what_no_entry_names() {
+    let app = TestApp::start().await;
+    uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
+    let before = stored_names(&app);
+    let folder = app.state.config.storage.dir.join("blobs/audio");
+    let orphan = "0".repeat(64);
+    for name in [format!("{orphan}.original"), format!("{orphan}.peaks"), format!("{orphan}_48000.wav")] {
+        std::fs::write(folder.join(name), b"left over").expect("writes");
+    }
+    sweep(&app.state).await.expect("sweeps");
+    assert_eq!(stored_names(&app), before);
+}
