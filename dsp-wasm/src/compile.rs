@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use dsp_core::effects::equalizer;
 use dsp_core::gain;
 use dsp_core::tempo::TempoMap;
 use schemas::Project;
@@ -155,4 +156,15 @@ impl CompiledSession {
 #[wasm_bindgen(js_name = gainFromDb)]
 pub fn gain_from_db(level_db: f64) -> f32 {
     gain::from_db(level_db)
+}
+
+/// What an equalizer does to sines of some frequencies once its parameters rest, in decibels.
+///
+/// `values` are those of its parameters in the order of the kind's table, each within its range; frequencies at
+/// or above half the sample rate count as just below.
+#[wasm_bindgen(js_name = equalizerResponse)]
+pub fn equalizer_response(values: &[f64], frequencies_hz: &[f64], sample_rate_hz: f64) -> Vec<f64> {
+    let highest_hz = 0.499 * sample_rate_hz;
+    let response = |frequency_hz: &f64| equalizer::response_db(values, frequency_hz.min(highest_hz), sample_rate_hz);
+    frequencies_hz.iter().map(response).collect()
 }

@@ -9,6 +9,7 @@ import {
   resetEffect,
   setEffectBypass,
   setEffectParameter,
+  setImpulse,
   setSideChain,
 } from '../src/project/edit-effects';
 import { duplicateTrack } from '../src/project/edit-tracks';
@@ -224,6 +225,12 @@ describe('chains', () => {
     const listening = setSideChain(project, 'a', 'two', 'b');
     expect(effectsOf(listening, 'a')[1]).toHaveProperty('side_chain', 'b');
     expect(effectsOf(setSideChain(listening, 'a', 'two', null), 'a')[1]).not.toHaveProperty('side_chain');
+  });
+
+  it('take files as responses', () => {
+    const own = setImpulse(song(), 'a', 'two', 'file');
+    expect(effectsOf(own, 'a')[1]).toMatchObject({ impulse: 'file', params: { gain_db: -6, response: 0 } });
+    expect(effectsOf(setImpulse(own, 'a', 'two', null), 'a')[1]).not.toHaveProperty('impulse');
   });
 
   it('are copied with a track, and automation follows the copies', () => {

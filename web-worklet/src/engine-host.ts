@@ -33,6 +33,7 @@ export class EngineHost {
   readonly #gauge: LoadGauge;
   readonly #audioOf = new Map<string, TrackAudio>();
   #trackIds: string[] = [];
+  #watched: EffectName[] = [];
   #inputs: Input[] = [];
   #left = new Float32Array(0);
   #right = new Float32Array(0);
@@ -153,6 +154,9 @@ export class EngineHost {
       case 'setBypass':
         this.#withOwner(command.trackId, (place) => engine.setBypass(place, command.bypass));
         break;
+      case 'watchReductions':
+        this.#watched = command.effects;
+        break;
       case 'loadAudio':
         engine.loadAudio(command.slot, command.audio.left, command.audio.right ?? undefined);
         this.#reply(command.request);
@@ -239,6 +243,15 @@ export class EngineHost {
     values.set(this.#peaks, STATUS_PEAKS);
     this.#post(this.#status);
     this.#askForAudio();
+    if (this.#watched.length > 0) this.#reportReductions();
+  }
+
+  #reportReductions(): void {
+    const db = new Float32Array(this.#watched.length).fill(NaN);
+    this.#watched.forEach((name, index) => {
+      this.#withEffect(name, (place, effect) => (db[index] = this.#engine.gainReductionDb(place, effect) ?? NaN));
+    });
+    this.#post({ type: 'reductions', db });
   }
 
   /** Says what clips will want of audio that is handed over. */

@@ -53,6 +53,8 @@ export type EngineCommands = {
   setEffectBypass: EffectName & { bypass: boolean };
   /** All effects of a track, or of the master. */
   setBypass: { trackId: string | null; bypass: boolean };
+  /** Report from now on how much these effects turn their input down; replaces those of before. */
+  watchReductions: { effects: EffectName[] };
   /** Whole audio for a slot: what clips play, or an impulse response. Answered. */
   loadAudio: { request: number; slot: number; audio: Channels };
   /** Audio for a slot that is handed over as it is wanted. Answered. */
@@ -91,6 +93,8 @@ export type EngineReports = {
   reply: { request: number; error?: string };
   /** Where it is; see the `STATUS_` places. */
   status: { values: Float64Array };
+  /** How much the watched effects turn their input down, in decibels, in their order; NaN where there is no such thing. */
+  reductions: { db: Float32Array };
   /** What the meters of the master measure, ten times a second. */
   meters: MasterMeters;
   /** Audio that clips will want, again and again until it comes. */

@@ -1,6 +1,6 @@
 /** The page's handle on the engine. */
 import type { Project } from '@songfoundry/schemas';
-import { compileSession, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
+import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
   STATUS_FRAME,
@@ -8,6 +8,7 @@ import {
   STATUS_PEAKS,
   STATUS_PLAYING,
   STATUS_UNDERRUNS,
+  type EffectName,
   type EngineCommand,
   type EngineReport,
   type MasterMeters,
@@ -83,6 +84,7 @@ export class SongEngine {
   readonly #audio = new Map<string, AudioFile>();
   readonly #wantedListeners = new Set<(wanted: WantedAudio[]) => void>();
   readonly #statusListeners = new Set<(status: EngineStatus) => void>();
+  #onReductions: ((db: Float32Array) => void) | null = null;
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
@@ -332,6 +334,14 @@ export class SongEngine {
     this.#send({ type: 'allNotesOff' });
   }
 
+  /**
+   * What an equalizer does to sines of some frequencies once its parameters rest, in decibels. `values` are
+   * those of its parameters in the order of the kind's table.
+   */
+  equalizerResponse(values: Float64Array, frequenciesHz: Float64Array): Float64Array {
+    return equalizerResponse(values, frequenciesHz, this.context.sampleRate);
+  }
+
   /** The frame nearest to a tick of the current project, as the engine counts. */
   tickToFrame(tick: number): number {
     return this.#session.tickToFrame(tick);
@@ -346,6 +356,15 @@ export class SongEngine {
   onStatus(listener: (status: EngineStatus) => void): () => void {
     this.#statusListeners.add(listener);
     return () => this.#statusListeners.delete(listener);
+  }
+
+  /**
+   * Calls `listener` about 30 times a second with how much some effects turn their input down, in decibels
+   * in their order, NaN where there is no such thing; in place of those that were watched before.
+   */
+  watchReductions(effects: EffectName[], listener: (db: Float32Array) => void): void {
+    this.#onReductions = listener;
+    this.#send({ type: 'watchReductions', effects });
   }
 
   /** Calls `listener` with what the master's meters measure, until the function it returns is called. */
@@ -365,6 +384,7 @@ export class SongEngine {
     this.#fail('the engine was closed');
     this.#statusListeners.clear();
     this.#meterListeners.clear();
+    this.#onReductions = null;
     this.#wantedListeners.clear();
     this.output.disconnect();
     this.#port.onmessage = null;
@@ -405,6 +425,9 @@ export class SongEngine {
         for (const listener of this.#statusListeners) listener(status);
         break;
       }
+      case 'reductions':
+        this.#onReductions?.(report.db);
+        break;
       case 'meters':
         for (const listener of this.#meterListeners) listener(report);
         break;

@@ -164,4 +164,37 @@ describe('EngineHost', () => {
     bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
     expect(peak(bench.render(9_600))).toBeLessThan(1e-6);
   });
+
+  it('moves effects while they sound, and tells how much they turn down', () => {
+    const bench = withPiano();
+    const effects = [
+      { id: 'squeeze', type: 'builtin' as const, name: 'compressor', params: { threshold_db: -60, ratio: 100, attack_ms: 1 } },
+      { id: 'trim', type: 'builtin' as const, name: 'utility' },
+    ];
+    const [track] = project.tracks;
+    if (!track) throw new Error('the project has no track');
+    // What instruments send to the shared effects does not pass their own.
+    const settings = { reverb: { level_db: -144 }, chorus: { level_db: -144 } };
+    expect(bench.ask({ type: 'setSession', project: { ...project, settings, tracks: [{ ...track, effects }] } })).toBeUndefined();
+    const named = (effectId: string) => ({ trackId: 'piano', effectId });
+    bench.take({ type: 'watchReductions', effects: [named('squeeze'), named('trim'), named('none'), { trackId: null, effectId: 'none' }] });
+    bench.take({ type: 'play' });
+    bench.render(9_600);
+    const squeezed = peak(bench.render(2_400));
+    const report = bench.reports.findLast((one) => one.type === 'reductions');
+    if (report?.type !== 'reductions') throw new Error('no reductions');
+    expect(report.db[0]).toBeGreaterThan(6);
+    expect([...report.db].slice(1)).toEqual([NaN, NaN, NaN]);
+
+    bench.take({ type: 'setEffectBypass', ...named('squeeze'), bypass: true });
+    bench.render(4_800);
+    expect(peak(bench.render(4_800))).toBeGreaterThan(2 * squeezed);
+    bench.take({ type: 'setEffectParameter', ...named('trim'), parameter: 0, value: -144 });
+    bench.render(4_800);
+    expect(peak(bench.render(4_800))).toBeLessThan(1e-4);
+    bench.take({ type: 'watchReductions', effects: [] });
+    const before = bench.reports.filter((one) => one.type === 'reductions').length;
+    bench.render(9_600);
+    expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
+  });
 });

@@ -79,10 +79,19 @@ export const downloadSoundFont = (api: Api, id: string, presets: readonly string
   api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { query: { presets: presets.join(',') } });
 
 export const audioFile = (api: Api, id: string) => api.json<AudioFile>('GET', `/audio/${encodeURIComponent(id)}`);
+/** The newest of the caller's audio files. */
+export const listAudio = (api: Api) => api.json<{ items: AudioFile[] }>('GET', '/audio', { query: { limit: 100 } });
 /** Peaks of a file in audiowaveform's binary layout, 8 bits. */
 export async function audioPeaks(api: Api, id: string, framesPerPixel: number): Promise<ArrayBuffer> {
   const query = { format: 'dat', bits: 8, samples_per_pixel: framesPerPixel };
   return (await api.send('GET', `/audio/${encodeURIComponent(id)}/peaks`, { query })).arrayBuffer();
+}
+
+/** Samples of a file as a 32-bit float WAV at a rate: all of it, or bytes from one place up to another. */
+export async function audioSamples(api: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]): Promise<ArrayBuffer> {
+  const query = { format: 'wav32f', sample_rate_hz: sampleRateHz };
+  const headers = range ? { Range: `bytes=${range[0]}-${range[1] - 1}` } : {};
+  return (await api.send('GET', `/audio/${encodeURIComponent(id)}/file`, { query, headers })).arrayBuffer();
 }
 
 export type SoundFontRenderRequest = {

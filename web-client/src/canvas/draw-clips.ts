@@ -1,6 +1,7 @@
 import { fileIdOf, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../project/audio-time';
 import { itemId } from '../project/edit-items';
 import type { AudioItem, Item, MidiItem, Project } from '../project/model';
+import { audibleTracks } from '../project/routing';
 import { secsAtTick } from '../project/tempo';
 import type { Waveform } from '../project/waveform';
 import { drawGrid } from './draw-grid';
@@ -57,14 +58,14 @@ export function drawClips(
   }
   drawGrid(context, view, project.time_signatures, 0, heightPx);
   const columns = new Columns(scene, widthPx);
+  const audible = audibleTracks(project);
   for (let lane = first; lane <= last; lane++) {
     const track = project.tracks[lane];
     if (!track) continue;
     const top = lane * LANE_PX - scrollTopPx;
     context.fillStyle = PALETTE.line;
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
-    const soloed = project.tracks.some((other) => other.solo);
-    const heard = !track.mute && (!soloed || track.solo);
+    const heard = audible.get(track.id) ?? true;
     for (const item of track.items) {
       // Sections stand on the ruler, by their names.
       if (item.type === 'section') continue;

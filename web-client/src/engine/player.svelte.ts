@@ -11,18 +11,20 @@ import type { InstrumentSound } from '../api/types';
 import {
   AUDITION_TRACK_ID,
   projectForEngine,
-  sameMusic,
   soundsOnly,
   withBanks,
 } from '../project/engine-project';
 import { MASTER_ID, type Project, type SoundFontEngine, type Track } from '../project/model';
-import { audibleTracks } from '../project/routing';
 import { tickAtSecs } from '../project/tempo';
+import type { KindOf } from '../project/automation-targets';
+import { liveChanges, type LiveChange } from '../project/live-changes';
 import type { TrackNeeds } from './bank-plan';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
+import { ClipAudio } from './clip-audio';
 import { MeterBank } from './meters';
 import { Playhead } from './playhead';
+import { Reductions } from './reductions';
 import { ServerSound } from './server-sound.svelte';
 
 export type PlayerState = 'off' | 'starting' | 'ready' | 'unavailable';
@@ -35,10 +37,13 @@ const SILENCE_SECS = 0.25;
 const TAIL_SECS = 5;
 /** How often the figures of the status line change, in milliseconds. */
 const FIGURES_MS = 500;
+/** How long knobs rest before the engine is given a session with what it was told meanwhile, in milliseconds. */
+const SETTLE_MS = 400;
 
 export type PlayerHost = {
   defaultSoundfontId: () => string | null;
   instrumentSound: () => InstrumentSound;
+  kindOf: KindOf;
   failed: (what: string, error: unknown) => void;
 };
 
@@ -60,6 +65,8 @@ export class Player {
   loudness = $state.raw<MasterMeters | null>(null);
   readonly banks: Banks;
   readonly serverSound: ServerSound;
+  readonly clipAudio: ClipAudio;
+  readonly reductions = new Reductions();
 
   #engine = $state.raw<SongEngine | null>(null);
   readonly #host: PlayerHost;
@@ -71,6 +78,9 @@ export class Player {
   #audition: SoundFontEngine | null = null;
   #soundingAudition: SoundFontEngine | null = null;
   #running: Promise<void> | null = null;
+  /** Set while the engine's session lags what it was told, or what it can play. */
+  #unsettled = false;
+  #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #figuresAtMs = 0;
   #stoppedTick = 0;
   #silentSinceFrame = 0;
@@ -82,6 +92,11 @@ export class Player {
     this.banks = new Banks(api, (id, error) => host.failed(`SoundFont ${id} cannot be used`, error));
     this.serverSound = new ServerSound(api, (error) =>
       host.failed('The service could not render a track, so this page plays it itself', error),
+    );
+    this.clipAudio = new ClipAudio(
+      api,
+      () => this.#settle(0),
+      (_id, error) => host.failed('An audio file cannot be played', error),
     );
   }
 
@@ -118,7 +133,8 @@ export class Player {
     this.waiting = true;
     if ((this.#running || !this.#engine) && this.#project) await this.sync(this.#project);
     this.banks.retry();
-    await this.banks.settled();
+    await Promise.all([this.banks.settled(), this.clipAudio.settled()]);
+    await this.#running;
     if (!this.waiting) return;
     this.waiting = false;
     if (!this.#engine) return;
@@ -174,6 +190,11 @@ export class Player {
     if (sound) await this.banks.ready(AUDITION_TRACK_ID);
   }
 
+  /** Lets the engine say how much these effects of a track or the master turn their input down. */
+  watchReductions(owner: string | null, effectIds: readonly string[]): void {
+    this.reductions.watch(this.#engine, owner, effectIds);
+  }
+
   #latencySecs(engine: SongEngine): number {
     const { outputLatency, baseLatency } = engine.context;
     return outputLatency || baseLatency || 0;
@@ -181,11 +202,11 @@ export class Player {
 
   async #catchUp(): Promise<void> {
     await Promise.resolve();
-    while (this.#project && (this.#project !== this.#sounding || this.#audition !== this.#soundingAudition)) {
+    while (this.#project && this.#isBehind()) {
       const project = this.#project;
       const audition = this.#audition;
       try {
-        await this.#take(project, audition);
+        if (!this.#tell(project, audition)) await this.#take(project, audition);
       } catch (error) {
         this.#host.failed('The song cannot be played', error);
       }
@@ -194,11 +215,36 @@ export class Player {
     }
   }
 
+  #isBehind(): boolean {
+    return this.#unsettled || this.#project !== this.#sounding || this.#audition !== this.#soundingAudition;
+  }
+
+  /** Tells the engine of an edit that it can follow at once; answers false when it needs a new session. */
+  #tell(project: Project, audition: SoundFontEngine | null): boolean {
+    const engine = this.#engine;
+    const before = this.#sounding;
+    if (!engine || !before || this.#unsettled || audition !== this.#soundingAudition) return false;
+    const changes = liveChanges(before, project, this.#host.kindOf);
+    if (!changes) return false;
+    for (const change of changes) tellChange(engine, change);
+    if (changes.length > 0) this.#settle(SETTLE_MS);
+    return true;
+  }
+
+  /** Gives the engine a new session after a while, with everything that it was told since the last one. */
+  #settle(afterMs: number): void {
+    clearTimeout(this.#settleTimer);
+    this.#settleTimer = setTimeout(() => {
+      this.#unsettled = true;
+      if (this.#project) void this.sync(this.#project);
+    }, afterMs);
+  }
+
   async #take(project: Project, audition: SoundFontEngine | null): Promise<void> {
     const engine = await this.#start(project.sample_rate_hz);
     if (!engine) return;
-    const before = this.#sounding;
-    if (before && audition === this.#soundingAudition && sameMusic(before, project)) return;
+    this.#unsettled = false;
+    this.clipAudio.assign(engine, project);
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
     const banks = this.banks.assign(engine, this.#needs(engine, forEngine));
     const info = await engine.setProject(withBanks(forEngine, banks));
@@ -258,6 +304,7 @@ export class Player {
       });
       engine.onFailure((detail) => this.#broke(engine, detail));
       this.#engine = engine;
+      this.reductions.ask(engine);
       this.rateHz = engine.context.sampleRate;
       this.state = 'ready';
       return engine;
@@ -324,4 +371,15 @@ export class Player {
     this.underruns = status.underruns;
     this.latencyMs = this.#latencySecs(engine) * 1000;
   }
+}
+
+function tellChange(engine: SongEngine, change: LiveChange): void {
+  if (change.kind === 'send') {
+    engine.setSendGain(change.trackId, change.send, change.levelDb);
+    return;
+  }
+  const trackId = change.owner === MASTER_ID ? null : change.owner;
+  if (change.kind === 'parameter') engine.setEffectParameter(trackId, change.effectId, change.parameter, change.value);
+  else if (change.kind === 'effect-bypass') engine.setEffectBypass(trackId, change.effectId, change.bypass);
+  else engine.setBypass(trackId, change.bypass);
 }

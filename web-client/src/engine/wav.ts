@@ -1,4 +1,4 @@
-/** Reading the WAV that soundfont-render answers with. */
+/** Reading the float WAV files that the service sends. */
 
 /** Channels of 32-bit float samples. */
 export type FloatAudio = { channels: Float32Array<ArrayBuffer>[]; sampleRateHz: number };
@@ -17,15 +17,24 @@ function tagAt(view: DataView, offset: number): string {
   );
 }
 
+/** Where the samples of a WAV file lie. */
+export type FloatWavLayout = {
+  channels: number;
+  sampleRateHz: number;
+  /** Bytes before the first sample. */
+  startBytes: number;
+  frames: number;
+};
+
 /**
- * The channels of a WAV file of 32-bit float samples.
+ * Where the samples lie in a WAV file of 32-bit float, from its beginning.
  *
  * @throws {Error} naming what the bytes are instead.
  */
-export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
+export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
   const view = new DataView(bytes);
   if (bytes.byteLength < 12 || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE') {
-    throw new Error('The rendered audio is not a WAV file.');
+    throw new Error('The audio is not a WAV file.');
   }
   let channels = 0;
   let sampleRateHz = 0;
@@ -41,14 +50,30 @@ export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
       channels = view.getUint16(start + 2, true);
       sampleRateHz = view.getUint32(start + 4, true);
       if (format !== FORMAT_FLOAT || bits !== 32 || channels < 1 || channels > CHANNELS_MAX) {
-        throw new Error(`The rendered audio has ${channels} channels of ${bits} bits, format ${format}; 32-bit float was asked for.`);
+        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; 32-bit float was asked for.`);
       }
     } else if (tag === 'data' && channels > 0) {
-      return { channels: splitChannels(view, start, Math.floor((end - start) / (4 * channels)), channels), sampleRateHz };
+      return { channels, sampleRateHz, startBytes: start, frames: Math.floor(size / (4 * channels)) };
     }
     offset = start + size + (size % 2);
   }
-  throw new Error('The rendered audio ends before its samples.');
+  throw new Error('The audio ends before its samples.');
+}
+
+/**
+ * The channels of a WAV file of 32-bit float samples; what a broken-off file has of them.
+ *
+ * @throws {Error} naming what the bytes are instead.
+ */
+export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
+  const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);
+  const there = Math.min(frames, Math.floor((bytes.byteLength - startBytes) / (4 * channels)));
+  return { channels: splitChannels(new DataView(bytes), startBytes, there, channels), sampleRateHz };
+}
+
+/** Channels of interleaved 32-bit float samples, as they lie in a WAV file. */
+export function readFloatSamples(bytes: ArrayBuffer, channels: number): Float32Array<ArrayBuffer>[] {
+  return splitChannels(new DataView(bytes), 0, Math.floor(bytes.byteLength / (4 * channels)), channels);
 }
 
 function splitChannels(view: DataView, start: number, frames: number, count: number): Float32Array<ArrayBuffer>[] {

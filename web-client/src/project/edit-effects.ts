@@ -105,6 +105,19 @@ export function setSideChain(project: Project, owner: string, id: string, source
   return updateEffect(project, owner, id, (effect) => withSideChain(effect, source));
 }
 
+/** The parameter by which a convolution chooses its response, and its value for a file of one's own. */
+const RESPONSE = { parameter: 'response', own: 0 };
+
+/** Makes an audio file the response of a convolution, and lets it play that; null: no file. */
+export function setImpulse(project: Project, owner: string, id: string, fileId: string | null): Project {
+  return updateEffect(project, owner, id, (effect) => {
+    if (effect.type !== 'builtin') return effect;
+    const { impulse: _before, ...rest } = effect;
+    if (fileId === null) return rest;
+    return { ...rest, impulse: fileId, params: { ...rest.params, [RESPONSE.parameter]: RESPONSE.own } };
+  });
+}
+
 /** Copies of a chain and of what automates it, under new ids of their own. */
 export function copyOfChain(track: Track): Pick<Track, 'effects' | 'automation'> {
   const { effects = [], automation } = track;

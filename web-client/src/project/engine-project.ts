@@ -49,7 +49,7 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
 const BANK_SELECT = [0, 32];
 
 /** The track with no more than what says which presets it plays. */
-export function soundsOnly(track: Track): Track {
+export function soundsOnly({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
   const items = track.items.flatMap((item): Item[] => {
     if (item.type !== 'midi') return [];
     const controls = item.controls.filter(
@@ -57,28 +57,6 @@ export function soundsOnly(track: Track): Track {
     );
     return [{ ...item, notes: [], controls }];
   });
-  return { ...track, items };
-}
-
-/** What the engine learns of a track by a new session only. */
-const MUSIC_OF_TRACK = ['kind', 'items', 'synth_engine', 'effects', 'bypass', 'sends', 'output', 'automation'] as const;
-
-/** Whether two projects differ in nothing but faders, pans, mutes, solos, names and colours. */
-export function sameMusic(a: Project, b: Project): boolean {
-  return (
-    a.sample_rate_hz === b.sample_rate_hz &&
-    a.tempo_map === b.tempo_map &&
-    a.settings === b.settings &&
-    a.master.effects === b.master.effects &&
-    a.master.automation === b.master.automation &&
-    a.tracks.length === b.tracks.length &&
-    a.tracks.every((track, index) => {
-      const other = b.tracks[index];
-      return (
-        other !== undefined &&
-        track.id === other.id &&
-        MUSIC_OF_TRACK.every((field) => track[field] === other[field])
-      );
-    })
-  );
+  const plain = { id, name, kind, color, volume_db, pan, mute, solo, items };
+  return synth_engine ? { ...plain, synth_engine } : plain;
 }

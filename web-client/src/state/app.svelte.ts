@@ -44,6 +44,7 @@ export class App {
   readonly player = new Player(this.session.api, {
     defaultSoundfontId: () => this.session.capabilities?.default_soundfont_id ?? this.catalog.defaultId,
     instrumentSound: () => this.instrumentSound,
+    kindOf: (effect) => this.effectTable.kindOf(effect),
     failed: (what, error) => this.notices.failed(what, error),
   });
   readonly keys = new LiveKeys(this.player, () => this.#liveTarget());

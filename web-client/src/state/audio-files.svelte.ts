@@ -2,7 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import type { Api } from '../api/client';
-import { audioFile, audioPeaks } from '../api/endpoints';
+import { audioFile, audioPeaks, listAudio } from '../api/endpoints';
 import type { AudioFile } from '../api/types';
 import { uploadAudio } from '../api/upload';
 import { fileIdOf } from '../project/audio-time';
@@ -20,6 +20,8 @@ export type Upload = { name: string; share: number; cancel: () => void };
 export class AudioFiles {
   /** Files that could not be found, and why. */
   readonly missing = new SvelteMap<string, string>();
+  /** The newest files of the service, once they were asked for. */
+  listed = $state.raw<readonly AudioFile[]>([]);
   uploads = $state.raw<readonly Upload[]>([]);
   readonly #api: Api;
   readonly #files = new SvelteMap<string, AudioFile>();
@@ -57,6 +59,15 @@ export class AudioFiles {
         this.#asked.add(id);
         void this.#learnOf(id);
       }
+    }
+  }
+
+  /** Reads the list of files anew. */
+  async list(): Promise<void> {
+    try {
+      this.listed = (await listAudio(this.#api)).items;
+    } catch {
+      // The list stays as it was; a file that is chosen and missing says so by itself.
     }
   }
 

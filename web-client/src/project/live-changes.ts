@@ -1,0 +1,80 @@
+/** What of an edit the engine can be told at once, without a session of its own. */
+import { storedValue } from './effect-kinds';
+import type { KindOf } from './automation-targets';
+import { MASTER_ID, type Effect, type Project, type Send } from './model';
+
+export type LiveChange =
+  | { kind: 'parameter'; owner: string; effectId: string; parameter: number; value: number }
+  | { kind: 'effect-bypass'; owner: string; effectId: string; bypass: boolean }
+  | { kind: 'bypass'; owner: string; bypass: boolean }
+  | { kind: 'send'; trackId: string; send: number; levelDb: number };
+
+/** What nothing but a new session tells. */
+const SONG_FIELDS = ['sample_rate_hz', 'tempo_map', 'settings'] as const;
+const TRACK_FIELDS = ['id', 'kind', 'items', 'synth_engine', 'output', 'automation'] as const;
+
+/**
+ * The changes of effects and sends by which two projects differ, faders, pans, mutes, solos, names and
+ * colours aside; null when they differ in something else.
+ */
+export function liveChanges(before: Project, after: Project, kindOf: KindOf): LiveChange[] | null {
+  const sameSong = SONG_FIELDS.every((field) => before[field] === after[field]);
+  if (!sameSong || before.tracks.length !== after.tracks.length) return null;
+  if (before.master.automation !== after.master.automation) return null;
+  const changes: LiveChange[] = [];
+  const found = effectChanges(MASTER_ID, before.master.effects, after.master.effects, kindOf);
+  if (!found) return null;
+  changes.push(...found);
+  for (const [place, track] of after.tracks.entries()) {
+    const old = before.tracks[place];
+    if (!old || TRACK_FIELDS.some((field) => old[field] !== track[field])) return null;
+    const effects = effectChanges(track.id, old.effects, track.effects, kindOf);
+    const sends = sendChanges(track.id, old.sends, track.sends);
+    if (!effects || !sends) return null;
+    changes.push(...effects, ...sends);
+    if (Boolean(old.bypass) !== Boolean(track.bypass)) {
+      changes.push({ kind: 'bypass', owner: track.id, bypass: Boolean(track.bypass) });
+    }
+  }
+  return changes;
+}
+
+function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [], kindOf: KindOf): LiveChange[] | null {
+  if (before === after) return [];
+  if (before.length !== after.length) return null;
+  const changes: LiveChange[] = [];
+  for (const [place, effect] of after.entries()) {
+    const old = before[place];
+    if (old === effect) continue;
+    if (!old || settings(old) !== settings(effect)) return null;
+    const kind = kindOf(effect);
+    if (!kind) return null;
+    kind.parameters.forEach((described, parameter) => {
+      const value = storedValue(described, effect.params?.[described.id]);
+      if (value === storedValue(described, old.params?.[described.id])) return;
+      changes.push({ kind: 'parameter', owner, effectId: effect.id, parameter, value });
+    });
+    if (Boolean(old.bypass) !== Boolean(effect.bypass)) {
+      changes.push({ kind: 'effect-bypass', owner, effectId: effect.id, bypass: Boolean(effect.bypass) });
+    }
+  }
+  return changes;
+}
+
+/** Everything of an effect but its parameters and its bypass, as text. */
+function settings(effect: Effect): string {
+  const { params: _params, bypass: _bypass, ...rest } = effect;
+  return JSON.stringify(rest);
+}
+
+function sendChanges(trackId: string, before: Send[] = [], after: Send[] = []): LiveChange[] | null {
+  if (before === after) return [];
+  if (before.length !== after.length) return null;
+  const changes: LiveChange[] = [];
+  for (const [place, { to, level_db: levelDb = 0, pre_fader: pre = false }] of after.entries()) {
+    const old = before[place];
+    if (!old || old.to !== to || (old.pre_fader ?? false) !== pre) return null;
+    if ((old.level_db ?? 0) !== levelDb) changes.push({ kind: 'send', trackId, send: place, levelDb });
+  }
+  return changes;
+}

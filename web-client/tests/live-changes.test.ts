@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+
+import { filesOf } from '../src/engine/clip-audio';
+import { addEffect, setEffectBypass, setEffectParameter, setSideChain } from '../src/project/edit-effects';
+import type { EffectKind } from '../src/project/effect-kinds';
+import { liveChanges } from '../src/project/live-changes';
+import { MASTER_ID, type Project } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import { changeSend } from '../src/project/routing';
+import { updateTrack } from '../src/project/update-track';
+
+const KIND: EffectKind = {
+  id: 'utility',
+  name: 'Utility',
+  group: 'utility',
+  has_side_chain: false,
+  parameters: [
+    { id: 'balance', name: 'Balance', unit: 'number', min: -1, max: 1, default: 0, scale: 'linear', choices: [] },
+    { id: 'mono', name: 'Mono', unit: 'number', min: 0, max: 1, default: 0, scale: 'switch', choices: [] },
+  ],
+};
+
+function song(): Project {
+  const effect = (id: string) => ({ id, type: 'builtin', name: 'utility' });
+  return normaliseProject({
+    schema_version: 1,
+    project_id: 'p',
+    tracks: [
+      {
+        id: 'a',
+        kind: 'audio',
+        effects: [effect('one'), { ...effect('two'), impulse: 'room' }],
+        sends: [{ to: 'r' }],
+        items: [{ type: 'audio', id: 'take', start_tick: 0, source: { server_file_id: 'file' } }],
+      },
+      { id: 'r', kind: 'bus' },
+    ],
+    master: { effects: [effect('three')] },
+  });
+}
+
+const BEFORE = song();
+const live = (after: Project) => liveChanges(BEFORE, after, () => KIND);
+
+describe('edits that the engine is told at once', () => {
+  it('are those of parameters, bypasses and sends', () => {
+    let after = setEffectParameter(BEFORE, 'a', 'two', 'mono', true);
+    after = setEffectParameter(after, MASTER_ID, 'three', 'balance', -0.5);
+    after = setEffectBypass(after, 'a', 'one', true);
+    after = changeSend(after, 'a', 'r', { level_db: -9 });
+    after = updateTrack(after, 'a', (track) => ({ ...track, bypass: true, volume_db: -3, mute: true }));
+    expect(live(after)).toEqual([
+      { kind: 'parameter', owner: MASTER_ID, effectId: 'three', parameter: 0, value: -0.5 },
+      { kind: 'effect-bypass', owner: 'a', effectId: 'one', bypass: true },
+      { kind: 'parameter', owner: 'a', effectId: 'two', parameter: 1, value: 1 },
+      { kind: 'send', trackId: 'a', send: 0, levelDb: -9 },
+      { kind: 'bypass', owner: 'a', bypass: true },
+    ]);
+  });
+
+  it('are none where nothing that sounds changed', () => {
+    expect(live(updateTrack(BEFORE, 'a', (track) => ({ ...track, name: 'Other' })))).toEqual([]);
+  });
+
+  it('are no others', () => {
+    expect(live(addEffect(BEFORE, 'a', KIND).project)).toBeNull();
+    expect(live(setSideChain(BEFORE, 'a', 'one', 'r'))).toBeNull();
+    expect(live(changeSend(BEFORE, 'a', 'r', { pre_fader: true }))).toBeNull();
+    expect(live(updateTrack(BEFORE, 'a', (track) => ({ ...track, automation: [] })))).toBeNull();
+    expect(live({ ...BEFORE, tracks: BEFORE.tracks.slice(1) })).toBeNull();
+    expect(liveChanges(BEFORE, setEffectBypass(BEFORE, 'a', 'one', true), () => null)).toBeNull();
+  });
+});
+
+describe('files of a song', () => {
+  it('are those of its clips and of its effects', () => {
+    expect(filesOf(BEFORE)).toEqual({ clips: new Set(['file']), impulses: new Set(['room']) });
+  });
+});
