@@ -16,7 +16,7 @@ use crate::effects::CONTROL_FRAMES;
 use crate::effects::fade::Fade;
 use crate::effects::lfo::{Phase, sine};
 use crate::effects::line::Line;
-use crate::synth::transpose;
+use crate::simd::transpose;
 
 /// Lines of the network.
 pub(super) const LINES: usize = 16;
