@@ -2,12 +2,13 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::delay::Delay;
 use crate::effects::{
     CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LOUDEST, MusicalTime,
 };
+use crate::join::Join;
 
 /// How long a parameter that somebody moves by hand takes to follow, in seconds.
 const FOLLOW_SECS: f64 = 0.02;
@@ -25,35 +26,21 @@ pub struct Slot {
     /// Share of the effect's output: 0 while it is bypassed.
     wet: Glide,
     dry: [Delay; 2],
+    /// Share of the input that passes by as it comes, without even the latency: what comes and goes
+    /// while the session plays fades between that and its output.
+    direct: Glide,
+    /// Frames for which nothing of a new effect is heard yet, for its latency.
+    wait_frames: u32,
+    /// Whether it only fades.
+    leaves: bool,
 }
 
-/// A delay by whole frames.
-struct Delay {
-    values: Vec<f32>,
-    place: usize,
-}
-
-impl Delay {
-    fn new(frames: usize) -> Self {
-        Self { values: vec![0.0; frames], place: 0 }
-    }
-
-    fn next(&mut self, value: f32) -> f32 {
-        let Some(stored) = self.values.get_mut(self.place) else {
-            return value;
-        };
-        let delayed = core::mem::replace(stored, value);
-        self.place += 1;
-        if self.place == self.values.len() {
-            self.place = 0;
-        }
-        delayed
-    }
-
-    fn clear(&mut self) {
-        self.values.fill(0.0);
-        self.place = 0;
-    }
+/// An effect of a chain that changes.
+pub enum Wanted {
+    /// One that is in the chain already, by its place.
+    Kept(usize),
+    /// A new one.
+    New(Slot),
 }
 
 impl Slot {
@@ -68,6 +55,9 @@ impl Slot {
             values: kind.parameters.iter().map(|parameter| parameter.default).collect(),
             wet: Glide::new(1.0),
             dry: [Delay::new(latency_frames), Delay::new(latency_frames)],
+            direct: Glide::new(0.0),
+            wait_frames: 0,
+            leaves: false,
         }
     }
 
@@ -97,6 +87,24 @@ impl Slot {
         self.effect.set(parameter, value, glide_frames);
     }
 
+    /// Comes into a chain that sounds.
+    fn enter(&mut self, fade_frames: u32) {
+        self.direct = Glide::new(1.0);
+        self.direct.set(0.0, fade_frames);
+        self.wait_frames = u32::try_from(self.effect.latency_frames()).unwrap_or(u32::MAX);
+    }
+
+    /// Goes from a chain that sounds.
+    fn leave(&mut self, fade_frames: u32) {
+        self.leaves = true;
+        self.wait_frames = 0;
+        self.direct.set(1.0, fade_frames);
+    }
+
+    fn has_gone(&self) -> bool {
+        self.leaves && self.direct.is_at_rest()
+    }
+
     /// Passes the signal around the effect from here on, or no longer.
     fn set_bypass(&mut self, bypass: bool, glide_frames: u32) {
         self.wet.set(if bypass { 0.0 } else { 1.0 }, glide_frames);
@@ -106,15 +114,39 @@ impl Slot {
         self.effect.reset(frame);
         self.wet.jump();
         self.dry.iter_mut().for_each(Delay::clear);
+        self.direct.jump();
+        self.wait_frames = 0;
     }
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+        if self.direct.is_at_rest() {
+            if !self.leaves {
+                self.work([left, right], side);
+            }
+            return;
+        }
+        let mut direct = [[0.0; CONTROL_FRAMES]; 2];
+        for (direct, values) in direct.iter_mut().zip([&*left, &*right]) {
+            direct[..values.len()].copy_from_slice(values);
+        }
+        self.work([&mut *left, &mut *right], side);
+        for frame in 0..left.len() {
+            let share = if self.wait_frames > 0 { self.direct.value() } else { self.direct.next() } as f32;
+            self.wait_frames = self.wait_frames.saturating_sub(1);
+            for (values, direct) in [&mut *left, &mut *right].into_iter().zip(&direct) {
+                values[frame] = values[frame] * (1.0 - share) + direct[frame] * share;
+            }
+        }
+    }
+
+    /// The effect's output, or its input delayed while it is bypassed.
+    fn work(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         let mut dry = [[0.0; CONTROL_FRAMES]; 2];
         for ((dry, delay), values) in dry.iter_mut().zip(&mut self.dry).zip([&*left, &*right]) {
-            for (dry, value) in dry.iter_mut().zip(values) {
-                *dry = delay.next(*value);
-            }
+            let dry = &mut dry[..frames];
+            dry.copy_from_slice(values);
+            delay.process(dry);
         }
         // A bypassed effect goes on working: it is there at once when it is wanted again.
         self.effect.process([&mut *left, &mut *right], side);
@@ -133,18 +165,14 @@ impl Slot {
 }
 
 /// Brings values into the range that effects are given.
-fn make_fit(audio: [&mut [f32]; 2]) {
-    for value in audio.into_iter().flatten() {
-        let magnitude = value.abs();
-        // No comparison holds for what is no number.
-        let fits = (FAINTEST..=LOUDEST).contains(&magnitude);
-        *value = if fits {
-            *value
-        } else if magnitude > LOUDEST {
-            LOUDEST.copysign(*value)
-        } else {
-            0.0
-        };
+pub(crate) fn make_fit(audio: [&mut [f32]; 2]) {
+    for values in audio {
+        for value in values {
+            let magnitude = value.abs();
+            // No comparison holds for what is no number.
+            let heard = if magnitude >= FAINTEST { *value } else { 0.0 };
+            *value = if magnitude > LOUDEST { LOUDEST.copysign(*value) } else { heard };
+        }
     }
 }
 
@@ -155,13 +183,15 @@ fn make_fit(audio: [&mut [f32]; 2]) {
 pub struct Chain {
     sample_rate_hz: u32,
     clock: u64,
+    /// Also those that fade, each where it was.
     slots: Vec<Slot>,
+    join: Join,
 }
 
 impl Chain {
     /// A chain without effects, at frame 0.
     pub fn new(sample_rate_hz: u32) -> Self {
-        Self { sample_rate_hz, clock: 0, slots: Vec::new() }
+        Self { sample_rate_hz, clock: 0, slots: Vec::new(), join: Join::new(sample_rate_hz) }
     }
 
     /// Puts an effect at the end.
@@ -171,13 +201,50 @@ impl Chain {
     }
 
     /// Its effects, in the order in which they are heard.
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
+    pub fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|slot| !slot.leaves)
     }
 
-    /// Takes its effects away, so that they can be put together anew.
-    pub fn take_slots(&mut self) -> Vec<Slot> {
-        core::mem::take(&mut self.slots)
+    fn slot(&mut self, place: usize) -> Option<&mut Slot> {
+        self.slots.iter_mut().filter(|slot| !slot.leaves).nth(place)
+    }
+
+    /// Goes on with these effects in this order, without a click: the state of those that are kept
+    /// sounds on, new ones fade in when their latency has passed, the others fade out where they were.
+    /// What is kept twice, or is not there, is passed over.
+    pub fn change(&mut self, wanted: Vec<Wanted>) {
+        let fade_frames = self.frames(BYPASS_SECS);
+        let mut old: Vec<Option<Slot>> =
+            core::mem::take(&mut self.slots).into_iter().filter(|slot| !slot.has_gone()).map(Some).collect();
+        let places: Vec<usize> =
+            (0..old.len()).filter(|&place| old[place].as_ref().is_some_and(|slot| !slot.leaves)).collect();
+        // Each with its place in the old order.
+        let mut slots: Vec<(Option<usize>, Slot)> = Vec::with_capacity(wanted.len() + old.len());
+        for wanted in wanted {
+            match wanted {
+                Wanted::Kept(place) => {
+                    let kept = places.get(place).and_then(|&place| Some((Some(place), old[place].take()?)));
+                    slots.extend(kept);
+                }
+                Wanted::New(mut slot) => {
+                    slot.reset(self.clock);
+                    slot.enter(fade_frames);
+                    slots.push((None, slot));
+                }
+            }
+        }
+        if !slots.iter().filter_map(|(place, _)| *place).is_sorted() {
+            self.join.begin();
+        }
+        for (place, slot) in old.into_iter().enumerate() {
+            let Some(mut slot) = slot else { continue };
+            if !slot.leaves {
+                slot.leave(fade_frames);
+            }
+            let before = slots.iter().rposition(|(other, _)| other.is_some_and(|other| other < place));
+            slots.insert(before.map_or(0, |before| before + 1), (Some(place), slot));
+        }
+        self.slots = slots.into_iter().map(|(_, slot)| slot).collect();
     }
 
     /// Whether it changes nothing, for it has no effects.
@@ -187,12 +254,18 @@ impl Chain {
 
     /// Frames by which the output lags the input, bypassed effects included.
     pub fn latency_frames(&self) -> usize {
-        self.slots.iter().map(|slot| slot.effect.latency_frames()).sum()
+        self.slots().map(|slot| slot.effect.latency_frames()).sum()
+    }
+
+    /// Frames by which the input of an effect lags that of the chain.
+    pub fn latency_frames_before(&self, place: usize) -> usize {
+        self.slots().take(place).map(|slot| slot.effect.latency_frames()).sum()
     }
 
     /// Falls silent and stands at `frame` of the session.
     pub fn reset(&mut self, frame: u64) {
         self.clock = frame;
+        self.join.reset();
         self.slots.iter_mut().for_each(|slot| slot.reset(frame));
     }
 
@@ -204,7 +277,7 @@ impl Chain {
     /// Moves a parameter as an automation does: in so many frames. Nothing if there is no such
     /// effect or parameter.
     pub fn automate(&mut self, slot: usize, parameter: usize, value: f64, glide_frames: u32) {
-        if let Some(slot) = self.slots.get_mut(slot) {
+        if let Some(slot) = self.slot(slot) {
             slot.set(parameter, value, glide_frames);
         }
     }
@@ -214,10 +287,21 @@ impl Chain {
         self.automate(slot, parameter, value, self.frames(FOLLOW_SECS));
     }
 
+    /// As [`Self::set`], unless the parameter was set to this value last.
+    pub(crate) fn set_if_other(&mut self, slot: usize, parameter: usize, value: f64) {
+        let is_set = |slot: &Slot| {
+            let described = slot.kind.parameters.get(parameter);
+            described.is_none_or(|described| slot.values[parameter] == described.clamp(value))
+        };
+        if !self.slots().nth(slot).is_none_or(is_set) {
+            self.set(slot, parameter, value);
+        }
+    }
+
     /// Passes the signal around an effect from here on, or no longer, without a click.
     pub fn set_bypass(&mut self, slot: usize, bypass: bool) {
         let glide_frames = self.frames(BYPASS_SECS);
-        if let Some(slot) = self.slots.get_mut(slot) {
+        if let Some(slot) = self.slot(slot) {
             slot.set_bypass(bypass, glide_frames);
         }
     }
@@ -228,7 +312,7 @@ impl Chain {
 
     /// How much an effect turns its input down now, in decibels, where it does such a thing.
     pub fn gain_reduction_db(&self, slot: usize) -> Option<f32> {
-        self.slots.get(slot)?.effect.gain_reduction_db()
+        self.slots().nth(slot)?.effect.gain_reduction_db()
     }
 
     /// Processes left and right in place, any number of frames. `sides` has an entry for each effect: what
@@ -240,13 +324,15 @@ impl Chain {
             let step = done..left.len().min(done + to_control_place);
             let (left, right) = (&mut left[step.clone()], &mut right[step.clone()]);
             make_fit([&mut *left, &mut *right]);
-            for (place, slot) in self.slots.iter_mut().enumerate() {
-                let side = sides.get(place).copied().flatten();
+            let mut sides = sides.iter();
+            for slot in &mut self.slots {
+                let side = if slot.leaves { None } else { sides.next().copied().flatten() };
                 let side = side.map(|side| side.map(|values| &values[step.clone()]));
                 slot.process([&mut *left, &mut *right], side);
             }
-            self.clock += step.len() as u64;
+            self.clock = self.clock.wrapping_add(step.len() as u64);
             done = step.end;
         }
+        self.join.process([left, right]);
     }
 }

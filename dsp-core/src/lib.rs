@@ -29,12 +29,16 @@ extern crate alloc;
 pub mod analysis;
 pub mod block;
 pub mod chain;
+mod delay;
 pub mod dither;
 pub mod downmix;
 pub mod effects;
+pub mod fft;
 pub mod gain;
+mod join;
 mod kaiser;
 pub mod limiter;
+mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod peaks;

@@ -1,22 +1,15 @@
 //! The look-ahead limiter of the mix: a sample-peak ceiling that no output exceeds.
 //!
-//! The gain that each frame needs, `ceiling / peak`, is held at its minimum over the look-ahead
-//! window and then averaged over a window of the same length. The average of minima that
-//! all include a peak is never above what the peak needs, so the ceiling holds by
-//! construction, and the averaging makes the gain move smoothly (Signalsmith's and Giannoulis'
-//! descriptions of peak limiting both build on this). The running average is kept in integers:
-//! it cannot drift, and it is the same on every machine. A signal below the ceiling passes
-//! unchanged, to the bit, delayed by [`LimiterProcessor::latency_frames`].
+//! Its gain is that of `lookahead.rs`. A signal below the ceiling passes unchanged, to the bit, delayed by
+//! [`LimiterProcessor::latency_frames`].
 
-use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::lookahead::LookaheadGain;
+
 /// The ceiling of the offline mix, in dBFS.
 pub const MIX_CEILING_DBFS: f64 = -3.0;
-
-/// Gains are averaged as multiples of 2^-32.
-const UNITY: u64 = 1 << 32;
 
 /// What a limiter is made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,19 +36,11 @@ impl LimiterConfig {
 pub struct LimiterProcessor {
     ceiling: f32,
     release_per_frame: f64,
-    window_frames: usize,
+    gain: LookaheadGain,
     /// The signal on its way through the look-ahead.
     delay: Vec<(f32, f32)>,
-    /// Averaged gains, as multiples of 1/[`UNITY`].
-    held_gains: Vec<u64>,
-    held_sum: u64,
-    /// Place of the frame in `delay` and `held_gains` that comes out next.
+    /// Place of the frame in `delay` that comes out next.
     place: usize,
-    /// Falling candidates for the minimum of the window: frame number and needed gain.
-    minima: VecDeque<(u64, f32)>,
-    frame: u64,
-    /// In double precision: close to 1 the steps of a slow recovery vanish in an f32.
-    released_gain: f64,
 }
 
 impl LimiterProcessor {
@@ -67,31 +52,23 @@ impl LimiterProcessor {
         Self {
             ceiling: crate::gain::from_db(config.ceiling_dbfs),
             release_per_frame: 1.0 - libm::exp(-1.0 / release_frames),
-            window_frames,
+            // What a frame needs is held until that frame comes out.
+            gain: LookaheadGain::new(window_frames, window_frames + 1),
             delay: vec![(0.0, 0.0); window_frames],
-            held_gains: vec![UNITY; window_frames],
-            held_sum: UNITY * window_frames as u64,
             place: 0,
-            minima: VecDeque::with_capacity(window_frames + 1),
-            frame: 0,
-            released_gain: 1.0,
         }
     }
 
     /// Frames by which the output lags the input.
     pub fn latency_frames(&self) -> usize {
-        self.window_frames
+        self.delay.len()
     }
 
     /// Back to the state of a new limiter.
     pub fn reset(&mut self) {
         self.delay.fill((0.0, 0.0));
-        self.held_gains.fill(UNITY);
-        self.held_sum = UNITY * self.window_frames as u64;
         self.place = 0;
-        self.minima.clear();
-        self.frame = 0;
-        self.released_gain = 1.0;
+        self.gain.reset();
     }
 
     /// Limits `left` and `right` in place. Both have the same length, any length; values that
@@ -100,72 +77,30 @@ impl LimiterProcessor {
         for (left, right) in left.iter_mut().zip(right.iter_mut()) {
             let (new_left, new_right) = (finite(*left), finite(*right));
             let loud = new_left.abs().max(new_right.abs()) > self.ceiling;
-            (*left, *right) = if loud || !self.is_at_rest() {
+            (*left, *right) = if loud || !self.gain.is_at_rest() {
                 self.process_frame(new_left, new_right)
             } else {
-                self.pass_frame(new_left, new_right)
+                self.delay_frame(new_left, new_right)
             };
         }
     }
 
-    /// Whether every gain in memory is 1, so that a frame below the ceiling changes none.
-    fn is_at_rest(&self) -> bool {
-        self.minima.is_empty() && self.held_sum == UNITY * self.window_frames as u64
-    }
-
-    /// What [`Self::process_frame`] does at rest to a frame below the ceiling.
-    fn pass_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
+    fn delay_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
         let delayed = core::mem::replace(&mut self.delay[self.place], (left, right));
         self.place += 1;
-        if self.place == self.window_frames {
+        if self.place == self.delay.len() {
             self.place = 0;
         }
-        self.frame += 1;
         delayed
     }
 
     fn process_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
         let peak = left.abs().max(right.abs());
         let needed = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
-        self.remember_minimum(needed);
-        let minimum = self.minima.front().map_or(1.0, |(_, gain)| f64::from(*gain));
-        // Falls at once, recovers exponentially; ends exactly at 1.
-        self.released_gain = if minimum < self.released_gain {
-            minimum
-        } else {
-            let risen = self.released_gain + (minimum - self.released_gain) * self.release_per_frame;
-            if minimum - risen < 1e-6 { minimum } else { risen }
-        };
-        // Truncation rounds the gain down, so the ceiling still holds.
-        let held = (self.released_gain * UNITY as f64) as u64;
-        self.held_sum = self.held_sum - self.held_gains[self.place] + held;
-        self.held_gains[self.place] = held;
-        let (delayed_left, delayed_right) = core::mem::replace(&mut self.delay[self.place], (left, right));
-        self.place = (self.place + 1) % self.window_frames;
-        self.frame += 1;
-
-        let average = self.held_sum / self.window_frames as u64;
-        if average == UNITY {
-            return (delayed_left, delayed_right);
-        }
-        let gain = (average as f64 / UNITY as f64) as f32;
+        let gain = self.gain.next(needed, self.release_per_frame);
+        let (left, right) = self.delay_frame(left, right);
         let limit = |value: f32| (value * gain).clamp(-self.ceiling, self.ceiling);
-        (limit(delayed_left), limit(delayed_right))
-    }
-
-    /// Keeps `minima` a falling-to-rising list of which the front is the minimum of the last
-    /// `window_frames + 1` needed gains: the delayed frame's own and all that follow it. A gain of 1
-    /// limits nothing and is left out.
-    fn remember_minimum(&mut self, needed: f32) {
-        while needed < 1.0 && self.minima.back().is_some_and(|&(_, gain)| gain >= needed) {
-            self.minima.pop_back();
-        }
-        if self.minima.front().is_some_and(|&(frame, _)| frame + (self.window_frames as u64) < self.frame) {
-            self.minima.pop_front();
-        }
-        if needed < 1.0 {
-            self.minima.push_back((self.frame, needed));
-        }
+        (limit(left), limit(right))
     }
 }
 

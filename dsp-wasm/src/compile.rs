@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use dsp_core::gain;
 use dsp_core::tempo::TempoMap;
 use schemas::Project;
+use schemas::session::{AudioPlace, Compiled, Sounds};
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 /// A project in the engine's terms, ready to be sent to the audio thread.
@@ -12,6 +14,7 @@ use wasm_bindgen::prelude::*;
 pub struct CompiledSession {
     bytes: Vec<u8>,
     track_ids: Vec<String>,
+    left_out: Vec<String>,
     length_frames: u64,
     sample_rate_hz: u32,
     tempo: TempoMap,
@@ -21,7 +24,9 @@ pub struct CompiledSession {
 ///
 /// `project` is a project as the service gave it. `bank_slots` maps SoundFont ids to the slots
 /// in which the engine holds them, as a JavaScript object of numbers; a track that names no bank
-/// plays the one in `default_slot`. Tracks whose bank is in no slot are silent.
+/// plays the one in `default_slot`. Tracks whose bank is in no slot are silent. `audio` maps the service's
+/// ids of audio files to objects of their `slot`, their `frames` at the engine's sample rate, and the file's own
+/// rate as `fileRateHz`; nothing is no file at all.
 ///
 /// # Errors
 ///
@@ -32,22 +37,53 @@ pub fn compile_session(
     bank_slots: JsValue,
     default_slot: Option<u32>,
     sample_rate_hz: u32,
+    audio: JsValue,
 ) -> Result<CompiledSession, JsError> {
     let project = read(project)?;
     let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots)
         .map_err(|error| JsError::new(&format!("bank slots must be an object of numbers: {error}")))?;
-    let slot_of = |id: Option<&str>| match id {
-        Some(id) => bank_slots.get(id).copied(),
-        None => default_slot,
-    };
-    let session = schemas::session::build(&project, sample_rate_hz, slot_of)?;
+    let audio: Option<HashMap<String, AudioFile>> = serde_wasm_bindgen::from_value(audio)
+        .map_err(|error| JsError::new(&format!("audio must be an object of files: {error}")))?;
+    let mut sounds = Loaded { bank_slots, default_slot, audio: audio.unwrap_or_default() };
+    let Compiled { session, left_out } = schemas::session::compile(&project, sample_rate_hz, &mut sounds)?;
     Ok(CompiledSession {
         bytes: postcard::to_allocvec(&session)?,
+        left_out: left_out.into_iter().map(|one| format!("{}: {}", one.pointer, one.reason)).collect(),
         track_ids: session.tracks.into_iter().map(|track| track.id).collect(),
         length_frames: session.length_frames,
         sample_rate_hz,
         tempo: schemas::session::tempo_map(&project)?,
     })
+}
+
+/// An audio file that the engine has.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AudioFile {
+    slot: u32,
+    frames: u64,
+    file_rate_hz: u32,
+}
+
+/// What is in the engine's slots.
+struct Loaded {
+    bank_slots: HashMap<String, u32>,
+    default_slot: Option<u32>,
+    audio: HashMap<String, AudioFile>,
+}
+
+impl Sounds for Loaded {
+    fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
+        match soundfont_id {
+            Some(id) => self.bank_slots.get(id).copied(),
+            None => self.default_slot,
+        }
+    }
+
+    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+        let AudioFile { slot, frames, file_rate_hz } = *self.audio.get(server_file_id)?;
+        Some(AudioPlace { slot, frames, file_rate_hz })
+    }
 }
 
 /// The presets that each track of a project can ask its SoundFont for, by the tracks' order: bank and
@@ -87,6 +123,13 @@ impl CompiledSession {
     #[wasm_bindgen(getter, js_name = trackIds)]
     pub fn track_ids(&self) -> Vec<String> {
         self.track_ids.clone()
+    }
+
+    /// What of the project the engine does not play: JSON pointer and reason, as in
+    /// `/tracks/0/effects/1: plugins are not part of what the engine plays`.
+    #[wasm_bindgen(getter, js_name = leftOut)]
+    pub fn left_out(&self) -> Vec<String> {
+        self.left_out.clone()
     }
 
     /// Where the last item ends, in frames.

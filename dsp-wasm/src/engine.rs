@@ -1,23 +1,29 @@
 //! The audio thread's half: banks, a mixer, and the buffers that both sides see.
 
 use dsp_core::block::BLOCK_FRAMES;
-use dsp_core::session::{Event, Mixer, Session, TrackMix};
+use dsp_core::session::{Audio, AudioSlot, EffectOwner, Event, Mixer, Session, Slots, TrackMix, Underruns};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
 
 /// Most banks that can be held at a time.
 const MAX_BANKS: usize = 64;
 
+/// Most pieces of audio that can be held at a time.
+const MAX_AUDIO: usize = 4096;
+
 /// Plays sessions. All sound goes through buffers in this module's memory, whose addresses
 /// are asked for once: nothing is allocated while it plays.
 #[wasm_bindgen]
 pub struct WasmEngine {
     banks: Vec<Option<Bank>>,
+    audio: Vec<Option<AudioSlot>>,
     session: Session,
     mixer: Mixer,
     left: [f32; BLOCK_FRAMES],
     right: [f32; BLOCK_FRAMES],
     peaks: Vec<f32>,
+    rms: Vec<f32>,
+    underruns: Underruns,
     arriving: Vec<Arriving>,
 }
 
@@ -37,24 +43,17 @@ impl WasmEngine {
     /// A message if the sample rate cannot be played.
     #[wasm_bindgen(constructor)]
     pub fn new(sample_rate_hz: u32) -> Result<WasmEngine, JsError> {
-        let session = Session {
-            sample_rate_hz,
-            polyphony: 256,
-            seed: 0,
-            interpolation: Default::default(),
-            reverb: Default::default(),
-            chorus: Default::default(),
-            master_gain: 1.0,
-            length_frames: 0,
-            tracks: Vec::new(),
-        };
+        let session = Session { sample_rate_hz, ..Session::default() };
         Ok(Self {
             banks: Vec::new(),
+            audio: Vec::new(),
             mixer: Mixer::new(&session, &[])?,
             session,
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
             peaks: vec![0.0; 2],
+            rms: vec![0.0; 2],
+            underruns: Underruns::default(),
             arriving: Vec::new(),
         })
     }
@@ -73,7 +72,7 @@ impl WasmEngine {
             self.banks.resize(slot + 1, None);
         }
         self.banks[slot] = Some(bank);
-        Ok(self.mixer.set_session(&self.session, &self.banks)?)
+        self.go_on()
     }
 
     /// Makes room for a bank's file of so many bytes that arrives in pieces, which [`Self::add_to_bank`]
@@ -146,7 +145,98 @@ impl WasmEngine {
             Some(bank) => *bank = None,
             None => return Ok(()),
         }
-        Ok(self.mixer.set_session(&self.session, &self.banks)?)
+        self.go_on()
+    }
+
+    /// Loads audio at the engine's sample rate into a slot below 4096, whole: what clips play, or an
+    /// impulse response. Without `right` it is mono.
+    ///
+    /// # Errors
+    ///
+    /// A message if there is no such slot.
+    #[wasm_bindgen(js_name = loadAudio)]
+    pub fn load_audio(&mut self, slot: usize, left: &[f32], right: Option<Vec<f32>>) -> Result<(), JsError> {
+        self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_channels(left, right.as_deref()))))
+    }
+
+    /// Says that a slot below 4096 holds audio of so many frames that is handed over as it is wanted:
+    /// see [`Self::wanted_audio`].
+    ///
+    /// # Errors
+    ///
+    /// A message if there is no such slot.
+    #[wasm_bindgen(js_name = streamAudio)]
+    pub fn stream_audio(&mut self, slot: usize, frames: f64) -> Result<(), JsError> {
+        self.set_audio(slot, Some(AudioSlot::Streamed { frames: frames as u64 }))
+    }
+
+    /// Lets the audio in a slot go. Clips that play it fall silent.
+    ///
+    /// # Errors
+    ///
+    /// A message if there is no such slot.
+    #[wasm_bindgen(js_name = dropAudio)]
+    pub fn drop_audio(&mut self, slot: usize) -> Result<(), JsError> {
+        self.set_audio(slot, None)
+    }
+
+    fn set_audio(&mut self, slot: usize, audio: Option<AudioSlot>) -> Result<(), JsError> {
+        if slot >= MAX_AUDIO {
+            return Err(JsError::new(&format!("the engine holds at most {MAX_AUDIO} pieces of audio")));
+        }
+        if self.audio.len() <= slot {
+            self.audio.resize(slot + 1, None);
+        }
+        self.audio[slot] = audio;
+        self.go_on()
+    }
+
+    /// Goes on with the same session after a change of what its slots hold.
+    fn go_on(&mut self) -> Result<(), JsError> {
+        let slots = Slots { banks: &self.banks, audio: &self.audio };
+        Ok(self.mixer.set_session(&self.session, slots)?)
+    }
+
+    /// What clips will want of audio that is handed over: seven numbers for each. Track place, clip, slot,
+    /// frame of the clip, frame of the source, frames wanted, frames that are still there; the fewer of
+    /// these, the more urgent. The same is wanted until [`Self::fill_audio`] brings it.
+    #[wasm_bindgen(js_name = wantedAudio)]
+    pub fn wanted_audio(&self) -> Vec<f64> {
+        let numbers = |wanted: dsp_core::session::WantedAudio| {
+            [
+                wanted.track_place as f64,
+                wanted.clip as f64,
+                f64::from(wanted.audio_slot),
+                wanted.clip_frame as f64,
+                wanted.source_frame as f64,
+                wanted.frames as f64,
+                wanted.ahead_frames as f64,
+            ]
+        };
+        self.mixer.wanted_audio().flat_map(numbers).collect()
+    }
+
+    /// Hands over audio that was wanted; track place, clip and frame of the clip as they stood there. May
+    /// be less than was wanted; what comes too late is passed over.
+    #[wasm_bindgen(js_name = fillAudio)]
+    pub fn fill_audio(
+        &mut self,
+        track_place: usize,
+        clip: usize,
+        clip_frame: f64,
+        left: &[f32],
+        right: &[f32],
+    ) {
+        self.mixer.fill_audio(track_place, clip, clip_frame as u64, [left, right]);
+    }
+
+    /// How often audio was wanted and not there in time, since the engine was made.
+    #[wasm_bindgen(js_name = audioUnderruns)]
+    pub fn audio_underruns(&mut self) -> f64 {
+        let Underruns { events, frames } = self.mixer.take_underruns();
+        self.underruns.events += events;
+        self.underruns.frames += frames;
+        self.underruns.events as f64
     }
 
     /// Goes on with a session that [`compile_session`](crate::compile::compile_session) made.
@@ -158,8 +248,9 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setSession)]
     pub fn set_session(&mut self, bytes: &[u8]) -> Result<(), JsError> {
         let session: Session = postcard::from_bytes(bytes)?;
-        self.mixer.set_session(&session, &self.banks)?;
+        self.mixer.set_session(&session, Slots { banks: &self.banks, audio: &self.audio })?;
         self.peaks = vec![0.0; 2 * session.tracks.len() + 2];
+        self.rms = self.peaks.clone();
         self.session = session;
         Ok(())
     }
@@ -215,10 +306,52 @@ impl WasmEngine {
         self.mixer.release_all();
     }
 
-    /// Moves a track's fader (a linear gain), pan (-1 to 1) and mute.
+    /// Moves a track's fader (a linear gain), pan (-1 to 1), mute and solo.
     #[wasm_bindgen(js_name = setTrackMix)]
-    pub fn set_track_mix(&mut self, track_place: usize, gain: f32, pan: f32, audible: bool) {
-        self.mixer.set_track_mix(track_place, &TrackMix { gain, pan, audible });
+    pub fn set_track_mix(&mut self, track_place: usize, gain: f32, pan: f32, mute: bool, solo: bool) {
+        self.mixer.set_track_mix(track_place, &TrackMix { gain, pan, mute, solo });
+    }
+
+    /// Moves a send of a track, by its place among those, to a linear gain.
+    #[wasm_bindgen(js_name = setSendGain)]
+    pub fn set_send_gain(&mut self, track_place: usize, send: usize, gain: f32) {
+        self.mixer.set_send_gain(track_place, send, gain);
+    }
+
+    /// Place of an effect of a track, or of the master where no track is named, by its id.
+    #[wasm_bindgen(js_name = effectPlace)]
+    pub fn effect_place(&self, track_place: Option<usize>, id: &str) -> Option<usize> {
+        self.mixer.effect_place(owner(track_place), id)
+    }
+
+    /// Moves a parameter of an effect, by its place in the table of the effect's kind, to a value in its unit.
+    #[wasm_bindgen(js_name = setEffectParameter)]
+    pub fn set_effect_parameter(
+        &mut self,
+        track_place: Option<usize>,
+        effect: usize,
+        parameter: usize,
+        value: f64,
+    ) {
+        self.mixer.set_effect_parameter(owner(track_place), effect, parameter, value);
+    }
+
+    /// Passes the sound around one effect, or no longer.
+    #[wasm_bindgen(js_name = setEffectBypass)]
+    pub fn set_effect_bypass(&mut self, track_place: Option<usize>, effect: usize, bypass: bool) {
+        self.mixer.set_effect_bypass(owner(track_place), effect, bypass);
+    }
+
+    /// Passes the sound around all effects of a track or of the master, or no longer.
+    #[wasm_bindgen(js_name = setBypass)]
+    pub fn set_bypass(&mut self, track_place: Option<usize>, bypass: bool) {
+        self.mixer.set_bypass(owner(track_place), bypass);
+    }
+
+    /// How much an effect turns its input down now, in decibels, where it does such a thing.
+    #[wasm_bindgen(js_name = gainReductionDb)]
+    pub fn gain_reduction_db(&self, track_place: Option<usize>, effect: usize) -> Option<f32> {
+        self.mixer.gain_reduction_db(owner(track_place), effect)
     }
 
     /// Moves the master fader to a linear gain.
@@ -267,11 +400,24 @@ impl WasmEngine {
         self.peaks.as_ptr()
     }
 
+    /// Writes the roots of the mean squares since the last call and returns their address: as many as
+    /// peaks, in the same order.
+    #[wasm_bindgen(js_name = takeRms)]
+    pub fn take_rms(&mut self) -> *const f32 {
+        self.mixer.take_rms(&mut self.rms);
+        self.rms.as_ptr()
+    }
+
     /// How many peaks [`Self::take_peaks`] writes.
     #[wasm_bindgen(getter, js_name = peakCount)]
     pub fn peak_count(&self) -> usize {
         self.peaks.len()
     }
+}
+
+/// The effects of a track, or of the master where none is named.
+fn owner(track_place: Option<usize>) -> EffectOwner {
+    track_place.map_or(EffectOwner::Master, EffectOwner::Track)
 }
 
 fn check_slot(slot: usize) -> Result<(), JsError> {

@@ -58,7 +58,8 @@ fn heard(engine: &WasmEngine, frames: usize) -> Vec<f32> {
 #[wasm_bindgen_test]
 fn a_compiled_project_plays_as_the_engine_renders_it() {
     let slots = to_js(&std::collections::HashMap::from([("small", 0)]));
-    let compiled = compile_session(to_js(&project()), slots, None, 48_000).expect("compiles");
+    let compiled =
+        compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED).expect("compiles");
     assert_eq!(compiled.track_ids(), ["sine"]);
     assert_eq!(compiled.tick_to_frame(960.0), 24_000.0);
     assert_eq!(compiled.frame_to_tick(24_000.0), 960.0);
@@ -85,7 +86,10 @@ fn a_compiled_project_plays_as_the_engine_renders_it() {
 
 #[wasm_bindgen_test]
 fn what_cannot_be_used_is_an_error() {
-    assert!(compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000).is_err());
+    assert!(
+        compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000, JsValue::UNDEFINED)
+            .is_err()
+    );
     let mut engine = WasmEngine::new(48_000).expect("an engine");
     assert!(engine.load_bank(0, b"no bank".to_vec()).is_err());
     assert!(engine.load_bank(64, small_bank::small_bank_bytes(|_| {})).is_err());
@@ -102,7 +106,8 @@ fn decibels_are_the_engines() {
 fn a_bank_may_arrive_in_pieces_and_go_again() {
     let bytes = small_bank::small_bank_bytes(|_| {});
     let slots = to_js(&std::collections::HashMap::from([("small", 5)]));
-    let compiled = compile_session(to_js(&project()), slots, None, 48_000).expect("compiles");
+    let compiled =
+        compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED).expect("compiles");
     let mut engine = WasmEngine::new(48_000).expect("an engine");
     assert!(engine.set_session(&compiled.bytes()).is_ok());
     assert!(engine.add_to_bank(5, &bytes).is_err(), "was not begun");

@@ -134,6 +134,9 @@ pub struct Master {
     /// Effects in the order they are heard.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
+    /// What changes over time: `volume_db`, or `effect_id/parameter_id`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub automation: Vec<AutomationLane>,
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,

@@ -1,21 +1,28 @@
 //! A project in the engine's terms: ticks become frames, decibels become gains, notes and
 //! controls become one list of events for each track.
 //!
-//! SoundFont instruments are described; plugins, audio items, buses, sends, effects and
-//! automation are not part of a session, and their tracks are in it as silent ones, so that a
-//! session has the project's tracks in the project's order.
+//! A session has the project's tracks in the project's order. Plugins are not part of it, nor is what this
+//! version does not know: [`compile`] says what was left out.
 
+mod automation;
+mod clips;
+mod effects;
 mod presets;
+mod sounds;
 
+pub use clips::files_used;
 pub use presets::{presets_used, track_presets};
+pub use sounds::{AudioPlace, LeftOut, LeftOutReason, Sounds};
 
 use dsp_core::gain;
-use dsp_core::session::{self, Event, Instrument, Session, Track as SessionTrack, TrackEvent};
-use dsp_core::tempo::{TempoError, TempoMap};
+use dsp_core::session::{
+    self, Event, Instrument, SendSettings, Session, TempoChange, Track as SessionTrack, TrackEvent,
+};
+use dsp_core::tempo::{TICKS_PER_QUARTER, TempoError, TempoMap};
 
 use crate::project::{
-    ChorusSettings, Control, Interpolation, Item, MidiItem, ParameterControl, ProgramControl, Project,
-    ReverbSettings, SynthEngine, Track, TrackKind,
+    ChorusSettings, Control, Interpolation, MidiItem, ParameterControl, ProgramControl, Project,
+    ReverbSettings, Send, SynthEngine, TempoPoint, Track, TrackKind,
 };
 
 /// Data entry, most and least significant byte.
@@ -43,7 +50,16 @@ pub fn tempo_map(project: &Project) -> Result<TempoMap, SessionError> {
     Ok(TempoMap::from_bpm(&changes)?)
 }
 
-/// Describes a project to the engine at a sample rate in hertz.
+/// A project in the engine's terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compiled {
+    /// What the engine plays.
+    pub session: Session,
+    /// What it does not play of the project.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Describes a project without recorded audio to the engine, at a sample rate in hertz.
 ///
 /// `bank_slot` says at which place the caller will give the engine the bank of a soundfont id
 /// (`None` is the default bank), or `None` where there is no such bank: that track is silent.
@@ -53,33 +69,121 @@ pub fn tempo_map(project: &Project) -> Result<TempoMap, SessionError> {
 pub fn build(
     project: &Project,
     sample_rate_hz: u32,
-    mut bank_slot: impl FnMut(Option<&str>) -> Option<u32>,
+    bank_slot: impl FnMut(Option<&str>) -> Option<u32>,
 ) -> Result<Session, SessionError> {
+    Ok(compile(project, sample_rate_hz, &mut sounds::Banks(bank_slot))?.session)
+}
+
+/// Describes a project to the engine at a sample rate in hertz.
+///
+/// # Errors
+/// The tempo map cannot be used.
+pub fn compile(
+    project: &Project,
+    sample_rate_hz: u32,
+    sounds: &mut dyn Sounds,
+) -> Result<Compiled, SessionError> {
     let clock = Clock { tempo: tempo_map(project)?, sample_rate_hz };
-    let any_solo = project.tracks.iter().any(|track| track.solo);
-    let tracks = project
-        .tracks
-        .iter()
-        .map(|track| SessionTrack {
-            id: track.id.clone(),
-            gain: gain::from_db(track.volume_db),
-            pan: track.pan as f32,
-            audible: !track.mute && (track.solo || !any_solo),
-            instrument: instrument(track, &mut bank_slot),
-            events: events(track, &clock),
-        })
-        .collect();
-    Ok(Session {
+    let mut builder = Builder { project, clock, sounds, left_out: Vec::new(), length_frames: 0 };
+    let tracks: Vec<SessionTrack> =
+        project.tracks.iter().enumerate().map(|(place, track)| builder.track(place, track)).collect();
+    let master_effects = builder.effects(&project.master.effects, "/master/effects");
+    let master_automation =
+        builder.automation(&project.master.automation, &[], &master_effects, "/master/automation");
+    let Builder { clock, left_out, length_frames, .. } = builder;
+    let session = Session {
         sample_rate_hz,
         polyphony: project.settings.polyphony,
         seed: project.settings.seed,
         interpolation: interpolation(project.settings.interpolation),
         reverb: reverb(&project.settings.reverb),
         chorus: chorus(&project.settings.chorus),
+        tempo: tempo_changes(project, &clock),
+        master_effects,
         master_gain: gain::from_db(project.master.volume_db),
-        length_frames: project.tracks.iter().map(|track| end_frame(track, &clock)).max().unwrap_or(0),
+        master_automation,
+        length_frames,
         tracks,
-    })
+    };
+    Ok(Compiled { session, left_out })
+}
+
+/// What a session is made with.
+struct Builder<'a> {
+    project: &'a Project,
+    clock: Clock,
+    sounds: &'a mut dyn Sounds,
+    left_out: Vec<LeftOut>,
+    /// Where the last item so far ends.
+    length_frames: u64,
+}
+
+impl Builder<'_> {
+    fn leave_out(&mut self, pointer: String, reason: LeftOutReason) {
+        self.left_out.push(LeftOut { pointer, reason });
+    }
+
+    fn track_place(&self, id: &str) -> Option<u32> {
+        self.project.tracks.iter().position(|track| track.id == id).map(|place| place as u32)
+    }
+
+    fn track(&mut self, place: usize, track: &Track) -> SessionTrack {
+        let pointer = format!("/tracks/{place}");
+        for item in track.midi_items() {
+            let end = u64::from(item.start_tick) + u64::from(item.length_ticks);
+            self.length_frames = self.length_frames.max(self.clock.frame_at(end));
+        }
+        let effects = self.effects(&track.effects, &format!("{pointer}/effects"));
+        // Sends that lead nowhere are kept off the list, and with them what would move them.
+        let (sends, send_settings) = self.sends(track, &pointer);
+        let automation =
+            self.automation(&track.automation, &sends, &effects, &format!("{pointer}/automation"));
+        let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
+        SessionTrack {
+            id: track.id.clone(),
+            gain: gain::from_db(track.volume_db),
+            pan: track.pan as f32,
+            mute: track.mute,
+            solo: track.solo,
+            instrument: instrument(track, self.sounds),
+            events: events(track, &self.clock),
+            clips: self.clips(track, &format!("{pointer}/items")),
+            effects,
+            bypass: track.bypass,
+            output,
+            sends: send_settings,
+            automation,
+        }
+    }
+
+    fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {
+        let mut known = (Vec::new(), Vec::new());
+        for (place, send) in track.sends.iter().enumerate() {
+            if let Some(to) = self.known_track(&send.to, format!("{pointer}/sends/{place}/to")) {
+                known.0.push(send.clone());
+                let gain = gain::from_db(send.level_db);
+                known.1.push(SendSettings { to, gain, pre_fader: send.pre_fader });
+            }
+        }
+        known
+    }
+
+    fn known_track(&mut self, id: &str, pointer: String) -> Option<u32> {
+        let place = self.track_place(id);
+        if place.is_none() {
+            self.leave_out(pointer, LeftOutReason::UnknownTrack { id: id.into() });
+        }
+        place
+    }
+}
+
+fn tempo_changes(project: &Project, clock: &Clock) -> Vec<TempoChange> {
+    let change = |point: &TempoPoint| TempoChange {
+        frame: clock.frame_at(point.tick.into()),
+        bpm: point.bpm,
+        beat: f64::from(point.tick) / TICKS_PER_QUARTER as f64,
+    };
+    project.tempo_map.iter().map(change).collect()
 }
 
 fn interpolation(interpolation: Interpolation) -> session::Interpolation {
@@ -145,24 +249,13 @@ fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
     })
 }
 
-fn instrument(track: &Track, bank_slot: &mut impl FnMut(Option<&str>) -> Option<u32>) -> Option<Instrument> {
+fn instrument(track: &Track, sounds: &mut dyn Sounds) -> Option<Instrument> {
     let preset = track_preset(track)?;
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else {
         return None;
     };
-    let bank_slot = bank_slot(engine.soundfont_id.as_deref())?;
+    let bank_slot = sounds.bank_slot(engine.soundfont_id.as_deref())?;
     Some(Instrument { bank_slot, bank: preset.bank.into(), program: preset.program })
-}
-
-fn end_frame(track: &Track, clock: &Clock) -> u64 {
-    let end = |item: &Item| match item {
-        Item::Midi(item) => clock.frame_at(u64::from(item.start_tick) + u64::from(item.length_ticks)),
-        Item::Audio(item) => {
-            clock.frame_at(u64::from(item.start_tick)).saturating_add(item.length_frames.unwrap_or(0))
-        }
-        Item::Section(_) => 0,
-    };
-    track.items.iter().map(end).max().unwrap_or(0)
 }
 
 /// What happens first among the events of one frame.

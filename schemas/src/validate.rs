@@ -1,5 +1,6 @@
 //! The check of a project document: the JSON Schema, and what a schema cannot say.
 
+mod effects;
 mod message;
 mod semantic;
 

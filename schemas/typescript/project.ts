@@ -147,9 +147,17 @@ export interface BuiltinEffect {
   name: string;
   params?: EffectParams;
   bypass?: boolean;
+  /**
+   * Id of the track that the effect listens to; left out: its own sound.
+   */
+  side_chain?: string | null;
+  /**
+   * The service's id of the audio file that is its impulse response.
+   */
+  impulse?: string;
 }
 /**
- * Parameter values by parameter id.
+ * Parameter values by parameter id, in the parameter's own unit: numbers, also true and false for switches, also names for choices. A built-in effect takes values outside a range as its nearest end, and passes over what it does not know.
  */
 export interface EffectParams {
   [k: string]: number | string | boolean;
@@ -171,7 +179,7 @@ export interface PluginEffect {
 }
 export interface AutomationLane {
   /**
-   * What is automated: `volume_db`, `pan`, or `effect_id/parameter_id`.
+   * What is automated: `volume_db`, `pan`, `send/` followed by the id of the bus, or `effect_id/parameter_id`; on the master, no pan and no sends.
    */
   target: string;
   /**
@@ -183,7 +191,7 @@ export interface AutomationPoint {
   tick: Tick;
   value: number;
   /**
-   * How the value goes on to the next point: `linear`, `step`, or a curvature from -1 to 1.
+   * How the value goes on to the next point: `linear`, `step`, or an arc of a curvature c from -1 to 1: at the share x of the time it has gone the share x / (x + (1 - x)(1 + c) / (1 - c)) of its way, so late for c above 0, early below.
    */
   curve?: ("linear" | "step") | number;
 }
@@ -274,11 +282,11 @@ export interface AudioItem {
   name?: string;
   start_tick: Tick;
   /**
-   * Where in the source the item begins.
+   * Where in the source the item begins, in frames of the source.
    */
   offset_frames?: number;
   /**
-   * Left out: to the end of the source.
+   * How long the item is, in frames of the source; left out: to the end of the source.
    */
   length_frames?: number;
   /**
@@ -286,11 +294,17 @@ export interface AudioItem {
    */
   gain_db?: number;
   fades?: Fades;
+  /**
+   * Whether the source starts over at `offset_frames` when it ends before the item.
+   */
   loop?: boolean;
   source: AudioSource;
   server_file_id?: string;
   audio_file_url?: string;
 }
+/**
+ * Straight lines of the gain, in frames of the source.
+ */
 export interface Fades {
   in_frames?: number;
   out_frames?: number;
@@ -334,6 +348,10 @@ export interface Master {
    * @maxItems 64
    */
   effects?: Effect[];
+  /**
+   * @maxItems 1000
+   */
+  automation?: AutomationLane[];
 }
 /**
  * What decides how the engine sounds; it belongs to the project, not to the machine that renders it.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { duplicateItem, findItem, moveItem, resizeItem, setItemNotes, songEndTick } from '../src/project/edit-items';
 import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
-import { audibleTracks, projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
+import { projectForEngine, sameMusic, AUDITION_TRACK_ID } from '../src/project/engine-project';
 import { setInstrument } from '../src/project/instrument';
 import { addImported, isEmptySong, sameTempo } from '../src/project/merge';
 import type { Control, MidiItem, Project } from '../src/project/model';
@@ -102,11 +102,12 @@ describe('tracks', () => {
     expect(moveTrack(project, 'a', -1)).toBe(project);
   });
 
-  it('are heard unless muted, or another one is soloed', () => {
-    const muted = updateTrack(song(), 'a', (track) => ({ ...track, mute: true }));
-    expect([...audibleTracks(muted).values()]).toEqual([false, true]);
+  it('leave a sound that is tried out to be heard', () => {
+    const sound = { type: 'soundfont' as const, bank: 0, program: 1 };
+    const tried = (project: Project) => projectForEngine(project, null, sound).tracks.at(-1);
+    expect(tried(song())).toMatchObject({ id: AUDITION_TRACK_ID, solo: false });
     const soloed = updateTrack(song(), 'a', (track) => ({ ...track, solo: true }));
-    expect([...audibleTracks(soloed).values()]).toEqual([true, false]);
+    expect(tried(soloed)).toMatchObject({ id: AUDITION_TRACK_ID, solo: true });
   });
 });
 

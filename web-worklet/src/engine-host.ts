@@ -7,15 +7,19 @@ import {
   STATUS_PEAKS,
   STATUS_PLAYING,
   STATUS_UNDERRUNS,
+  type EffectName,
   type EngineCommand,
   type EngineReport,
   type TrackAudio,
+  type WantedAudio,
 } from './protocol';
 
 /** Frames that the engine's buffers hold. */
 const BLOCK_FRAMES = 256;
 /** Bytes of one of them, of 32-bit floats. */
 const BLOCK_BYTES = 4 * BLOCK_FRAMES;
+/** Numbers by which the engine says what a clip wants. */
+const WANTED_NUMBERS = 7;
 /** Frames between two reports: 31 a second at 48 kHz. */
 const REPORT_FRAMES = 1536;
 
@@ -128,13 +132,43 @@ export class EngineHost {
         engine.allNotesOff();
         break;
       case 'setTrackMix': {
-        const { gain, pan, audible } = command.mix;
-        this.#withTrack(command.trackId, (place) => engine.setTrackMix(place, gain, pan, audible));
+        const { gain, pan, mute, solo } = command.mix;
+        this.#withTrack(command.trackId, (place) => engine.setTrackMix(place, gain, pan, mute, solo));
         break;
       }
       case 'setMasterGain':
         engine.setMasterGain(command.gain);
         break;
+      case 'setSendGain':
+        this.#withTrack(command.trackId, (place) => engine.setSendGain(place, command.send, command.gain));
+        break;
+      case 'setEffectParameter':
+        this.#withEffect(command, (place, effect) =>
+          engine.setEffectParameter(place, effect, command.parameter, command.value),
+        );
+        break;
+      case 'setEffectBypass':
+        this.#withEffect(command, (place, effect) => engine.setEffectBypass(place, effect, command.bypass));
+        break;
+      case 'setBypass':
+        this.#withOwner(command.trackId, (place) => engine.setBypass(place, command.bypass));
+        break;
+      case 'loadAudio':
+        engine.loadAudio(command.slot, command.audio.left, command.audio.right ?? undefined);
+        this.#reply(command.request);
+        break;
+      case 'streamAudio':
+        engine.streamAudio(command.slot, command.frames);
+        this.#reply(command.request);
+        break;
+      case 'dropAudio':
+        engine.dropAudio(command.slot);
+        break;
+      case 'fillAudio': {
+        const { clip, clipFrame, left, right } = command;
+        this.#withTrack(command.trackId, (place) => engine.fillAudio(place, clip, clipFrame, left, right));
+        break;
+      }
       case 'setTrackAudio':
         if (command.audio) this.#audioOf.set(command.trackId, command.audio);
         else this.#audioOf.delete(command.trackId);
@@ -200,10 +234,38 @@ export class EngineHost {
     values[STATUS_FRAME] = Math.max(0, engine.position - (engine.playing ? engine.latencyFrames : 0));
     values[STATUS_PLAYING] = engine.playing ? 1 : 0;
     values[STATUS_LOAD] = this.#gauge.load;
-    values[STATUS_UNDERRUNS] = this.#gauge.underruns;
+    values[STATUS_UNDERRUNS] = this.#gauge.underruns + engine.audioUnderruns();
     engine.takePeaks();
     values.set(this.#peaks, STATUS_PEAKS);
     this.#post(this.#status);
+    this.#askForAudio();
+  }
+
+  /** Says what clips will want of audio that is handed over. */
+  #askForAudio(): void {
+    const numbers = this.#engine.wantedAudio();
+    const wanted: WantedAudio[] = [];
+    for (let start = 0; start < numbers.length; start += WANTED_NUMBERS) {
+      const [place = 0, clip = 0, slot = 0, clipFrame = 0, sourceFrame = 0, frames = 0, aheadFrames = 0] =
+        numbers.subarray(start, start + WANTED_NUMBERS);
+      const trackId = this.#trackIds[place];
+      if (trackId === undefined) continue;
+      wanted.push({ trackId, clip, slot, clipFrame, sourceFrame, frames, aheadFrames });
+    }
+    if (wanted.length > 0) this.#post({ type: 'wanted', wanted });
+  }
+
+  /** Does something with a track, or with the master, which has no place. */
+  #withOwner(trackId: string | null, act: (place: number | undefined) => void): void {
+    if (trackId === null) act(undefined);
+    else this.#withTrack(trackId, act);
+  }
+
+  #withEffect(name: EffectName, act: (place: number | undefined, effect: number) => void): void {
+    this.#withOwner(name.trackId, (place) => {
+      const effect = this.#engine.effectPlace(place, name.effectId);
+      if (effect !== undefined) act(place, effect);
+    });
   }
 
   #withTrack(trackId: string, act: (place: number) => void): void {

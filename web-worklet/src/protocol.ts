@@ -1,7 +1,24 @@
 /** Messages between the page and the engine on the audio thread. Types only. */
 
-/** Where a track's fader and pan stand; `gain` is linear. */
-export type TrackGain = { gain: number; pan: number; audible: boolean };
+/** Where a track's fader, pan and switches stand; `gain` is linear. */
+export type TrackGain = { gain: number; pan: number; mute: boolean; solo: boolean };
+
+/** An effect by its id; without a track it is one of the master's. */
+export type EffectName = { trackId: string | null; effectId: string };
+
+/** Audio of one channel or two, at the engine's sample rate. */
+export type Channels = { left: Float32Array; right: Float32Array | null };
+
+/** Audio that a clip will want: see `wantedAudio` of the engine. The fewer frames are ahead, the more urgent. */
+export type WantedAudio = {
+  trackId: string;
+  clip: number;
+  slot: number;
+  clipFrame: number;
+  sourceFrame: number;
+  frames: number;
+  aheadFrames: number;
+};
 
 /**
  * A track's sound, rendered elsewhere, and what it sends to the reverb and the chorus of the mix;
@@ -29,6 +46,21 @@ export type EngineCommands = {
   allNotesOff: object;
   setTrackMix: { trackId: string; mix: TrackGain };
   setMasterGain: { gain: number };
+  /** A send by its place among the track's; `gain` is linear. */
+  setSendGain: { trackId: string; send: number; gain: number };
+  /** A parameter by its place in the table of the effect's kind, in its own unit. */
+  setEffectParameter: EffectName & { parameter: number; value: number };
+  setEffectBypass: EffectName & { bypass: boolean };
+  /** All effects of a track, or of the master. */
+  setBypass: { trackId: string | null; bypass: boolean };
+  /** Whole audio for a slot: what clips play, or an impulse response. Answered. */
+  loadAudio: { request: number; slot: number; audio: Channels };
+  /** Audio for a slot that is handed over as it is wanted. Answered. */
+  streamAudio: { request: number; slot: number; frames: number };
+  /** Let the audio in a slot go. */
+  dropAudio: { slot: number };
+  /** Audio that was wanted; may be less. */
+  fillAudio: { trackId: string; clip: number; clipFrame: number; left: Float32Array; right: Float32Array };
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
 };
 
@@ -43,6 +75,8 @@ export type EngineReports = {
   reply: { request: number; error?: string };
   /** Where it is; see the `STATUS_` places. */
   status: { values: Float64Array };
+  /** Audio that clips will want, again and again until it comes. */
+  wanted: { wanted: WantedAudio[] };
   /** The engine broke and is silent from here on. */
   failed: { detail: string };
 };
@@ -57,7 +91,7 @@ export const STATUS_FRAME = 0;
 export const STATUS_PLAYING = 1;
 /** ... the share of the time of its audio that rendering took, 0..1 and above, ... */
 export const STATUS_LOAD = 2;
-/** ... drop-outs so far, and from here on the peaks: left, right of each track, then the master. */
+/** ... drop-outs so far, those of clips whose audio came too late included, and from here on the peaks: left, right of each track, then the master. */
 export const STATUS_UNDERRUNS = 3;
 export const STATUS_PEAKS = 4;
 

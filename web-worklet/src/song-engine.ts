@@ -11,7 +11,9 @@ import {
   type EngineCommand,
   type EngineReport,
   type ProcessorOptions,
+  type Channels,
   type TrackAudio,
+  type WantedAudio,
 } from './protocol';
 
 /** What an engine is started with. */
@@ -23,8 +25,8 @@ export type EngineOptions = {
   wasmUrl: string;
 };
 
-/** Where a track's fader and pan stand. */
-export type TrackMix = { gainDb: number; pan: number; audible: boolean };
+/** Where a track's fader, pan and switches stand. */
+export type TrackMix = { gainDb: number; pan: number; mute: boolean; solo: boolean };
 
 /** Where the engine is. */
 export type EngineStatus = {
@@ -61,6 +63,9 @@ export const MAX_BANKS = 64;
 /** Bytes of a bank that are handed over at a time: copying them takes a small part of a render quantum. */
 const PIECE_BYTES = 64 * 1024;
 
+/** Audio that the engine has: its slot, its length at the engine's rate, and the rate of its file. */
+type AudioFile = { slot: number; frames: number; fileRateHz: number };
+
 type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
 const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
@@ -74,6 +79,8 @@ export class SongEngine {
   readonly #port: MessagePort;
   readonly #slots = new Map<string, number>();
   readonly #pending = new Map<number, PendingReply>();
+  readonly #audio = new Map<string, AudioFile>();
+  readonly #wantedListeners = new Set<(wanted: WantedAudio[]) => void>();
   readonly #statusListeners = new Set<(status: EngineStatus) => void>();
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
@@ -83,7 +90,7 @@ export class SongEngine {
     this.context = context;
     this.output = node;
     this.#port = node.port;
-    this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate);
+    this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate, undefined);
     this.#port.onmessage = (event: MessageEvent<EngineReport>) => this.#take(event.data);
     node.onprocessorerror = () => this.#fail('the audio thread stopped the engine');
     node.connect(context.destination);
@@ -173,13 +180,69 @@ export class SongEngine {
   }
 
   /**
+   * Takes the audio of a file of the service, at the engine's sample rate, whole: what clips play, or an
+   * impulse response. Projects set from now on may name it. The arrays are taken over.
+   */
+  async loadAudio(fileId: string, audio: Channels, fileRateHz: number): Promise<void> {
+    const slot = this.#audioSlot(fileId, audio.left.length, fileRateHz);
+    const transfer = [audio.left.buffer, ...(audio.right ? [audio.right.buffer] : [])];
+    await this.#ask((request) => this.#send({ type: 'loadAudio', request, slot, audio }, transfer));
+  }
+
+  /**
+   * Says that a file of the service, of so many frames at the engine's sample rate, is handed over as it is
+   * wanted: see `onWantedAudio`. Projects set from now on may name it.
+   */
+  async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
+    const slot = this.#audioSlot(fileId, frames, fileRateHz);
+    await this.#ask((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
+  }
+
+  /** Lets the audio of a file go; nothing if there is none. Clips that play it fall silent. */
+  dropAudio(fileId: string): void {
+    const file = this.#audio.get(fileId);
+    if (!file) return;
+    this.#audio.delete(fileId);
+    this.#send({ type: 'dropAudio', slot: file.slot });
+  }
+
+  /** Hands over audio that was wanted, from the frame that was named on; may be less. The arrays are taken over. */
+  fillAudio(wanted: WantedAudio, left: Float32Array, right: Float32Array): void {
+    const { trackId, clip, clipFrame } = wanted;
+    const transfer = left.buffer === right.buffer ? [left.buffer] : [left.buffer, right.buffer];
+    this.#send({ type: 'fillAudio', trackId, clip, clipFrame, left, right }, transfer);
+  }
+
+  /** The id of the file whose audio is in a slot. */
+  audioIn(slot: number): string | undefined {
+    return [...this.#audio].find(([, file]) => file.slot === slot)?.[0];
+  }
+
+  /**
+   * Calls `listener` with what clips will want of audio that is handed over, about 30 times a second while
+   * there is any, until the function it returns is called. The same is wanted until it comes.
+   */
+  onWantedAudio(listener: (wanted: WantedAudio[]) => void): () => void {
+    this.#wantedListeners.add(listener);
+    return () => this.#wantedListeners.delete(listener);
+  }
+
+  #audioSlot(fileId: string, frames: number, fileRateHz: number): number {
+    const taken = new Set([...this.#audio.values()].map((file) => file.slot));
+    const free = Array.from({ length: taken.size + 1 }, (_, slot) => slot).find((slot) => !taken.has(slot));
+    const slot = this.#audio.get(fileId)?.slot ?? free ?? 0;
+    this.#audio.set(fileId, { slot, frames, fileRateHz });
+    return slot;
+  }
+
+  /**
    * Goes on with a project from where it is. A track's `soundfont_id` names a bank; tracks whose bank
    * is not loaded, or that name none, are silent. Rejects when the project cannot be played; the
    * old one then plays on.
    */
   async setProject(project: Project): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);
-    const session = compileSession(project, slots, undefined, this.context.sampleRate);
+    const session = compileSession(project, slots, undefined, this.context.sampleRate, Object.fromEntries(this.#audio));
     const { bytes, trackIds } = session;
     try {
       await this.#ask((request) => this.#send({ type: 'setSession', request, bytes, trackIds }, [bytes.buffer]));
@@ -192,10 +255,33 @@ export class SongEngine {
     return { lengthFrames: session.lengthFrames, trackIds };
   }
 
-  /** Moves a track's fader, pan and mute, gliding. */
+  /** Moves a track's fader, pan, mute and solo, gliding. */
   setTrackMix(trackId: string, mix: TrackMix): void {
-    const gain = gainFromDb(mix.gainDb);
-    this.#send({ type: 'setTrackMix', trackId, mix: { gain, pan: mix.pan, audible: mix.audible } });
+    const { gainDb, pan, mute, solo } = mix;
+    this.#send({ type: 'setTrackMix', trackId, mix: { gain: gainFromDb(gainDb), pan, mute, solo } });
+  }
+
+  /** Moves a send of a track, by its place among those, gliding. */
+  setSendGain(trackId: string, send: number, gainDb: number): void {
+    this.#send({ type: 'setSendGain', trackId, send, gain: gainFromDb(gainDb) });
+  }
+
+  /**
+   * Moves a parameter of an effect, by its place in the table of the effect's kind, to a value in its unit;
+   * without a track the effect is the master's.
+   */
+  setEffectParameter(trackId: string | null, effectId: string, parameter: number, value: number): void {
+    this.#send({ type: 'setEffectParameter', trackId, effectId, parameter, value });
+  }
+
+  /** Passes the sound around an effect, or no longer. */
+  setEffectBypass(trackId: string | null, effectId: string, bypass: boolean): void {
+    this.#send({ type: 'setEffectBypass', trackId, effectId, bypass });
+  }
+
+  /** Passes the sound around all effects of a track or of the master, or no longer. */
+  setBypass(trackId: string | null, bypass: boolean): void {
+    this.#send({ type: 'setBypass', trackId, bypass });
   }
 
   /** Moves the master fader, gliding. */
@@ -270,6 +356,7 @@ export class SongEngine {
   async close(): Promise<void> {
     this.#fail('the engine was closed');
     this.#statusListeners.clear();
+    this.#wantedListeners.clear();
     this.output.disconnect();
     this.#port.onmessage = null;
     this.#port.close();
@@ -309,6 +396,9 @@ export class SongEngine {
         for (const listener of this.#statusListeners) listener(status);
         break;
       }
+      case 'wanted':
+        for (const listener of this.#wantedListeners) listener(report.wanted);
+        break;
       case 'failed':
         this.#fail(report.detail);
         break;

@@ -54,7 +54,7 @@ class Bench {
       }
       this.take({ type: 'endBank', request, slot: 0 });
     } else {
-      const { bytes, trackIds } = compileSession(command.project, { bank: 0 }, undefined, 48_000);
+      const { bytes, trackIds } = compileSession(command.project, { bank: 0 }, undefined, 48_000, undefined);
       this.take({ type: 'setSession', request, bytes, trackIds });
     }
     const reply = this.reports.find((report) => report.type === 'reply' && report.request === request);

@@ -44,22 +44,15 @@ pub(crate) fn render(
     let first = notes.first().map_or((0, 0), |note| (note.bank, note.program));
     let track = Track {
         id: "notes".to_owned(),
-        gain: 1.0,
-        pan: 0.0,
-        audible: true,
         instrument: Some(Instrument { bank_slot: 0, bank: first.0, program: first.1 }),
         events,
+        ..Track::default()
     };
     let session = Session {
         sample_rate_hz: RATE_HZ,
         polyphony: POLYPHONY,
-        seed: 0,
-        interpolation: Default::default(),
-        reverb: Default::default(),
-        chorus: Default::default(),
-        master_gain: 1.0,
         length_frames: (notes.len() * frames(SLOT_MS)) as u64,
-        tracks: Vec::new(),
+        ..Session::default()
     };
     let mut render = TrackRender::new(&session, &track, Some(bank), TailConfig { max_secs: 0.0 })?;
     let mut sound = Sound::default();

@@ -64,22 +64,15 @@ fn play(bank: &Bank) {
 fn render(bank: &Bank, (bank_number, program): (u16, u8)) -> Vec<u32> {
     let track = Track {
         id: String::new(),
-        gain: 1.0,
-        pan: 0.0,
-        audible: true,
         instrument: Some(Instrument { bank_slot: 0, bank: bank_number, program }),
         events: events(),
+        ..Track::default()
     };
     let session = Session {
         sample_rate_hz: 48_000,
         polyphony: 8,
-        seed: 0,
-        interpolation: Default::default(),
-        reverb: Default::default(),
-        chorus: Default::default(),
-        master_gain: 1.0,
         length_frames: BLOCKS * BLOCK_FRAMES as u64,
-        tracks: Vec::new(),
+        ..Session::default()
     };
     let mut player = TrackPlayer::new(&session, &track, Some(bank)).expect("a player");
     let mut outputs = [const { [0.0_f32; BLOCK_FRAMES] }; 4];

@@ -1,5 +1,7 @@
 //! A value that goes straight to where it is set.
 
+use super::CONTROL_FRAMES;
+
 /// A value on its way to a target, one step a frame. At rest it is exactly its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Glide {
@@ -50,6 +52,16 @@ impl Glide {
         let value = self.value();
         self.left = self.left.saturating_sub(1);
         value
+    }
+
+    /// The values of the next frames, at most [`CONTROL_FRAMES`], and as many frames further. What
+    /// lies behind them is of no meaning.
+    pub(crate) fn step(&mut self, frames: usize) -> [f32; CONTROL_FRAMES] {
+        let mut values = [self.value() as f32; CONTROL_FRAMES];
+        if !self.is_at_rest() {
+            values[..frames].iter_mut().for_each(|value| *value = self.next() as f32);
+        }
+        values
     }
 
     /// Is at its target at once.

@@ -4,9 +4,41 @@
 //! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
+mod ballistics;
+mod bit_crusher;
+mod butterworth;
+mod chorus;
+mod compressor;
+mod control;
+mod convolution;
+mod curve;
+mod cuts;
+mod de_esser;
+mod decibels;
+mod delay;
+pub mod equalizer;
+mod fade;
+mod filter;
+mod flanger;
+mod fractional_line;
+mod gate;
 mod glide;
+mod key;
+#[cfg(test)]
+pub(crate) mod latent;
+mod lfo;
+mod limiter;
+mod line;
+mod mixing;
+mod note_value;
 mod parameter;
+mod phaser;
+mod reverb;
+mod saturator;
+mod section;
+mod tremolo;
 mod utility;
+mod width;
 
 use alloc::boxed::Box;
 
@@ -25,10 +57,32 @@ pub const LOUDEST: f32 = 1e6;
 pub const FAINTEST: f32 = 1e-20;
 
 /// Every kind of effect, in the order in which people are offered them.
-pub static EFFECTS: &[&EffectKind] = &[&utility::UTILITY];
+pub static EFFECTS: &[&EffectKind] = &[
+    &utility::UTILITY,
+    &compressor::COMPRESSOR,
+    &gate::GATE,
+    &limiter::LIMITER,
+    &de_esser::DE_ESSER,
+    &equalizer::EQUALIZER,
+    &filter::FILTER,
+    &saturator::SATURATOR,
+    &bit_crusher::BIT_CRUSHER,
+    &width::WIDTH,
+    &convolution::CONVOLUTION,
+    &delay::DELAY,
+    &reverb::REVERB,
+    &chorus::CHORUS,
+    &flanger::FLANGER,
+    &phaser::PHASER,
+    &tremolo::TREMOLO,
+];
 
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
+    #[cfg(test)]
+    if let Some(kind) = [&latent::LATENT, &latent::LISTENER].into_iter().find(|kind| kind.id == id) {
+        return Some(kind);
+    }
     EFFECTS.iter().find(|kind| kind.id == id).copied()
 }
 

@@ -30,6 +30,8 @@ pub enum Unit {
     Hertz,
     /// Milliseconds.
     Milliseconds,
+    /// Seconds.
+    Seconds,
     /// 1 is the whole; shown as per cent.
     Share,
     /// So many to one.

@@ -1,105 +1,115 @@
-//! Where the tracks come together: their strips, the effects they share, master gain and limiter.
+//! Where the tracks come together: their strips, and the master.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Session;
-use super::strip::{Buses, GlidingGain, SILENT_BLOCK, Strip, TRACK_OUTPUTS, TrackBlock, peak};
+use super::edge::Destination;
+use super::master::Master;
+use super::musical_time::Tempo;
+use super::strip::{Moment, SILENT_BLOCK, StereoBlock, Strip, Sums, TRACK_OUTPUTS, TrackBlock};
 use crate::block::BLOCK_FRAMES;
-use crate::limiter::{LimiterConfig, LimiterProcessor};
-use crate::synth::chorus::ChorusProcessor;
-use crate::synth::reverb::ReverbProcessor;
 
 pub(super) struct Desk {
+    /// Those of the session's tracks, then those that fade.
     pub(super) strips: Vec<Strip>,
-    pub(super) master_gain: GlidingGain,
-    reverb: ReverbProcessor,
-    chorus: ChorusProcessor,
-    limiter: LimiterProcessor,
-    buses: Buses,
-    master_peaks: [f32; 2],
-    scratch: TrackBlock,
+    /// Every strip behind all that it hears.
+    pub(super) order: Vec<usize>,
+    pub(super) sums: Sums,
+    /// What side-chains hear of each strip that they listen to: behind its effects, before its fader.
+    pub(super) taps: Vec<Option<Box<StereoBlock>>>,
+    pub(super) master: Master,
+    /// Frames from the start of the session to the next one that is mixed, while it moves.
+    clock: u64,
+    moment: Moment,
+    scratch: Box<[TrackBlock; 2]>,
 }
 
 impl Desk {
-    pub(super) fn new(session: &Session) -> Self {
+    pub(super) fn new(session: &Session, tempo: &Tempo) -> Self {
         Self {
             strips: Vec::new(),
-            master_gain: GlidingGain::new(session.master_gain, session.sample_rate_hz),
-            reverb: ReverbProcessor::new(session.reverb, session.sample_rate_hz),
-            chorus: ChorusProcessor::new(session.chorus, session.sample_rate_hz),
-            limiter: LimiterProcessor::new(LimiterConfig::mix(session.sample_rate_hz)),
-            buses: Buses::SILENT,
-            master_peaks: [0.0; 2],
-            scratch: SILENT_BLOCK,
+            order: Vec::new(),
+            sums: Sums::new(),
+            taps: Vec::new(),
+            master: Master::new(session, tempo),
+            clock: 0,
+            moment: Moment { clock: 0, moves: false, frames: 0 },
+            scratch: Box::new([SILENT_BLOCK; 2]),
         }
     }
 
-    /// Takes over what an edited session says of the whole mix.
-    pub(super) fn set_session(&mut self, session: &Session) {
-        self.master_gain.set_target(session.master_gain);
-        self.reverb.set(session.reverb);
-        self.chorus.set(session.chorus);
+    /// The session goes on at a place of the clock: nothing rings on, and what moved is where it should be.
+    pub(super) fn jump(&mut self, clock: u64) {
+        self.clock = clock;
+        self.strips.iter_mut().for_each(|strip| strip.jump(clock));
+        self.master.jump(clock);
     }
 
-    pub(super) fn latency_frames(&self) -> usize {
-        self.limiter.latency_frames()
+    /// The session stands still at a frame: what is automated goes to where it is there.
+    pub(super) fn stand(&mut self, frame: u64) {
+        for strip in &mut self.strips {
+            strip.fader.stand(frame);
+            strip.edges.iter_mut().for_each(|edge| edge.stand(frame));
+            strip.insert.iter_mut().for_each(|insert| insert.stand(frame));
+        }
+        self.master.stand(frame);
     }
 
-    /// The session goes on somewhere else: nothing rings on, and what moved is where it should be.
-    pub(super) fn jump(&mut self) {
-        self.strips.iter_mut().for_each(Strip::jump);
-        self.master_gain.jump();
-        self.reverb.reset();
-        self.chorus.reset();
-        self.limiter.reset();
+    /// Opens and closes the ways of the mix as mute and solo ask.
+    ///
+    /// While anything is soloed, a way is open if something that is soloed is on the way to it, or behind it.
+    pub(super) fn open_ways(&mut self) {
+        let strips = &mut self.strips;
+        let mut any_solo = false;
+        for strip in strips.iter_mut() {
+            let solo = strip.fader.mix().solo && !strip.leaves;
+            (strip.hears_solo, strip.leads_to_solo) = (solo, solo);
+            any_solo |= solo;
+        }
+        for &place in &self.order {
+            for edge in 0..strips[place].edges.len() {
+                if let Destination::Strip(to) = strips[place].edges[edge].to {
+                    strips[to].hears_solo |= strips[place].hears_solo;
+                }
+            }
+        }
+        for &place in self.order.iter().rev() {
+            for edge in 0..strips[place].edges.len() {
+                let leads = match strips[place].edges[edge].to {
+                    Destination::Master => !any_solo || strips[place].hears_solo,
+                    Destination::Strip(to) => {
+                        strips[place].leads_to_solo |= strips[to].leads_to_solo;
+                        !any_solo || strips[place].hears_solo || strips[to].leads_to_solo
+                    }
+                };
+                let strip = &mut strips[place];
+                let open = leads && !strip.fader.mix().mute;
+                strip.edges[edge].open(open);
+            }
+        }
     }
 
-    /// Begins a block.
-    pub(super) fn begin(&mut self) {
-        self.buses = Buses::SILENT;
-    }
-
-    /// Adds a track to the block that has begun.
-    pub(super) fn add(
-        &mut self,
-        place: usize,
-        playing: bool,
-        own: Option<[&[f32]; TRACK_OUTPUTS]>,
-        frames: usize,
-    ) {
+    /// Begins a block of so many frames.
+    pub(super) fn begin(&mut self, moves: bool, frames: usize) {
         debug_assert!(frames <= BLOCK_FRAMES, "a block at most");
-        self.strips[place].add_to(&mut self.buses, own, playing, frames, &mut self.scratch);
+        self.moment = Moment { clock: self.clock, moves, frames };
+        self.sums.begin(frames);
     }
 
-    /// Adds to the block that has begun what comes through a strip that is not the desk's own.
-    pub(super) fn add_from(
-        &mut self,
-        strip: &mut Strip,
-        playing: bool,
-        own: Option<[&[f32]; TRACK_OUTPUTS]>,
-        frames: usize,
-    ) {
-        strip.add_to(&mut self.buses, own, playing, frames, &mut self.scratch);
+    /// Adds a strip to the block that has begun, each in its turn. `own` is what its source made, `None`
+    /// for silence.
+    pub(super) fn add(&mut self, place: usize, own: Option<[&[f32]; TRACK_OUTPUTS]>) {
+        let own = own.map(|own| own.map(|output| &output[..self.moment.frames]));
+        let Self { strips, sums, taps, scratch, moment, .. } = self;
+        strips[place].add_to(place, *moment, own, sums, taps, scratch);
     }
 
-    /// Ends the block: effects, master gain, limiter.
+    /// Ends the block: what all share, and the master.
     pub(super) fn finish(&mut self, left: &mut [f32], right: &mut [f32]) {
-        let frames = left.len();
-        let Buses { left: mix_left, right: mix_right, reverb, chorus } = &mut self.buses;
-        self.chorus.process(&chorus[..frames], &mut mix_left[..frames], &mut mix_right[..frames]);
-        self.reverb.process(&reverb[..frames], &mut mix_left[..frames], &mut mix_right[..frames]);
-        left.copy_from_slice(&mix_left[..frames]);
-        right.copy_from_slice(&mix_right[..frames]);
-        let mut gain = self.master_gain;
-        gain.apply(left);
-        self.master_gain.apply(right);
-        self.limiter.process(left, right);
-        self.master_peaks = [self.master_peaks[0].max(peak(left)), self.master_peaks[1].max(peak(right))];
-    }
-
-    /// Highest magnitudes since the last call: left and right of each track, then of the output.
-    pub(super) fn take_peaks(&mut self) -> impl Iterator<Item = f32> {
-        let master = core::mem::take(&mut self.master_peaks);
-        self.strips.iter_mut().flat_map(Strip::take_peaks).chain(master)
+        self.master.process(self.moment, &mut self.sums.master, &self.taps, [left, right]);
+        if self.moment.moves {
+            self.clock += self.moment.frames as u64;
+        }
     }
 }

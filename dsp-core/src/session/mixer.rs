@@ -2,15 +2,16 @@
 //! master gain and limiter.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::audio::AudioSlot;
 use super::desk::Desk;
-use super::leaving::LeavingPlayers;
-use super::strip::{SILENT_BLOCK, Strip, TRACK_OUTPUTS, TrackBlock};
-use super::track_player::Motion;
-use super::{Event, Session, Track, TrackPlayer};
+use super::musical_time::Tempo;
+use super::routing::Graph;
+use super::source::Source;
+use super::strip::{SILENT_BLOCK, TrackBlock};
+use super::{Session, Track};
 use crate::block::BLOCK_FRAMES;
 use crate::soundfont::Bank;
 use crate::synth::SynthError;
@@ -40,134 +41,130 @@ pub enum MixerError {
         /// The id that they share.
         track_id: String,
     },
+    /// A track that hears itself.
+    #[error("what track {track_id:?} feeds leads back to it")]
+    RoutingLoop {
+        /// Id of one of the tracks in the loop.
+        track_id: String,
+    },
+    /// An output, a send or a side-chain that names a track which is not there.
+    #[error("track {track_id:?} names track number {place}, which is not there")]
+    NoSuchTrack {
+        /// Id of the track that does so; empty for the master.
+        track_id: String,
+        /// The place that it names.
+        place: usize,
+    },
+    /// A kind of effect that this engine does not have.
+    #[error("there is no effect {kind:?}")]
+    UnknownEffect {
+        /// Id of the kind.
+        kind: String,
+    },
+    /// More effects on one track than can be.
+    #[error("track {track_id:?} has more than {max} effects", max = super::MAX_EFFECTS)]
+    TooManyEffects {
+        /// Id of the track; empty for the master.
+        track_id: String,
+    },
 }
 
-/// Where a track's fader and pan stand.
+/// Where a track's fader, pan and switches stand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrackMix {
     /// Linear gain of the fader.
     pub gain: f32,
     /// -1 is left, 0 the centre, 1 right.
     pub pan: f32,
-    /// Whether the track is heard.
-    pub audible: bool,
+    /// Whether the track is silenced.
+    pub mute: bool,
+    /// Whether it is soloed.
+    pub solo: bool,
 }
 
 impl TrackMix {
     /// The settings that a track of a session comes with.
     pub fn of(track: &Track) -> Self {
-        Self { gain: track.gain, pan: track.pan, audible: track.audible }
+        Self { gain: track.gain, pan: track.pan, mute: track.mute, solo: track.solo }
     }
 }
 
+/// What a session's slots hold.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Slots<'a> {
+    /// SoundFont banks; a track whose slot is empty plays no notes.
+    pub banks: &'a [Option<Bank>],
+    /// Recorded audio; a clip whose slot is empty is silent.
+    pub audio: &'a [Option<AudioSlot>],
+}
+
+impl<'a> From<&'a [Option<Bank>]> for Slots<'a> {
+    fn from(banks: &'a [Option<Bank>]) -> Self {
+        Self { banks, audio: &[] }
+    }
+}
+
+impl<'a> From<&'a Vec<Option<Bank>>> for Slots<'a> {
+    fn from(banks: &'a Vec<Option<Bank>>) -> Self {
+        Self { banks, audio: &[] }
+    }
+}
+
+impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
+    fn from(banks: &'a [Option<Bank>; COUNT]) -> Self {
+        Self { banks, audio: &[] }
+    }
+}
+
+/// Latest frame at which a session can stand: beyond it nothing is counted any more.
+const LAST_FRAME: u64 = 1 << 60;
+
 /// Plays a session in real time or offline, with the same samples.
 ///
-/// What it computes depends on the session, the banks and the events it is given, never on the
+/// What it computes depends on the session, the slots and the events it is given, never on the
 /// number of frames that a call asks for.
 pub struct Mixer {
-    sample_rate_hz: u32,
+    pub(super) sample_rate_hz: u32,
     /// One for each strip of the desk.
-    pub(super) players: Vec<TrackPlayer>,
+    pub(super) sources: Vec<Source>,
     pub(super) desk: Desk,
-    leaving: LeavingPlayers,
-    position: u64,
-    playing: bool,
+    /// How many of the strips are those of the session's tracks; the others fade.
+    pub(super) track_count: usize,
+    /// Frames by which the sum of the strips lags the session.
+    pub(super) strips_lag_frames: usize,
+    pub(super) position: u64,
+    pub(super) playing: bool,
     scratch: Box<TrackBlock>,
 }
 
 impl Mixer {
-    /// A mixer at frame 0 that stands still. `banks` are the session's slots; a track whose slot
-    /// is empty is silent.
+    /// A mixer at frame 0 that stands still. `slots` are the session's: its banks alone, or a [`Slots`].
     ///
     /// # Errors
     ///
-    /// [`MixerError::Synth`] for a sample rate or polyphony that cannot be played,
-    /// [`MixerError::DuplicateTrack`] for tracks that share an id.
-    pub fn new(session: &Session, banks: &[Option<Bank>]) -> Result<Self, MixerError> {
+    /// [`MixerError`] for a session that cannot be played.
+    pub fn new<'a>(session: &Session, slots: impl Into<Slots<'a>>) -> Result<Self, MixerError> {
+        // Before anything is made that would have to know what to do with nonsense.
+        Graph::of(session)?;
         let mut mixer = Self {
             sample_rate_hz: session.sample_rate_hz,
-            players: Vec::new(),
-            desk: Desk::new(session),
-            leaving: LeavingPlayers::NONE,
+            sources: Vec::new(),
+            desk: Desk::new(session, &Tempo::new(&session.tempo, session.sample_rate_hz)),
+            track_count: 0,
+            strips_lag_frames: 0,
             position: 0,
             playing: false,
             scratch: Box::new(SILENT_BLOCK),
         };
-        mixer.set_session(session, banks)?;
-        mixer.desk.master_gain.jump();
+        mixer.set_session(session, slots)?;
+        mixer.desk.jump(0);
+        mixer.sources.iter_mut().for_each(|source| source.seek(0));
         Ok(mixer)
     }
 
-    /// Goes on with an edited session from where it is: what the edit does not touch sounds on. The notes
-    /// of a track that it removes, or gives another instrument, fade in a twentieth of a second.
-    ///
-    /// # Errors
-    ///
-    /// [`MixerError`]; the mixer then plays on as it was.
-    pub fn set_session(&mut self, session: &Session, banks: &[Option<Bank>]) -> Result<(), MixerError> {
-        if session.sample_rate_hz != self.sample_rate_hz {
-            return Err(MixerError::SampleRate {
-                session_hz: session.sample_rate_hz,
-                mixer_hz: self.sample_rate_hz,
-            });
-        }
-        // Everything that can fail comes before anything is changed.
-        check_ids(&session.tracks)?;
-        let mut fresh_players = Vec::new();
-        for track in &session.tracks {
-            let bank = bank_of(track, banks);
-            let goes_on = self
-                .track_place(&track.id)
-                .is_some_and(|place| self.players[place].fits(track, bank, session));
-            fresh_players.push(if goes_on { None } else { Some(self.new_player(session, track, bank)?) });
-        }
-        let strips = core::mem::take(&mut self.desk.strips);
-        let mut old: Vec<_> = strips.into_iter().zip(core::mem::take(&mut self.players)).collect();
-        self.leaving.retire();
-        for (track, fresh_player) in session.tracks.iter().zip(fresh_players) {
-            let place = old.iter().position(|(strip, _)| strip.id == track.id);
-            let (strip, player) = match (place.map(|place| old.swap_remove(place)), fresh_player) {
-                (Some((mut strip, mut player)), None) => {
-                    player.replace_events(&track.events, self.playing);
-                    strip.set_mix(&TrackMix::of(track));
-                    (strip, player)
-                }
-                (Some((mut strip, old_player)), Some(mut player)) => {
-                    self.leaving.push(strip.without_input(), old_player);
-                    if strip.takes_input {
-                        player.cut_notes();
-                    }
-                    strip.set_mix(&TrackMix::of(track));
-                    (strip, player)
-                }
-                (None, Some(player)) => (Strip::new(track, self.sample_rate_hz), player),
-                (None, None) => continue,
-            };
-            self.desk.strips.push(strip);
-            self.players.push(player);
-        }
-        old.into_iter().for_each(|(strip, player)| self.leaving.push(strip, player));
-        self.desk.set_session(session);
-        Ok(())
-    }
-
-    fn new_player(
-        &self,
-        session: &Session,
-        track: &Track,
-        bank: Option<&Bank>,
-    ) -> Result<TrackPlayer, MixerError> {
-        let mut player = TrackPlayer::new(session, track, bank)
-            .map_err(|source| MixerError::Synth { track_id: track.id.clone(), source })?;
-        if self.playing {
-            player.seek(self.position);
-        }
-        Ok(player)
-    }
-
-    /// Frames by which the output lags the session, because of the limiter's look-ahead.
+    /// Frames by which the output lags the session: what its effects ask for, and the limiter's look-ahead.
     pub fn latency_frames(&self) -> usize {
-        self.desk.latency_frames()
+        self.strips_lag_frames + self.desk.master.latency_frames()
     }
 
     /// Frames from the start of the session to the next frame that enters the mix.
@@ -188,83 +185,57 @@ impl Mixer {
 
     /// Stands still. Notes end with their release and ring on.
     pub fn stop(&mut self) {
+        if self.playing {
+            self.sources.iter_mut().for_each(|source| source.clips.break_off());
+        }
         self.playing = false;
         self.release_all();
+        self.stand();
     }
 
     /// Moves to a frame. While playing, what rang on is cut, and the session goes on with the state
     /// that it would have there; standing still, what rings on may.
     pub fn seek(&mut self, frame: u64) {
-        self.position = frame;
-        if self.playing {
-            for (player, strip) in self.players.iter_mut().zip(&self.desk.strips) {
-                player.seek(frame);
-                if strip.takes_input {
-                    player.cut_notes();
-                }
-            }
-            self.leaving.cut();
-            self.desk.jump();
+        self.position = frame.min(LAST_FRAME);
+        if !self.playing {
+            return self.stand();
         }
+        let (tracks, fading) = self.sources.split_at_mut(self.track_count);
+        tracks.iter_mut().for_each(|source| source.seek(self.position));
+        fading.iter_mut().for_each(|source| {
+            source.player.cut_notes();
+            source.cut();
+        });
+        self.desk.jump(self.position);
+    }
+
+    /// What is automated goes to where it is at the position.
+    pub(super) fn stand(&mut self) {
+        for source in &mut self.sources {
+            source.clips.stand(self.position);
+            source.insert.iter_mut().for_each(|insert| insert.stand(self.position));
+        }
+        self.desk.stand(self.position);
     }
 
     /// Ends every note of every track with its release.
     pub fn release_all(&mut self) {
-        self.players.iter_mut().for_each(TrackPlayer::release_all);
+        self.sources.iter_mut().for_each(|source| source.player.release_all());
     }
 
     /// Voices that are computed now, of all tracks and of those that have gone and still fade.
     pub fn active_voices(&self) -> usize {
-        self.players.iter().map(TrackPlayer::active_voices).sum::<usize>() + self.leaving.active_voices()
+        self.sources.iter().map(Source::active_voices).sum()
+    }
+
+    /// How many tracks there are, buses and groups included.
+    pub fn track_count(&self) -> usize {
+        self.track_count
     }
 
     /// Place of a track in the session's order.
     pub fn track_place(&self, track_id: &str) -> Option<usize> {
-        self.desk.strips.iter().position(|strip| strip.id == track_id)
-    }
-
-    /// An event from outside the session for one track; nothing if there is no such place.
-    pub fn live(&mut self, track_place: usize, event: Event) {
-        if let Some(player) = self.players.get_mut(track_place) {
-            player.live(event);
-        }
-    }
-
-    /// Moves a track's fader and pan; nothing if there is no such place.
-    pub fn set_track_mix(&mut self, track_place: usize, mix: &TrackMix) {
-        if let Some(strip) = self.desk.strips.get_mut(track_place) {
-            strip.set_mix(mix);
-        }
-    }
-
-    /// Moves the master fader to a linear gain.
-    pub fn set_master_gain(&mut self, gain: f32) {
-        self.desk.master_gain.set_target(gain);
-    }
-
-    /// Whether a track's sound comes from [`Self::track_input`] instead of its notes while the
-    /// session plays; live notes sound all the same.
-    pub fn set_takes_input(&mut self, track_place: usize, takes_input: bool) {
-        let (Some(strip), Some(player)) =
-            (self.desk.strips.get_mut(track_place), self.players.get_mut(track_place))
-        else {
-            return;
-        };
-        if strip.takes_input != takes_input && self.playing {
-            player.seek(self.position);
-            if takes_input {
-                player.cut_notes();
-            }
-        }
-        strip.takes_input = takes_input;
-    }
-
-    /// Where the next frames, at most a block, of a track that takes its sound from outside are
-    /// put before each [`Self::process`] of as many frames: left, right, and what it sends to the
-    /// reverb and to the chorus. `None` for any other track.
-    pub fn track_input(&mut self, track_place: usize) -> Option<&mut [[f32; BLOCK_FRAMES]; TRACK_OUTPUTS]> {
-        let strip = self.desk.strips.get_mut(track_place).filter(|strip| strip.takes_input)?;
-        Some(&mut strip.input)
+        self.desk.strips[..self.track_count].iter().position(|strip| strip.id == track_id)
     }
 
     /// Renders the next frames; both slices have the same length. Where a track takes its sound
@@ -277,46 +248,19 @@ impl Mixer {
 
     fn process_block(&mut self, left: &mut [f32], right: &mut [f32]) {
         let frames = left.len();
-        self.desk.begin();
-        for (place, player) in self.players.iter_mut().enumerate() {
-            let motion = match (self.playing, self.desk.strips[place].takes_input) {
-                (false, _) => Motion::StandsStill,
-                (true, false) => Motion::Plays,
-                (true, true) => Motion::PlaysElsewhere,
-            };
-            let sounds = player.render(motion, self.scratch.each_mut().map(|output| &mut output[..frames]));
+        self.desk.begin(self.playing, frames);
+        for turn in 0..self.desk.order.len() {
+            let place = self.desk.order[turn];
+            // What fades is out of the session's time.
+            let playing = self.playing && place < self.track_count;
+            let outputs = self.scratch.each_mut().map(|output| &mut output[..frames]);
+            let sounds = self.sources[place].render(playing, outputs);
             let own = sounds.then(|| self.scratch.each_ref().map(|output| &output[..frames]));
-            self.desk.add(place, self.playing, own, frames);
+            self.desk.add(place, own);
         }
-        self.leaving.add_to(&mut self.desk, frames, &mut self.scratch);
         self.desk.finish(left, right);
         if self.playing {
             self.position += frames as u64;
         }
     }
-
-    /// Writes the highest magnitudes since the last call: left and right of each track after its
-    /// fader, in the session's order, then of the master's output. Stops where `peaks` ends.
-    pub fn take_peaks(&mut self, peaks: &mut [f32]) {
-        for (place, peak) in peaks.iter_mut().zip(self.desk.take_peaks()) {
-            *place = peak;
-        }
-    }
-
-    /// How many tracks there are.
-    pub fn track_count(&self) -> usize {
-        self.players.len()
-    }
-}
-
-fn check_ids(tracks: &[Track]) -> Result<(), MixerError> {
-    let mut ids = BTreeSet::new();
-    match tracks.iter().find(|track| !ids.insert(track.id.as_str())) {
-        Some(track) => Err(MixerError::DuplicateTrack { track_id: track.id.clone() }),
-        None => Ok(()),
-    }
-}
-
-fn bank_of<'a>(track: &Track, banks: &'a [Option<Bank>]) -> Option<&'a Bank> {
-    banks.get(track.instrument?.bank_slot as usize)?.as_ref()
 }

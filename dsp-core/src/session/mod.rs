@@ -1,26 +1,57 @@
 //! A project as the engine sees it, and the processors that render it.
 //!
-//! [`Session`] is plain data in frames and linear gains. A [`Mixer`] plays it: each track through
-//! a [`TrackPlayer`], the sum through the master gain and the limiter. [`OfflineRender`] runs a
-//! mixer from the first frame to the end of the sound.
+//! [`Session`] is plain data in frames and linear gains. A [`Mixer`] plays it: each track's notes through
+//! a [`TrackPlayer`], its clips, its effects and its fader, through the buses and groups that it feeds; the
+//! sum through the master's effects and fader and the limiter. [`OfflineRender`] runs a mixer from the first
+//! frame to the end of the sound.
+//!
+//! Sound that meets is in time to the frame: what comes by a quicker way waits. Whatever moves by itself
+//! (automation, tempo) waits for the sound that it belongs to.
 
+mod assembly;
+mod audio;
+mod automation;
+mod clips;
+mod compensation;
 mod desk;
+mod edge;
+mod fader;
+mod gliding_gain;
 mod held_keys;
-mod leaving;
+mod input;
+mod insert;
+mod live;
+mod master;
+mod meter;
 mod mixer;
+mod musical_time;
 mod offline;
+mod routing;
+mod source;
 mod strip;
 mod track_player;
+mod track_render;
+mod waiting;
 
-pub use mixer::{Mixer, MixerError, TrackMix};
-pub use offline::{Alone, Crew, MAX_TAIL_SECS, OfflineRender, TailConfig, TrackRender};
+#[cfg(test)]
+mod tests;
+
+pub use audio::{Audio, AudioError, AudioSlot};
+pub use automation::{AutomationLane, AutomationPoint, AutomationTarget, Curve};
+pub use clips::{Clip, Underruns, WantedAudio};
+pub use insert::MAX_EFFECTS;
+pub use live::EffectOwner;
+pub use mixer::{Mixer, MixerError, Slots, TrackMix};
+pub use musical_time::TempoChange;
+pub use offline::{Alone, Crew, MAX_TAIL_SECS, OfflineRender, TailConfig};
 pub use strip::TRACK_OUTPUTS;
 pub use track_player::TrackPlayer;
+pub use track_render::TrackRender;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Everything that decides what a project sounds like, except the banks themselves.
+/// Everything that decides what a project sounds like, except the banks and the audio themselves.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Session {
@@ -36,12 +67,38 @@ pub struct Session {
     pub reverb: ReverbSettings,
     /// The chorus that all instruments share.
     pub chorus: ChorusSettings,
+    /// Tempo changes by ascending frame, for effects that keep time; none: 120 quarter notes a minute.
+    pub tempo: Vec<TempoChange>,
+    /// Effects of the whole mix, before the master's fader.
+    pub master_effects: Vec<EffectSettings>,
     /// Linear gain of the sum of the tracks, before the limiter.
     pub master_gain: f32,
+    /// What moves by itself on the master; it has no pan and no sends.
+    pub master_automation: Vec<AutomationLane>,
     /// Where the last item ends, in frames; sound may ring on.
     pub length_frames: u64,
-    /// The tracks, summed in this order.
+    /// The tracks, buses and groups.
     pub tracks: Vec<Track>,
+}
+
+impl Default for Session {
+    /// No tracks, at 48 kHz.
+    fn default() -> Self {
+        Self {
+            sample_rate_hz: 48_000,
+            polyphony: 256,
+            seed: 0,
+            interpolation: Interpolation::default(),
+            reverb: ReverbSettings::default(),
+            chorus: ChorusSettings::default(),
+            tempo: Vec::new(),
+            master_effects: Vec::new(),
+            master_gain: 1.0,
+            master_automation: Vec::new(),
+            length_frames: 0,
+            tracks: Vec::new(),
+        }
+    }
 }
 
 /// How voices read between the values of a sample.
@@ -100,7 +157,7 @@ impl Default for ChorusSettings {
     }
 }
 
-/// One track of a session.
+/// One track of a session. Any can be a bus or a group: it is what others feed.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Track {
@@ -110,12 +167,79 @@ pub struct Track {
     pub gain: f32,
     /// -1 is left, 0 the centre, 1 right.
     pub pan: f32,
-    /// Whether the track is heard: neither muted nor silenced by another track's solo.
-    pub audible: bool,
-    /// What its notes play; a track without an instrument is silent.
+    /// Whether the track is silenced, its sends included.
+    pub mute: bool,
+    /// While any track is solo, only those are heard, through whatever they feed, and with what feeds them.
+    pub solo: bool,
+    /// What its notes play; a track without an instrument plays none.
     pub instrument: Option<Instrument>,
     /// Notes and controls by ascending frame, in the order in which they take effect.
     pub events: Vec<TrackEvent>,
+    /// Recorded audio.
+    pub clips: Vec<Clip>,
+    /// Effects between what sounds and the fader, in the order in which they are heard. What an
+    /// instrument sends to the shared reverb and chorus does not pass them.
+    pub effects: Vec<EffectSettings>,
+    /// Whether the sound passes all effects by.
+    pub bypass: bool,
+    /// Place of the track that it feeds; `None`: the master.
+    pub output: Option<u32>,
+    /// Copies of its sound that feed other tracks.
+    pub sends: Vec<SendSettings>,
+    /// What moves by itself.
+    pub automation: Vec<AutomationLane>,
+}
+
+impl Default for Track {
+    /// An empty track with fader and pan in their neutral positions, and an empty id.
+    fn default() -> Self {
+        Self {
+            id: String::new(),
+            gain: 1.0,
+            pan: 0.0,
+            mute: false,
+            solo: false,
+            instrument: None,
+            events: Vec::new(),
+            clips: Vec::new(),
+            effects: Vec::new(),
+            bypass: false,
+            output: None,
+            sends: Vec::new(),
+            automation: Vec::new(),
+        }
+    }
+}
+
+/// A copy of a track's sound, left and right, to another track.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SendSettings {
+    /// Place of the track that it feeds.
+    pub to: u32,
+    /// Linear gain.
+    pub gain: f32,
+    /// Whether it is taken before fader and pan; mute silences it all the same.
+    pub pre_fader: bool,
+}
+
+/// An effect of a track or of the master.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EffectSettings {
+    /// Unique within the track.
+    pub id: String,
+    /// Id of its kind: see [`crate::effects::EFFECTS`].
+    pub kind: String,
+    /// Values of the parameters by the kind's table, brought into their ranges; those that are left
+    /// out are at their defaults.
+    pub values: Vec<f64>,
+    /// Whether the sound passes it by.
+    pub bypass: bool,
+    /// Place of the track that its side-chain hears, behind that track's effects and before its fader.
+    pub side_chain: Option<u32>,
+    /// Audio slot of its impulse response, for kinds that have one.
+    pub impulse: Option<u32>,
 }
 
 /// A preset of a bank.

@@ -3,24 +3,20 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::desk::Desk;
-use super::strip::{SILENT_BLOCK, TRACK_OUTPUTS, TrackBlock};
-use super::track_player::Motion;
-use super::{Mixer, MixerError, Session, Track, TrackPlayer};
+use super::mixer::Slots;
+use super::source::Source;
+use super::strip::{SILENT_BLOCK, TrackBlock};
+use super::{Mixer, MixerError, Session};
 use crate::block::BLOCK_FRAMES;
-use crate::soundfont::Bank;
-use crate::synth::SynthError;
 
 /// Longest tail that can be asked for, in seconds.
 pub const MAX_TAIL_SECS: f64 = 60.0;
 
 /// At or below this level a mix counts as silent: -80 dBFS.
 const MIX_SILENCE: f32 = 1e-4;
-
-/// A track by itself is louder or softer in its mix, so it must be silent to the last bit. Voices
-/// that have ended are.
-const TRACK_SILENCE: f32 = 0.0;
 
 /// How long it must be silent for a tail to end, in seconds.
 const SILENCE_SECS: f64 = 0.1;
@@ -43,17 +39,17 @@ impl Default for TailConfig {
 }
 
 /// Counts a render out: the session's length, then a tail until it is silent.
-struct Length {
+pub(super) struct Length {
     session_frames: u64,
-    longest_frames: u64,
+    pub(super) longest_frames: u64,
     silence: f32,
     silence_frames: u64,
-    done_frames: u64,
+    pub(super) done_frames: u64,
     quiet_frames: u64,
 }
 
 impl Length {
-    fn new(session_frames: u64, tail: TailConfig, silence: f32, sample_rate_hz: u32) -> Self {
+    pub(super) fn new(session_frames: u64, tail: TailConfig, silence: f32, sample_rate_hz: u32) -> Self {
         let frames = |secs: f64| (secs * f64::from(sample_rate_hz)) as u64;
         Self {
             session_frames,
@@ -66,7 +62,7 @@ impl Length {
     }
 
     /// Frames of the next block; 0 at the end.
-    fn next_frames(&self) -> usize {
+    pub(super) fn next_frames(&self) -> usize {
         let in_tail = self.done_frames >= self.session_frames;
         if in_tail && self.quiet_frames >= self.silence_frames {
             return 0;
@@ -75,7 +71,7 @@ impl Length {
         (limit - self.done_frames).min(BLOCK_FRAMES as u64) as usize
     }
 
-    fn count(&mut self, left: &[f32], right: &[f32]) {
+    pub(super) fn count(&mut self, left: &[f32], right: &[f32]) {
         self.done_frames += left.len() as u64;
         let loud = left.iter().chain(right).any(|value| value.abs() > self.silence);
         self.quiet_frames = if loud { 0 } else { self.quiet_frames + left.len() as u64 };
@@ -99,7 +95,7 @@ impl Crew for Alone {
     }
 }
 
-/// What a track's player makes of a span.
+/// What a track's source makes of a span.
 struct TrackSpan {
     blocks: Box<[TrackBlock; SPAN_BLOCKS]>,
     sounds: [bool; SPAN_BLOCKS],
@@ -110,9 +106,9 @@ impl TrackSpan {
         Self { blocks: Box::new([SILENT_BLOCK; SPAN_BLOCKS]), sounds: [false; SPAN_BLOCKS] }
     }
 
-    fn fill(&mut self, player: &mut TrackPlayer) {
+    fn fill(&mut self, source: &mut Source) {
         for (block, sounds) in self.blocks.iter_mut().zip(&mut self.sounds) {
-            *sounds = player.render(Motion::Plays, block.each_mut().map(|output| &mut output[..]));
+            *sounds = source.render(true, block.each_mut().map(|output| &mut output[..]));
         }
     }
 }
@@ -129,10 +125,12 @@ impl MixSpan {
     fn fill(&mut self, desk: &mut Desk, tracks: &[TrackSpan]) {
         let blocks = self.left.chunks_mut(BLOCK_FRAMES).zip(self.right.chunks_mut(BLOCK_FRAMES));
         for (number, (left, right)) in blocks.enumerate() {
-            desk.begin();
-            for (place, track) in tracks.iter().enumerate() {
+            desk.begin(true, BLOCK_FRAMES);
+            for turn in 0..desk.order.len() {
+                let place = desk.order[turn];
+                let track = &tracks[place];
                 let own = track.blocks[number].each_ref().map(|output| &output[..]);
-                desk.add(place, true, track.sounds[number].then_some(own), BLOCK_FRAMES);
+                desk.add(place, track.sounds[number].then_some(own));
             }
             desk.finish(left, right);
         }
@@ -144,13 +142,15 @@ impl MixSpan {
     }
 }
 
-/// Renders a session block by block, limiter included and its latency taken out.
+/// Renders a session block by block, limiter included and its latency and that of all effects taken out.
 ///
 /// The tracks render a span of some blocks while the desk mixes the span before it, so that a
 /// [`Crew`] of several threads has work for all; the samples are the same with any crew.
 pub struct OfflineRender {
     mixer: Mixer,
     length: Length,
+    /// Frames that come before the first that is wanted.
+    skipped_frames: u64,
     /// The span that the tracks rendered last, and the one that they render next.
     spans: [Vec<TrackSpan>; 2],
     mix: MixSpan,
@@ -159,35 +159,69 @@ pub struct OfflineRender {
 }
 
 impl OfflineRender {
-    /// A render of a session at its first frame. `banks` are the session's slots.
+    /// A render of a session at its first frame. `slots` are the session's: its banks alone, or a [`Slots`].
     ///
     /// # Errors
     ///
     /// [`MixerError`] for a session that cannot be played.
-    pub fn new(session: &Session, banks: &[Option<Bank>], tail: TailConfig) -> Result<Self, MixerError> {
-        let mut mixer = Mixer::new(session, banks)?;
+    pub fn new<'a>(
+        session: &Session,
+        slots: impl Into<Slots<'a>>,
+        tail: TailConfig,
+    ) -> Result<Self, MixerError> {
+        let length = Length::new(session.length_frames, tail, MIX_SILENCE, session.sample_rate_hz);
+        Self::with_length(session, slots.into(), 0, length)
+    }
+
+    /// A render of some frames of a session, without a tail: the samples that a whole render has there.
+    /// All that comes before is rendered, too, and left out: see [`Self::skip_by`].
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError`] for a session that cannot be played.
+    pub fn of_range<'a>(
+        session: &Session,
+        slots: impl Into<Slots<'a>>,
+        frames: Range<u64>,
+    ) -> Result<Self, MixerError> {
+        let no_tail = TailConfig { max_secs: 0.0 };
+        let length_frames = frames.end.saturating_sub(frames.start);
+        let length = Length::new(length_frames, no_tail, MIX_SILENCE, session.sample_rate_hz);
+        Self::with_length(session, slots.into(), frames.start, length)
+    }
+
+    fn with_length(
+        session: &Session,
+        slots: Slots<'_>,
+        start_frame: u64,
+        length: Length,
+    ) -> Result<Self, MixerError> {
+        let mut mixer = Mixer::new(session, slots)?;
         mixer.play();
-        let span = || mixer.players.iter().map(|_| TrackSpan::new()).collect::<Vec<_>>();
+        let span = || mixer.sources.iter().map(|_| TrackSpan::new()).collect::<Vec<_>>();
         let mut spans = [span(), span()];
-        for (track, player) in spans[0].iter_mut().zip(&mut mixer.players) {
-            track.fill(player);
+        for (track, source) in spans[0].iter_mut().zip(&mut mixer.sources) {
+            track.fill(source);
         }
         let frames = SPAN_BLOCKS * BLOCK_FRAMES;
-        let mut render = Self {
-            length: Length::new(session.length_frames, tail, MIX_SILENCE, session.sample_rate_hz),
+        Ok(Self {
+            length,
+            skipped_frames: start_frame.saturating_add(mixer.latency_frames() as u64),
             mixer,
             spans,
             mix: MixSpan { left: vec![0.0; frames], right: vec![0.0; frames], taken: frames },
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
-        };
-        let mut latency_frames = render.mixer.latency_frames();
-        while latency_frames > 0 {
-            let frames = latency_frames.min(BLOCK_FRAMES);
-            render.take(frames, &Alone);
-            latency_frames -= frames;
-        }
-        Ok(render)
+        })
+    }
+
+    /// Renders some of what comes before the first wanted frame, and says whether there is more of it. Who
+    /// does not call this waits for all of it in the first [`Self::next_block`].
+    pub fn skip_by(&mut self, crew: &dyn Crew) -> bool {
+        let frames = self.skipped_frames.min(BLOCK_FRAMES as u64);
+        self.take(frames as usize, crew);
+        self.skipped_frames -= frames;
+        self.skipped_frames > 0
     }
 
     /// The next block, left and right, at most [`BLOCK_FRAMES`]; `None` after the last.
@@ -197,6 +231,9 @@ impl OfflineRender {
 
     /// As [`Self::next_block`], computed by a crew.
     pub fn next_block_by(&mut self, crew: &dyn Crew) -> Option<(&[f32], &[f32])> {
+        while self.skipped_frames > 0 {
+            self.skip_by(crew);
+        }
         let frames = self.length.next_frames();
         if frames == 0 {
             return None;
@@ -225,11 +262,11 @@ impl OfflineRender {
 
     fn render_span(&mut self, crew: &dyn Crew) {
         let [rendered, next] = &mut self.spans;
-        let Mixer { players, desk, .. } = &mut self.mixer;
+        let Mixer { sources, desk, .. } = &mut self.mixer;
         let mix = &mut self.mix;
         let mut mixing = || mix.fill(desk, rendered);
         let mut playing: Vec<_> =
-            next.iter_mut().zip(players).map(|(track, player)| move || track.fill(player)).collect();
+            next.iter_mut().zip(sources).map(|(track, source)| move || track.fill(source)).collect();
         let mut jobs: Vec<&mut (dyn FnMut() + Send)> = Vec::with_capacity(playing.len() + 1);
         jobs.push(&mut mixing);
         jobs.extend(playing.iter_mut().map(|job| -> &mut (dyn FnMut() + Send) { job }));
@@ -248,6 +285,11 @@ impl OfflineRender {
         self.length.longest_frames
     }
 
+    /// See [`Mixer::lets_through`].
+    pub fn lets_through(&self, track_place: usize) -> bool {
+        self.mixer.lets_through(track_place)
+    }
+
     /// See [`Mixer::take_peaks`].
     pub fn take_peaks(&mut self, peaks: &mut [f32]) {
         self.mixer.take_peaks(peaks);
@@ -256,56 +298,5 @@ impl OfflineRender {
     /// See [`Mixer::active_voices`]; as of the span that is being rendered.
     pub fn active_voices(&self) -> usize {
         self.mixer.active_voices()
-    }
-}
-
-/// Renders one track as its instrument sounds it, before fader, pan, mute, the shared effects and
-/// the limiter.
-pub struct TrackRender {
-    player: TrackPlayer,
-    length: Length,
-    block: Box<TrackBlock>,
-}
-
-impl TrackRender {
-    /// A render of one track of a session at its first frame.
-    ///
-    /// # Errors
-    ///
-    /// [`SynthError`] for a sample rate or polyphony that cannot be played.
-    pub fn new(
-        session: &Session,
-        track: &Track,
-        bank: Option<&Bank>,
-        tail: TailConfig,
-    ) -> Result<Self, SynthError> {
-        Ok(Self {
-            player: TrackPlayer::new(session, track, bank)?,
-            length: Length::new(session.length_frames, tail, TRACK_SILENCE, session.sample_rate_hz),
-            block: Box::new(SILENT_BLOCK),
-        })
-    }
-
-    /// The next block, at most [`BLOCK_FRAMES`]: left, right, and what the track sends to the reverb
-    /// and to the chorus; `None` after the last.
-    pub fn next_block(&mut self) -> Option<[&[f32]; TRACK_OUTPUTS]> {
-        let frames = self.length.next_frames();
-        if frames == 0 {
-            return None;
-        }
-        self.player.process(self.block.each_mut().map(|output| &mut output[..frames]));
-        let outputs = self.block.each_ref().map(|output| &output[..frames]);
-        self.length.count(outputs[0], outputs[1]);
-        Some(outputs)
-    }
-
-    /// Frames rendered so far.
-    pub fn done_frames(&self) -> u64 {
-        self.length.done_frames
-    }
-
-    /// Most frames that the render can have; silence may end it sooner.
-    pub fn longest_frames(&self) -> u64 {
-        self.length.longest_frames
     }
 }

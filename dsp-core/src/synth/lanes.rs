@@ -10,12 +10,12 @@ pub(super) const LANES: usize = 8;
 
 /// The columns of four rows.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(super) use super::simd128::transpose;
+pub(crate) use super::simd128::transpose;
 
 /// The columns of four rows.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline(always)]
-pub(super) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
+pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
     wide::f32x4::transpose(rows)
 }
 

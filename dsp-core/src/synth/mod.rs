@@ -35,6 +35,7 @@ mod units;
 mod voice;
 mod voices;
 
+pub(crate) use lanes::transpose;
 pub use processor::SynthError;
 pub(crate) use processor::{SynthConfig, SynthProcessor};
 

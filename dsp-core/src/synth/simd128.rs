@@ -13,7 +13,7 @@ use super::interpolation::{FOUR, Pcm16, UNIT_16};
 
 /// The columns of four rows.
 #[inline(always)]
-pub(super) fn transpose(rows: [f32x4; FOUR]) -> [f32x4; FOUR] {
+pub(crate) fn transpose(rows: [f32x4; FOUR]) -> [f32x4; FOUR] {
     let [a, b, c, d]: [v128; FOUR] = rows.map(bytemuck::cast);
     let (ab_low, cd_low) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<0, 4, 1, 5>(c, d));
     let (ab_high, cd_high) = (i32x4_shuffle::<2, 6, 3, 7>(a, b), i32x4_shuffle::<2, 6, 3, 7>(c, d));

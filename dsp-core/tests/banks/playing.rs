@@ -33,22 +33,16 @@ fn events() -> Vec<TrackEvent> {
 pub(crate) fn session() -> Session {
     let track = |(bank, program): (u16, u8)| Track {
         id: format!("{bank}:{program}"),
-        gain: 1.0,
-        pan: 0.0,
-        audible: true,
         instrument: Some(Instrument { bank_slot: 0, bank, program }),
         events: events(),
+        ..Track::default()
     };
     Session {
         sample_rate_hz: SAMPLE_RATE_HZ,
         polyphony: 32,
-        seed: 0,
-        interpolation: Default::default(),
-        reverb: Default::default(),
-        chorus: Default::default(),
-        master_gain: 1.0,
         length_frames: LENGTH_FRAMES,
         tracks: PRESETS.map(track).to_vec(),
+        ..Session::default()
     }
 }
 

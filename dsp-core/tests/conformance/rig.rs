@@ -76,13 +76,8 @@ impl Rig {
         let session = Session {
             sample_rate_hz: RATE_HZ as u32,
             polyphony: 64,
-            seed: 0,
             interpolation: Interpolation::FourPoint,
-            reverb: Default::default(),
-            chorus: Default::default(),
-            master_gain: 1.0,
-            length_frames: 0,
-            tracks: Vec::new(),
+            ..Session::default()
         };
         Self { bank, session, preset: (0, 0) }
     }
@@ -123,11 +118,9 @@ impl Rig {
         let (bank, program) = self.preset;
         let track = Track {
             id: "track".to_owned(),
-            gain: 1.0,
-            pan: 0.0,
-            audible: true,
             instrument: Some(Instrument { bank_slot: 0, bank, program }),
             events: events.iter().map(|&(secs, event)| TrackEvent { frame: frames(secs), event }).collect(),
+            ..Track::default()
         };
         let mut player = TrackPlayer::new(&self.session, &track, Some(&self.bank)).expect("a player");
         let mut outputs = [const { Vec::new() }; 4].map(|_: Vec<f32>| vec![0.0_f32; frames(secs) as usize]);

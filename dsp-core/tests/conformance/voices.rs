@@ -125,23 +125,18 @@ fn more_than_sixteen_channels_sound_together() {
         let track = |number: usize| Track {
             id: number.to_string(),
             gain: 0.01,
-            pan: 0.0,
-            audible: true,
             instrument: Some(Instrument { bank_slot: 0, bank: 0, program: 0 }),
             events: [control(91, 0), on(20 + number as u8, 127)]
                 .map(|event| TrackEvent { frame: 0, event })
                 .to_vec(),
+            ..Track::default()
         };
         let session = Session {
             sample_rate_hz: 48_000,
             polyphony: 64,
-            seed: 0,
-            interpolation: Default::default(),
-            reverb: Default::default(),
-            chorus: Default::default(),
-            master_gain: 1.0,
             length_frames: 24_000,
             tracks: (0..tracks).map(track).collect(),
+            ..Session::default()
         };
         let mut render = OfflineRender::new(&session, &[Some(bank.clone())], TailConfig { max_secs: 0.0 })
             .expect("a render");

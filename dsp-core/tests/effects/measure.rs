@@ -42,6 +42,42 @@ pub(crate) fn through(chain: &mut Chain, [left, right]: &Stereo) -> Stereo {
     [left, right]
 }
 
+/// Passes some audio through a chain of one effect, with a side-chain.
+pub(crate) fn beside(chain: &mut Chain, [left, right]: &Stereo, side: &Stereo) -> Stereo {
+    let (mut left, mut right) = (left.clone(), right.clone());
+    chain.process(&mut left, &mut right, &[Some([&side[0], &side[1]])]);
+    [left, right]
+}
+
+/// The gain in decibels that a chain gives to the left of each frame.
+pub(crate) fn gains_db(chain: &mut Chain, input: &Stereo) -> Vec<f64> {
+    let output = through(chain, input);
+    output[0].iter().zip(&input[0]).map(|(output, input)| db(f64::from(output / input))).collect()
+}
+
+/// A constant on both sides: what its level is at every frame is beyond doubt.
+pub(crate) fn constant(level_db: f64, frames: usize) -> Stereo {
+    steps(&[(level_db, frames)])
+}
+
+/// Constants on both sides, each of a level in decibels for some frames.
+pub(crate) fn steps(levels: &[(f64, usize)]) -> Stereo {
+    let values: Vec<f32> =
+        levels.iter().flat_map(|(level_db, frames)| vec![amplitude(*level_db) as f32; *frames]).collect();
+    [values.clone(), values]
+}
+
+/// Frames from `start` until a value has gone 63 % (`1 - 1/e`) of the way from before it to where it
+/// is before `end`.
+pub(crate) fn frames_to_63(values: &[f64], start: usize, end: usize) -> f64 {
+    let (from, to) = (values[start - 1], values[end - 1]);
+    let wanted = from + (to - from) * (1.0 - (-1.0_f64).exp());
+    let at =
+        (start..end).find(|frame| (values[*frame] - wanted) * (to - from) >= 0.0).expect("it gets there");
+    // At `start` a first frame of the way is done.
+    (at - start) as f64 + (wanted - values[at - 1]) / (values[at] - values[at - 1])
+}
+
 /// A sine on both sides, by its peak.
 pub(crate) fn sine(frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     let values: Vec<f32> = (0..frames)
@@ -102,6 +138,11 @@ pub(crate) fn db(amplitude: f64) -> f64 {
     20.0 * amplitude.abs().max(1e-30).log10()
 }
 
+/// The amplitude of a level in decibels.
+pub(crate) fn amplitude(level_db: f64) -> f64 {
+    10.0_f64.powf(level_db / 20.0)
+}
+
 /// Highest magnitude.
 pub(crate) fn peak(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |peak, value| peak.max(f64::from(value.abs())))
@@ -121,4 +162,31 @@ pub(crate) fn check(what: &str, measured: f64, expected: f64, tolerance: f64) {
         (measured - expected).abs() <= tolerance,
         "{what}: {measured}, expected {expected} +- {tolerance}"
     );
+}
+
+/// Asserts that an effect that stands at some frame sounds as if silence had passed through it from the session's start.
+#[track_caller]
+pub(crate) fn check_started_anywhere(kind: &str, parameters: &[(&str, f64)]) {
+    let bpm = 133.0;
+    let input = noise(0.5, 9_600);
+    for frame in [32_000, 100_001, 480_077] {
+        let mut played = chain_of(kind, parameters);
+        played.set_time(MusicalTime { bpm, beat: 0.0 });
+        through(&mut played, &[vec![0.0; frame], vec![0.0; frame]]);
+        let mut started = chain_of(kind, parameters);
+        started.reset(frame as u64);
+        started.set_time(MusicalTime { bpm, beat: frame as f64 * bpm / 60.0 / f64::from(RATE_HZ) });
+        let (played, started) = (through(&mut played, &input), through(&mut started, &input));
+        let furthest = played
+            .iter()
+            .flatten()
+            .zip(started.iter().flatten())
+            .fold(0.0, |furthest: f64, (a, b)| furthest.max(f64::from((a - b).abs())));
+        check("difference of having started anywhere", furthest, 0.0, 1e-6);
+    }
+}
+
+/// The highest step from one value to the next.
+pub(crate) fn steepest(values: &[f32]) -> f64 {
+    values.windows(2).fold(0.0, |steepest, pair| steepest.max(f64::from((pair[1] - pair[0]).abs())))
 }

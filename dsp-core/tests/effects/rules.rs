@@ -3,6 +3,7 @@
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{EFFECTS, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind};
+use dsp_core::simd::force_baseline;
 
 use crate::measure::{RATE_HZ, Stereo, config, noise, peak, sine};
 
@@ -20,7 +21,11 @@ enum Setting {
 const SETTINGS: [Setting; 4] = [Setting::Defaults, Setting::Lowest, Setting::Highest, Setting::Middle];
 
 fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
-    let mut slot = Slot::new("effect", kind, &config(RATE_HZ));
+    chain_at(RATE_HZ, kind, setting)
+}
+
+fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) -> Chain {
+    let mut slot = Slot::new("effect", kind, &config(sample_rate_hz));
     for (place, parameter) in kind.parameters.iter().enumerate() {
         let value = match setting {
             Setting::Defaults => parameter.default,
@@ -33,7 +38,7 @@ fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
         };
         slot.set(place, value, 0);
     }
-    let mut chain = Chain::new(RATE_HZ);
+    let mut chain = Chain::new(sample_rate_hz);
     chain.push(slot);
     chain.set_time(MusicalTime { bpm: 97.0, beat: 0.0 });
     chain
@@ -90,6 +95,18 @@ fn call_sizes_change_no_bit() {
 }
 
 #[test]
+fn instructions_change_no_bit() {
+    let input = noise(0.5, SECOND / 2);
+    for kind in EFFECTS {
+        force_baseline(true);
+        let baseline = play(&mut chain(kind, Setting::Defaults), kind, &input, &[512]);
+        force_baseline(false);
+        let best = play(&mut chain(kind, Setting::Defaults), kind, &input, &[512]);
+        assert!(bits(&baseline) == bits(&best), "{}", kind.id);
+    }
+}
+
+#[test]
 fn reset_equals_new() {
     let input = noise(0.5, SECOND / 4);
     for kind in EFFECTS {
@@ -139,6 +156,25 @@ fn output_is_finite_whatever_comes_in() {
             let [left, right] = &mut tone;
             chain.process(left, right, &[]);
             assert!(tone.iter().flatten().all(|value| value.is_finite()), "{} at {setting:?}", kind.id);
+        }
+    }
+}
+
+#[test]
+fn every_rate_will_do() {
+    // So soft that no setting, with all of its gains, reaches the ceiling unless something runs away.
+    let input = noise(1e-9, SECOND / 4);
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            for sample_rate_hz in [8_000, 44_100, 192_000] {
+                let output = play(&mut chain_at(sample_rate_hz, kind, setting), kind, &input, &[512]);
+                let loudest = output.iter().map(|values| peak(values)).fold(0.0, f64::max);
+                assert!(
+                    loudest < f64::from(LOUDEST),
+                    "{} at {setting:?}, {sample_rate_hz} Hz: {loudest}",
+                    kind.id
+                );
+            }
         }
     }
 }

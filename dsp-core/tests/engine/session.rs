@@ -80,7 +80,7 @@ fn mute_solo_gain_and_pan_do_what_they_say() {
         (peak(&left), peak(&right))
     };
     let (left, right) = changed(|_| {});
-    assert_eq!(changed(|s| s.tracks[0].audible = false), (0.0, 0.0));
+    assert_eq!(changed(|s| s.tracks[0].mute = true), (0.0, 0.0));
     let (half_left, half_right) = changed(|s| s.tracks[0].gain = 0.5);
     assert!((half_left / left - 0.5).abs() < 1e-3 && (half_right / right - 0.5).abs() < 1e-3);
     let (master_left, _) = changed(|s| s.master_gain = 0.5);
@@ -303,7 +303,7 @@ fn nothing_allocates_while_it_plays() {
             mixer.process(&mut left, &mut right);
         }
         mixer.live(0, Event::NoteOn { key: 50, velocity: 90 });
-        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.5, audible: true });
+        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.5, mute: false, solo: false });
         mixer.seek(10_000);
         mixer.process(&mut left, &mut right);
         mixer.take_peaks(&mut peaks);
@@ -318,7 +318,7 @@ fn a_fader_moves_without_a_jump() {
     let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
     mixer.play();
     play(&mut mixer, 20_000, 128);
-    mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, audible: true });
+    mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false });
     let heard = play(&mut mixer, 9_600, 128);
     let steepest = heard.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
     assert!(steepest < 0.02, "a step of {steepest}");

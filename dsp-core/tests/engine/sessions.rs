@@ -14,11 +14,9 @@ pub(crate) fn track(id: &str, notes: &[(u64, u64, u8)]) -> Track {
     events.sort_by_key(|event| event.frame);
     Track {
         id: id.to_owned(),
-        gain: 1.0,
-        pan: 0.0,
-        audible: true,
         instrument: Some(Instrument { bank_slot: 0, bank: 0, program: 0 }),
         events,
+        ..Track::default()
     }
 }
 
@@ -27,13 +25,9 @@ pub(crate) fn session(tracks: Vec<Track>) -> Session {
     Session {
         sample_rate_hz: 48_000,
         polyphony: 64,
-        seed: 0,
-        interpolation: Default::default(),
-        reverb: Default::default(),
-        chorus: Default::default(),
-        master_gain: 1.0,
         length_frames: ends.max().unwrap_or(0),
         tracks,
+        ..Session::default()
     }
 }
 

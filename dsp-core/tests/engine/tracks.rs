@@ -129,7 +129,7 @@ fn what_is_no_number_does_not_stay_in_the_mix() {
         let heard = play(&mut mixer, 128);
         assert!(heard.iter().all(|value| value.is_finite()), "{bad}");
     }
-    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, audible: true });
+    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, mute: false, solo: false });
     mixer.set_master_gain(f32::NAN);
     for _ in 0..100 {
         for input in mixer.track_input(0).unwrap() {

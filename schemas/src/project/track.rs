@@ -187,6 +187,12 @@ pub struct Effect {
     /// Parameter values by parameter id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
+    /// Id of the track that its side-chain listens to; none: its own sound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_chain: Option<String>,
+    /// The service's id of the audio file that is its impulse response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impulse: Option<String>,
     /// Passes the signal around the effect.
     #[serde(default)]
     pub bypass: bool,
@@ -213,7 +219,7 @@ pub enum EffectType {
 /// A parameter that changes over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomationLane {
-    /// `volume_db`, `pan`, or `effect_id/parameter_id`.
+    /// `volume_db`, `pan`, `send/` and the id of the bus, or `effect_id/parameter_id`.
     pub target: String,
     /// The parameter's values.
     pub points: Vec<AutomationPoint>,
@@ -246,7 +252,7 @@ pub enum AutomationCurve {
     Linear,
     /// It stays, and jumps at the next point.
     Step,
-    /// In an arc, -1 to 1; 0 is a straight line.
+    /// In an arc, -1 to 1; 0 is a straight line, above it the value moves late, below it early.
     Curvature(f64),
 }
 

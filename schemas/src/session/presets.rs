@@ -56,23 +56,17 @@ mod tests {
         let event = |&event| TrackEvent { frame: 0, event };
         let track = Track {
             id: "t".into(),
-            gain: 1.0,
-            pan: 0.0,
-            audible: true,
             instrument: Some(Instrument { bank_slot: slot, bank: 8, program: 4 }),
             events: events.iter().map(event).collect(),
+            ..Track::default()
         };
         let silent = Track { instrument: None, ..track.clone() };
         let session = Session {
             sample_rate_hz: 48_000,
             polyphony: 8,
-            seed: 0,
-            interpolation: Default::default(),
-            reverb: Default::default(),
-            chorus: Default::default(),
-            master_gain: 1.0,
             length_frames: 0,
             tracks: vec![silent, track],
+            ..Session::default()
         };
         assert_eq!(presets_used(&session, 3), expected);
     }

@@ -1,3 +1,5 @@
+mod mix;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -176,24 +178,16 @@ fn instruments_name_their_bank() {
     );
 }
 
-fn check_audible(tracks: [(bool, bool); 3], expected: [bool; 3]) {
-    let tracks: Vec<Value> = tracks
-        .iter()
-        .enumerate()
-        .map(|(id, (mute, solo))| {
-            json!({"id": id.to_string(), "kind": "instrument", "mute": mute, "solo": solo, "volume_db": -6.0})
-        })
-        .collect();
-    let session = session(json!(tracks));
-    assert_eq!(session.tracks.iter().map(|track| track.audible).collect::<Vec<_>>(), expected);
-    assert!((session.tracks[0].gain - 0.501_187).abs() < 1e-6);
-}
-
 #[test]
-fn mute_and_solo_decide_what_is_heard() {
-    check_audible([(false, false), (true, false), (false, false)], [true, false, true]);
-    check_audible([(false, true), (true, false), (false, false)], [true, false, false]);
-    check_audible([(true, true), (false, true), (false, false)], [false, true, false]);
+fn mute_solo_and_fader_reach_the_engine() {
+    let session = session(json!([
+        {"id": "1", "kind": "instrument", "mute": true, "volume_db": -6.0},
+        {"id": "2", "kind": "group", "solo": true, "pan": -0.5},
+    ]));
+    let switches: Vec<(bool, bool)> = session.tracks.iter().map(|track| (track.mute, track.solo)).collect();
+    assert_eq!(switches, [(true, false), (false, true)]);
+    assert!((session.tracks[0].gain - 0.501_187).abs() < 1e-6);
+    assert_eq!(session.tracks[1].pan, -0.5);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{MAX_VIOLATIONS, Violation};
+use super::{MAX_VIOLATIONS, Violation, effects};
 use crate::limits::{MAX_CONTROLS, MAX_NOTES};
 
 /// Violations in a document that follows the schema.
@@ -16,6 +16,13 @@ pub(super) fn violations(document: &Value) -> Vec<Violation> {
     let kinds = track_kinds(tracks, &mut found);
     for (index, track) in tracks.iter().enumerate() {
         references(track, index, &kinds, &mut found);
+        let pointer = format!("/tracks/{index}");
+        side_chains(track, text(track, "id"), &pointer, &kinds, &mut found);
+        effects::violations(track, &pointer, &mut found);
+    }
+    if let Some(master) = document.get("master") {
+        side_chains(master, None, "/master", &kinds, &mut found);
+        effects::violations(master, "/master", &mut found);
     }
     output_cycles(tracks, &mut found);
     totals(tracks, &mut found);
@@ -76,14 +83,41 @@ fn references(track: &Value, index: usize, kinds: &HashMap<&str, &str>, found: &
     }
 }
 
-/// Reports the tracks from which the chain of outputs and sends leads back to itself.
+/// Whoever a side-chain listens to has to be there, and to be another.
+fn side_chains(
+    owner: &Value,
+    own_id: Option<&str>,
+    pointer: &str,
+    kinds: &HashMap<&str, &str>,
+    found: &mut Vec<Violation>,
+) {
+    for (place, effect) in list(owner, "effects").iter().enumerate() {
+        let Some(heard) = text(effect, "side_chain") else { continue };
+        let detail = if Some(heard) == own_id {
+            format!("track \"{heard}\" cannot listen to itself")
+        } else if !kinds.contains_key(heard) {
+            format!("there is no track \"{heard}\"")
+        } else {
+            continue;
+        };
+        found.push(Violation { pointer: format!("{pointer}/effects/{place}/side_chain"), detail });
+    }
+}
+
+/// Reports the tracks from which outputs, sends and side-chains lead back to where they come from.
 fn output_cycles(tracks: &[Value], found: &mut Vec<Violation>) {
     let index_of: HashMap<&str, usize> =
         tracks.iter().enumerate().filter_map(|(index, track)| Some((text(track, "id")?, index))).collect();
+    let mut listeners = vec![Vec::new(); tracks.len()];
+    for (index, track) in tracks.iter().enumerate() {
+        let heard = list(track, "effects").iter().filter_map(|effect| text(effect, "side_chain"));
+        heard.filter_map(|heard| index_of.get(heard)).for_each(|&heard| listeners[heard].push(index));
+    }
     let feeds = |index: usize| {
         let track = &tracks[index];
         let sends = list(track, "sends").iter().filter_map(|send| text(send, "to"));
-        text(track, "output").into_iter().chain(sends).filter_map(|to| index_of.get(to).copied())
+        let fed = text(track, "output").into_iter().chain(sends).filter_map(|to| index_of.get(to).copied());
+        fed.chain(listeners[index].iter().copied())
     };
     // Takes away tracks that nothing remaining feeds; what is left feeds itself.
     let mut fed_by = vec![0_usize; tracks.len()];
@@ -105,7 +139,7 @@ fn output_cycles(tracks: &[Value], found: &mut Vec<Violation>) {
         if leads_back(index, tracks.len(), feeds) {
             found.push(Violation {
                 pointer: format!("/tracks/{index}"),
-                detail: "the outputs and sends of this track lead back to it".into(),
+                detail: "the outputs, sends and side-chains of this track lead back to it".into(),
             });
         }
         if found.len() >= MAX_VIOLATIONS {
@@ -145,10 +179,10 @@ fn totals(tracks: &[Value], found: &mut Vec<Violation>) {
     }
 }
 
-fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
+pub(super) fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
     object.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
     object.get(field).and_then(Value::as_str)
 }

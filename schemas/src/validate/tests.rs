@@ -119,8 +119,8 @@ fn order_and_references_are_checked() {
             ("/tracks/0/output", "there is no track \"x\""),
             ("/tracks/0/sends/1/to", "track \"a\" cannot feed itself"),
             ("/tracks/1/output", "track \"a\" is of kind \"instrument\"; only a bus or a group can be fed"),
-            ("/tracks/0", "the outputs and sends of this track lead back to it"),
-            ("/tracks/1", "the outputs and sends of this track lead back to it"),
+            ("/tracks/0", "the outputs, sends and side-chains of this track lead back to it"),
+            ("/tracks/1", "the outputs, sends and side-chains of this track lead back to it"),
         ],
     );
     check(|d| d["tracks"][0]["output"] = json!(null), &[]);
@@ -135,8 +135,8 @@ fn loops_of_buses_are_found() {
             d["tracks"][2]["sends"] = json!([{"to": "b"}]);
         },
         &[
-            ("/tracks/1", "the outputs and sends of this track lead back to it"),
-            ("/tracks/2", "the outputs and sends of this track lead back to it"),
+            ("/tracks/1", "the outputs, sends and side-chains of this track lead back to it"),
+            ("/tracks/2", "the outputs, sends and side-chains of this track lead back to it"),
         ],
     );
 }
@@ -158,4 +158,77 @@ fn the_number_of_violations_is_bounded() {
     let mut document = json!({"schema_version": 1, "project_id": "p", "tracks": []});
     document["tracks"] = Value::Array(vec![json!(1); 900]);
     assert_eq!(validate(&document).unwrap_err().len(), MAX_VIOLATIONS);
+}
+
+fn with_effects(document: &mut Value, effects: Value) {
+    document["tracks"][0]["effects"] = effects;
+}
+
+#[test]
+fn values_of_effects_are_judged_by_their_parameters() {
+    check(
+        |document| {
+            let params = json!({"gain_db": "loud", "balance": true, "invert_left": "on", "channels": false});
+            with_effects(
+                document,
+                json!([{"id": "u", "type": "builtin", "name": "utility", "params": params}]),
+            );
+        },
+        &[
+            ("/tracks/0/effects/0/params/gain_db", "\"loud\" is not a number, as \"gain_db\" needs it"),
+            ("/tracks/0/effects/0/params/balance", "true is not a number, as \"balance\" needs it"),
+            (
+                "/tracks/0/effects/0/params/invert_left",
+                "\"on\" is not true, false or a number, as \"invert_left\" needs it",
+            ),
+            (
+                "/tracks/0/effects/0/params/channels",
+                "false is not the name or the number of a choice, as \"channels\" needs it",
+            ),
+        ],
+    );
+    // What another version may know, or allow, is no violation.
+    let params = json!({"gain_db": 1e9, "invert_left": true, "channels": "Quadrophonic", "new": "x"});
+    check(
+        |document| {
+            document["master"] = json!({"effects": [
+                {"id": "u", "type": "builtin", "name": "utility", "params": params},
+                {"id": "v", "type": "builtin", "name": "no such effect", "params": {"gain_db": "x"}},
+                {"id": "w", "type": "vst3", "plugin_id": "x", "name": "utility", "params": {"gain_db": "x"}},
+            ]});
+        },
+        &[],
+    );
+}
+
+#[test]
+fn side_chains_listen_to_other_tracks_and_never_in_a_circle() {
+    let effect =
+        |heard: &str| json!([{"id": "c", "type": "builtin", "name": "compressor", "side_chain": heard}]);
+    check(
+        |document| with_effects(document, effect("gone")),
+        &[("/tracks/0/effects/0/side_chain", "there is no track \"gone\"")],
+    );
+    check(
+        |document| {
+            document["tracks"] = json!([{"id": "a", "kind": "audio", "effects": effect("a")}]);
+            document["master"] = json!({"effects": effect("gone")});
+        },
+        &[
+            ("/tracks/0/effects/0/side_chain", "track \"a\" cannot listen to itself"),
+            ("/master/effects/0/side_chain", "there is no track \"gone\""),
+        ],
+    );
+    let lead_back = "the outputs, sends and side-chains of this track lead back to it";
+    check(
+        |document| {
+            document["tracks"] = json!([
+                {"id": "a", "kind": "audio", "output": "b"},
+                {"id": "b", "kind": "group", "effects": effect("c")},
+                {"id": "c", "kind": "audio", "sends": [{"to": "d"}], "effects": effect("d")},
+                {"id": "d", "kind": "bus"},
+            ]);
+        },
+        &[("/tracks/2", lead_back), ("/tracks/3", lead_back)],
+    );
 }

@@ -56,8 +56,8 @@ pub fn render(
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
     let (session, banks) = session(project, options.sample_rate_hz, bank)?;
-    let heard = tracks_to_be_heard(project, &session);
-    render_session(&session, &banks, options, &heard, crew::shared(), destination, observer)
+    let playing = tracks_with_notes(project);
+    render_session(&session, &banks, options, &playing, crew::shared(), destination, observer)
 }
 
 /// The project's session and the banks of its slots.
@@ -108,21 +108,19 @@ fn has_notes(track: &Track) -> bool {
     track.items.iter().any(|item| matches!(item, Item::Midi(item) if !item.notes.is_empty()))
 }
 
-/// Places of the tracks that have notes and a fader and switches that let them through.
-fn tracks_to_be_heard(project: &Project, session: &Session) -> Vec<usize> {
-    let heard = |(place, track): (usize, &Track)| {
-        let strip = &session.tracks[place];
-        let open = strip.audible && strip.gain > 0.0;
-        (open && track.kind == TrackKind::Instrument && has_notes(track)).then_some(place)
+/// Places of the tracks that have notes.
+fn tracks_with_notes(project: &Project) -> Vec<usize> {
+    let plays = |(place, track): (usize, &Track)| {
+        (track.kind == TrackKind::Instrument && has_notes(track)).then_some(place)
     };
-    project.tracks.iter().enumerate().filter_map(heard).collect()
+    project.tracks.iter().enumerate().filter_map(plays).collect()
 }
 
 pub(super) fn render_session(
     session: &Session,
     banks: &[Option<Bank>],
     options: &MixOptions,
-    heard: &[usize],
+    playing: &[usize],
     crew: &dyn Crew,
     destination: impl Write + Seek,
     observer: Observer<'_>,
@@ -150,8 +148,11 @@ pub(super) fn render_session(
     note_peaks(&mut render, &mut peaks, &mut track_peaks);
     let clipped_samples = wav.clipped_samples();
     wav.finish()?;
-    let silent = |place: &&usize| track_peaks[**place] < SILENT_PEAK;
-    let silent_tracks = heard.iter().filter(silent).map(|&place| session.tracks[place].id.clone()).collect();
+    // Closed by hand, as by a switch, is not silent by mistake.
+    let closed = |place: usize| !render.lets_through(place) || session.tracks[place].gain == 0.0;
+    let silent = |place: &&usize| track_peaks[**place] < SILENT_PEAK && !closed(**place);
+    let silent_tracks =
+        playing.iter().filter(silent).map(|&place| session.tracks[place].id.clone()).collect();
     Ok(MixReport {
         measured: measure.finish(),
         clipped_samples,

@@ -4,7 +4,6 @@ import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
 import {
   AUDITION_TRACK_ID,
-  audibleTracks,
   projectForEngine,
   sameMusic,
   soundsOnly,
@@ -272,17 +271,18 @@ export class Player {
   #applyMix(project: Project): void {
     const engine = this.#engine;
     if (!engine) return;
-    const audible = audibleTracks(project);
     for (const track of project.tracks) {
       if (!this.#trackIds.includes(track.id)) continue;
       engine.setTrackMix(track.id, {
         gainDb: track.volume_db,
         pan: track.pan,
-        audible: audible.get(track.id) ?? true,
+        mute: track.mute,
+        solo: track.solo,
       });
     }
     if (this.#trackIds.includes(AUDITION_TRACK_ID)) {
-      engine.setTrackMix(AUDITION_TRACK_ID, { gainDb: 0, pan: 0, audible: true });
+      const solo = project.tracks.some((track) => track.solo);
+      engine.setTrackMix(AUDITION_TRACK_ID, { gainDb: 0, pan: 0, mute: false, solo });
     }
     engine.setMasterGain(project.master.volume_db);
   }

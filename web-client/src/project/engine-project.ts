@@ -20,7 +20,8 @@ export function projectForEngine(
       volume_db: 0,
       pan: 0,
       mute: false,
-      solo: false,
+      // Heard whatever is soloed.
+      solo: tracks.some((track) => track.solo),
       items: [],
       synth_engine: audition,
     });
@@ -57,12 +58,6 @@ export function soundsOnly(track: Track): Track {
     return [{ ...item, notes: [], controls }];
   });
   return { ...track, items };
-}
-
-/** Whether each track is heard: not muted, and soloed if any track is. */
-export function audibleTracks(project: Project): Map<string, boolean> {
-  const soloed = project.tracks.some((track) => track.solo);
-  return new Map(project.tracks.map((track) => [track.id, !track.mute && (!soloed || track.solo)]));
 }
 
 /** Whether two projects differ in nothing but faders, pans, mutes, solos, names and colours. */

@@ -1,0 +1,232 @@
+//! Compressor: turns down what is above a threshold.
+//!
+//! A feed-forward design in decibels, after Giannoulis, Massberg and Reiss, "Digital Dynamic Range Compressor
+//! Design: A Tutorial and Analysis", JAES 60 (6), 2012: the level of the louder channel goes through the
+//! static curve, the reduction that comes out is smoothed, and both channels get the same gain.
+
+use alloc::boxed::Box;
+
+use wide::f64x2;
+
+use super::ballistics::Ballistics;
+use super::curve::GlidingCurve;
+use super::decibels::{Step, gain, level_db, peak_levels_db};
+use super::key::{HIGH_PASS_OFF_HZ, Key};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+
+/// Compression with a side-chain.
+///
+/// - `threshold_db`: the level, in dBFS, above which it turns down.
+/// - `ratio`: decibels above the threshold that become one.
+/// - `knee_db`: width of the stretch around the threshold in which compression sets in.
+/// - `attack_ms`, `release_ms`: time constants (63 % of the way in decibels).
+/// - `detector`: whether the level is the magnitude of each sample, or the root of a mean square
+///   with a time constant of 10 ms (3 dB lower for a sine).
+/// - `side_high_pass_hz`: what lies below does not count, 12 dB an octave; 20 Hz: off.
+/// - `makeup_db`: gain behind the compression.
+/// - `auto_makeup`: adds half of what a level of 0 dBFS is turned down by.
+/// - `mix`: share of the compressed signal; the rest is as it came in.
+pub(super) static COMPRESSOR: EffectKind = EffectKind {
+    id: "compressor",
+    name: "Compressor",
+    parameters: &[
+        Parameter::linear("threshold_db", "Threshold", Unit::Decibels, [-60.0, 0.0], THRESHOLD_DB),
+        Parameter::logarithmic("ratio", "Ratio", Unit::Ratio, [1.0, 100.0], RATIO),
+        Parameter::linear("knee_db", "Knee", Unit::Decibels, [0.0, 24.0], KNEE_DB),
+        Parameter::logarithmic("attack_ms", "Attack", Unit::Milliseconds, [0.05, 250.0], ATTACK_MS),
+        Parameter::logarithmic("release_ms", "Release", Unit::Milliseconds, [5.0, 3_000.0], RELEASE_MS),
+        Parameter::choice("detector", "Detector", &["Peak", "RMS"], 0),
+        Parameter::logarithmic(
+            "side_high_pass_hz",
+            "Side-chain high-pass",
+            Unit::Hertz,
+            [HIGH_PASS_OFF_HZ, 2_000.0],
+            HIGH_PASS_OFF_HZ,
+        ),
+        Parameter::linear("makeup_db", "Make-up", Unit::Decibels, [-12.0, 36.0], 0.0),
+        Parameter::switch("auto_makeup", "Auto make-up", false),
+        Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+    ],
+    has_side_chain: true,
+    make: |config| Box::new(Compressor::new(config)),
+};
+
+const THRESHOLD_DB: f64 = -20.0;
+const RATIO: f64 = 3.0;
+const KNEE_DB: f64 = 6.0;
+const ATTACK_MS: f64 = 10.0;
+const RELEASE_MS: f64 = 120.0;
+
+/// Time constant of the mean square, in milliseconds.
+const RMS_MS: f64 = 10.0;
+
+/// How long switches and choices take, in seconds.
+const SWITCH_SECS: f64 = 0.02;
+
+/// Share of the reduction at full scale that automatic make-up gives back.
+const AUTO_SHARE: f32 = 0.5;
+
+struct Compressor {
+    clock: u64,
+    switch_frames: u32,
+    key: Key,
+    detector: Detector,
+    curve: GlidingCurve,
+    ballistics: Ballistics,
+    makeup_db: Glide,
+    /// 1 while make-up is automatic.
+    auto_makeup: Glide,
+    mix: Glide,
+}
+
+impl Compressor {
+    fn new(config: &EffectConfig<'_>) -> Self {
+        let rate_hz = config.sample_rate_hz;
+        Self {
+            clock: 0,
+            switch_frames: (SWITCH_SECS * f64::from(rate_hz)) as u32,
+            key: Key::new(HIGH_PASS_OFF_HZ, rate_hz),
+            detector: Detector::new(rate_hz),
+            curve: GlidingCurve {
+                threshold_db: Glide::new(THRESHOLD_DB),
+                ratio: Glide::new(RATIO),
+                knee_db: Glide::new(KNEE_DB),
+            },
+            ballistics: Ballistics::new(ATTACK_MS, RELEASE_MS, rate_hz),
+            makeup_db: Glide::new(0.0),
+            auto_makeup: Glide::new(0.0),
+            mix: Glide::new(1.0),
+        }
+    }
+
+    /// The gains behind the compression, in decibels; to be called before the curve goes on.
+    fn makeups_db(&mut self, frames: usize) -> Step {
+        let mut makeups_db = self.makeup_db.step(frames);
+        if self.auto_makeup.is_at_rest() && self.auto_makeup.target() == 0.0 {
+            return makeups_db;
+        }
+        let mut at_full_scale_db = [0.0; CONTROL_FRAMES];
+        self.curve.clone().reduce(&mut at_full_scale_db, frames);
+        let auto = self.auto_makeup.step(frames);
+        for ((makeup, reduction), auto) in makeups_db.iter_mut().zip(at_full_scale_db).zip(auto) {
+            *makeup += auto * AUTO_SHARE * reduction;
+        }
+        makeups_db
+    }
+}
+
+impl Effect for Compressor {
+    fn reset(&mut self, frame: u64) {
+        self.clock = frame;
+        self.key.reset();
+        self.detector.reset();
+        self.curve.jump();
+        self.ballistics.reset();
+        self.makeup_db.jump();
+        self.auto_makeup.jump();
+        self.mix.jump();
+    }
+
+    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
+        let switch_frames = glide_frames.max(self.switch_frames);
+        match parameter {
+            0 => self.curve.threshold_db.set(value, glide_frames),
+            1 => self.curve.ratio.set(value, glide_frames),
+            2 => self.curve.knee_db.set(value, glide_frames),
+            3 => self.ballistics.set_attack_ms(value, glide_frames),
+            4 => self.ballistics.set_release_ms(value, glide_frames),
+            5 => self.detector.rms_share.set(value, switch_frames),
+            6 => self.key.set_high_pass_hz(value, glide_frames),
+            7 => self.makeup_db.set(value, glide_frames),
+            8 => self.auto_makeup.set(value, switch_frames),
+            _ => self.mix.set(value, glide_frames),
+        }
+    }
+
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+        let frames = left.len();
+        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+            self.key.refresh();
+            self.detector.refresh();
+            self.ballistics.refresh();
+        }
+        self.clock += frames as u64;
+
+        let key = self.key.hear([&*left, &*right], side);
+        let mut values = self.detector.levels_db(&key, frames);
+        let makeups_db = self.makeups_db(frames);
+        self.curve.reduce(&mut values, frames);
+        self.ballistics.follow(&mut values, frames);
+        let mix = self.mix.step(frames);
+        for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {
+            *value = 1.0 + mix * (gain(makeup_db - *value) - 1.0);
+        }
+        for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
+            (*left, *right) = (*left * gain, *right * gain);
+        }
+    }
+
+    fn gain_reduction_db(&self) -> Option<f32> {
+        Some(self.ballistics.reduction_db())
+    }
+}
+
+/// Measures the level of the louder channel.
+struct Detector {
+    /// 1 while it measures the root of the mean square.
+    rms_share: Glide,
+    mean_squares: f64x2,
+    /// What is left of a mean square after a frame.
+    keep: f64,
+}
+
+/// Below this a mean square is silence: 300 dB below full scale.
+const SILENT_SQUARE: f64 = 1e-30;
+
+impl Detector {
+    fn new(sample_rate_hz: u32) -> Self {
+        let frames = RMS_MS / 1_000.0 * f64::from(sample_rate_hz);
+        Self { rms_share: Glide::new(0.0), mean_squares: f64x2::ZERO, keep: libm::exp(-1.0 / frames) }
+    }
+
+    fn reset(&mut self) {
+        self.rms_share.jump();
+        self.mean_squares = f64x2::ZERO;
+    }
+
+    fn refresh(&mut self) {
+        let [left, right] = self.mean_squares.to_array();
+        let flush = |square| if square < SILENT_SQUARE { 0.0 } else { square };
+        self.mean_squares = f64x2::from([flush(left), flush(right)]);
+    }
+
+    /// The levels of some frames in dBFS.
+    fn levels_db(&mut self, key: &[Step; 2], frames: usize) -> Step {
+        if self.rms_share.is_at_rest() {
+            if self.rms_share.target() >= 0.5 {
+                return self.rms_levels_db(key, frames);
+            }
+            self.mean_squares = f64x2::ZERO;
+            return peak_levels_db(key);
+        }
+        let mut levels_db = peak_levels_db(key);
+        let rms_levels_db = self.rms_levels_db(key, frames);
+        let share = self.rms_share.step(frames);
+        for ((level, rms_level), share) in levels_db.iter_mut().zip(rms_levels_db).zip(share) {
+            *level += share * (rms_level - *level);
+        }
+        levels_db
+    }
+
+    fn rms_levels_db(&mut self, [left, right]: &[Step; 2], frames: usize) -> Step {
+        let mut levels_db = [0.0; CONTROL_FRAMES];
+        for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right).take(frames) {
+            let values = f64x2::from([f64::from(*left), f64::from(*right)]);
+            self.mean_squares = self.mean_squares * self.keep + values * values * (1.0 - self.keep);
+            let [left, right] = self.mean_squares.to_array();
+            *level = (if left > right { left } else { right }) as f32;
+        }
+        levels_db.iter_mut().for_each(|level| *level = 0.5 * level_db(*level));
+        levels_db
+    }
+}

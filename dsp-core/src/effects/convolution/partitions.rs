@@ -1,0 +1,379 @@
+//! Convolution with a long response, without latency and with even work.
+//!
+//! The response is cut into parts that get longer towards its end (W. G. Gardner, "Efficient Convolution without
+//! Input-Output Delay", JAES 43-3, 1995): its head is convolved frame by frame; then follow parts of 64,
+//! 512 and 4,096 frames, multiplied as spectra (overlap-save, T. G. Stockham 1966), the spectra of the past input
+//! kept. Parts of the longer kinds begin two lengths into the response, so that their work can be spread over
+//! a whole length. Two real channels share one complex transform.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::super::CONTROL_FRAMES;
+use crate::fft::Fft;
+use crate::simd::on_best_instructions;
+
+/// Frames at the head of a response that are convolved directly.
+const HEAD: usize = 64;
+
+/// Frames that are convolved side by side.
+const TOGETHER: usize = 16;
+
+/// A kind of parts: their length, and where in the response they begin; they end where the next kind begins.
+struct Kind {
+    length: usize,
+    start: usize,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { length: 64, start: 64 },
+    Kind { length: 512, start: 1_024 },
+    Kind { length: 4_096, start: 8_192 },
+];
+
+/// Values of less than this are left out of a response.
+const SILENT: f32 = 1e-12;
+
+/// Where the parts of a kind end in a response of so many frames.
+fn end_of(kind: usize, frames: usize) -> usize {
+    KINDS.get(kind + 1).map_or(frames, |next| next.start.min(frames))
+}
+
+/// How many parts of a kind a response of so many frames has.
+fn parts_of(kind: usize, frames: usize) -> usize {
+    end_of(kind, frames).saturating_sub(KINDS[kind].start).div_ceil(KINDS[kind].length)
+}
+
+/// Spectra of left and right, side by side: real and imaginary parts of left, then of right. The first
+/// imaginary part is the (real) value at half the rate.
+#[derive(Clone)]
+struct Spectra {
+    length: usize,
+    values: Vec<f32>,
+}
+
+impl Spectra {
+    fn new(length: usize, count: usize) -> Self {
+        Self { length, values: vec![0.0; 4 * length * count] }
+    }
+
+    fn at(&self, place: usize) -> &[f32] {
+        &self.values[4 * self.length * place..][..4 * self.length]
+    }
+
+    fn at_mut(&mut self, place: usize) -> &mut [f32] {
+        &mut self.values[4 * self.length * place..][..4 * self.length]
+    }
+}
+
+/// A transform of twice a part's length, and room for both channels as one complex signal.
+struct Transform {
+    fft: Fft,
+    re: Vec<f32>,
+    im: Vec<f32>,
+}
+
+impl Transform {
+    fn new(length: usize) -> Self {
+        Self { fft: Fft::new(2 * length), re: vec![0.0; 2 * length], im: vec![0.0; 2 * length] }
+    }
+
+    /// The spectra of left and right, from `re` and `im`.
+    fn analyse(&mut self, spectra: &mut [f32]) {
+        let size = self.re.len();
+        self.fft.forward(&mut self.re, &mut self.im);
+        let (re, im) = (&self.re, &self.im);
+        let (left, right) = spectra.split_at_mut(size);
+        let ((left_re, left_im), (right_re, right_im)) =
+            (left.split_at_mut(size / 2), right.split_at_mut(size / 2));
+        for k in 1..size / 2 {
+            let mirror = size - k;
+            left_re[k] = 0.5 * (re[k] + re[mirror]);
+            left_im[k] = 0.5 * (im[k] - im[mirror]);
+            right_re[k] = 0.5 * (im[k] + im[mirror]);
+            right_im[k] = 0.5 * (re[mirror] - re[k]);
+        }
+        (left_re[0], left_im[0]) = (re[0], re[size / 2]);
+        (right_re[0], right_im[0]) = (im[0], im[size / 2]);
+    }
+
+    /// Left and right in `re` and `im`, from their spectra.
+    fn synthesise(&mut self, spectra: &[f32]) {
+        let size = self.re.len();
+        let scale = 1.0 / size as f32;
+        let (left, right) = spectra.split_at(size);
+        let ((left_re, left_im), (right_re, right_im)) = (left.split_at(size / 2), right.split_at(size / 2));
+        let (re, im) = (&mut self.re, &mut self.im);
+        for k in 1..size / 2 {
+            let mirror = size - k;
+            re[k] = scale * (left_re[k] - right_im[k]);
+            im[k] = scale * (left_im[k] + right_re[k]);
+            re[mirror] = scale * (left_re[k] + right_im[k]);
+            im[mirror] = scale * (right_re[k] - left_im[k]);
+        }
+        (re[0], re[size / 2]) = (scale * left_re[0], scale * left_im[0]);
+        (im[0], im[size / 2]) = (scale * right_re[0], scale * right_im[0]);
+        self.fft.inverse(&mut self.re, &mut self.im);
+    }
+}
+
+on_best_instructions! {
+    /// Adds the product of two pairs of spectra.
+    fn add_product(sum: &mut [f32], a: &[f32], b: &[f32]) = add_product_here;
+}
+
+#[inline(always)]
+fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
+    let length = sum.len() / 4;
+    let sides =
+        sum.chunks_exact_mut(2 * length).zip(a.chunks_exact(2 * length)).zip(b.chunks_exact(2 * length));
+    for ((sum, a), b) in sides {
+        let (sum_re, sum_im) = sum.split_at_mut(length);
+        let ((a_re, a_im), (b_re, b_im)) = (a.split_at(length), b.split_at(length));
+        // The first bin is two real values.
+        let first = (sum_re[0] + a_re[0] * b_re[0], sum_im[0] + a_im[0] * b_im[0]);
+        let parts = a_re.iter().zip(a_im).zip(b_re.iter().zip(b_im));
+        for ((sum_re, sum_im), ((a_re, a_im), (b_re, b_im))) in
+            sum_re.iter_mut().zip(sum_im.iter_mut()).zip(parts)
+        {
+            *sum_re += a_re * b_re - a_im * b_im;
+            *sum_im += a_re * b_im + a_im * b_re;
+        }
+        (sum_re[0], sum_im[0]) = first;
+    }
+}
+
+/// A response, ready for work.
+pub(super) struct Response {
+    head: [[f32; HEAD]; 2],
+    parts: [Spectra; KINDS.len()],
+    frames: usize,
+}
+
+impl Response {
+    /// The response of left and right; the shorter side ends in silence.
+    pub(super) fn new(impulse: [&[f32]; 2]) -> Self {
+        let frames = impulse[0].len().max(impulse[1].len());
+        let value = |side: usize, frame: usize| {
+            let value = impulse[side].get(frame).copied().unwrap_or(0.0);
+            if value.is_finite() && value.abs() >= SILENT { value } else { 0.0 }
+        };
+        let parts = core::array::from_fn(|kind| {
+            let Kind { length, start } = KINDS[kind];
+            let mut transform = Transform::new(length);
+            let mut spectra = Spectra::new(length, parts_of(kind, frames));
+            for part in 0..parts_of(kind, frames) {
+                let from = start + part * length;
+                transform.re.fill(0.0);
+                transform.im.fill(0.0);
+                for frame in from..(from + length).min(end_of(kind, frames)) {
+                    transform.re[frame - from] = value(0, frame);
+                    transform.im[frame - from] = value(1, frame);
+                }
+                transform.analyse(spectra.at_mut(part));
+            }
+            spectra
+        });
+        Self {
+            head: core::array::from_fn(|side| core::array::from_fn(|frame| value(side, frame))),
+            parts,
+            frames,
+        }
+    }
+
+    /// Frames of silence after which nothing sounds or is kept any more: the response, the block in which it
+    /// ends, the one in which that is worked on, and the one in which it goes out.
+    fn frames_to_silence(&self) -> usize {
+        self.frames + HEAD + 3 * KINDS[KINDS.len() - 1].length
+    }
+
+    fn parts(&self, kind: usize) -> usize {
+        parts_of(kind, self.frames)
+    }
+}
+
+/// The work of one kind of parts.
+struct Level {
+    kind: usize,
+    length: usize,
+    transform: Transform,
+    /// Spectra of the last blocks of input, a ring; the newest is at `newest`.
+    past: Spectra,
+    capacity: usize,
+    newest: usize,
+    sum: Vec<f32>,
+    /// The last block and the one that comes in, left and right.
+    input: [Vec<f32>; 2],
+    /// What goes out in this block, and what is ready for the next.
+    output: [Vec<f32>; 2],
+}
+
+impl Level {
+    fn new(kind: usize, frames: usize) -> Self {
+        let length = KINDS[kind].length;
+        let capacity = parts_of(kind, frames);
+        Self {
+            kind,
+            length,
+            transform: Transform::new(length),
+            past: Spectra::new(length, capacity),
+            capacity,
+            newest: 0,
+            sum: vec![0.0; 4 * length],
+            input: [vec![0.0; 2 * length], vec![0.0; 2 * length]],
+            output: [vec![0.0; length], vec![0.0; length]],
+        }
+    }
+
+    fn clear(&mut self) {
+        let parts = [&mut self.past.values, &mut self.sum, &mut self.transform.re, &mut self.transform.im];
+        parts.into_iter().chain(&mut self.input).chain(&mut self.output).for_each(|values| values.fill(0.0));
+        self.newest = 0;
+    }
+
+    /// Work for the frames up to the next control place, `frame` being one.
+    fn work(&mut self, frame: u64, response: &Response) {
+        let parts = response.parts(self.kind);
+        if parts == 0 {
+            return;
+        }
+        let steps = self.length / CONTROL_FRAMES;
+        let step = (frame % self.length as u64) as usize / CONTROL_FRAMES;
+        let is_immediate = KINDS[self.kind].start == self.length;
+        if step == 0 {
+            if !is_immediate {
+                self.deliver();
+            }
+            self.take();
+        }
+        if is_immediate {
+            if step == 0 {
+                self.multiply(response, 0..parts);
+                self.transform.synthesise(&self.sum);
+                self.deliver();
+            }
+        } else if step + 1 == steps {
+            self.transform.synthesise(&self.sum);
+        } else if step > 0 {
+            let until = |step: usize| parts * step / (steps - 2);
+            self.multiply(response, until(step - 1)..until(step));
+        }
+    }
+
+    /// The second half of what the transform holds is what goes out now.
+    fn deliver(&mut self) {
+        self.output[0].copy_from_slice(&self.transform.re[self.length..]);
+        self.output[1].copy_from_slice(&self.transform.im[self.length..]);
+    }
+
+    /// A block of input is complete.
+    fn take(&mut self) {
+        self.newest = if self.newest == 0 { self.capacity - 1 } else { self.newest - 1 };
+        self.transform.re.copy_from_slice(&self.input[0]);
+        self.transform.im.copy_from_slice(&self.input[1]);
+        self.transform.analyse(self.past.at_mut(self.newest));
+        self.input.iter_mut().for_each(|input| input.copy_within(self.length.., 0));
+        self.sum.fill(0.0);
+    }
+
+    fn multiply(&mut self, response: &Response, parts: core::ops::Range<usize>) {
+        for part in parts {
+            let place = self.newest + part;
+            let place = if place < self.capacity { place } else { place - self.capacity };
+            add_product(&mut self.sum, self.past.at(place), response.parts[self.kind].at(part));
+        }
+    }
+
+    /// Takes in frames from `frame` on, and adds what goes out.
+    fn pass(&mut self, frame: u64, input: [&[f32]; 2], output: [&mut [f32]; 2]) {
+        let place = (frame % self.length as u64) as usize;
+        for (side, (input, output)) in input.into_iter().zip(output).enumerate() {
+            self.input[side][self.length + place..][..input.len()].copy_from_slice(input);
+            for (output, more) in output.iter_mut().zip(&self.output[side][place..]) {
+                *output += more;
+            }
+        }
+    }
+}
+
+/// Convolves left with left and right with right.
+pub(super) struct Convolver {
+    /// The last frames of left and right, oldest first, then those at work.
+    recent: [[f32; HEAD + CONTROL_FRAMES]; 2],
+    levels: [Level; KINDS.len()],
+    /// For how long the input has been silent.
+    silent_frames: usize,
+}
+
+impl Convolver {
+    /// For responses of at most so many frames.
+    pub(super) fn new(most_frames: usize) -> Self {
+        Self {
+            recent: [[0.0; HEAD + CONTROL_FRAMES]; 2],
+            levels: core::array::from_fn(|kind| Level::new(kind, most_frames)),
+            silent_frames: usize::MAX,
+        }
+    }
+
+    /// As if the input had always been silent.
+    pub(super) fn clear(&mut self) {
+        self.recent = [[0.0; HEAD + CONTROL_FRAMES]; 2];
+        self.levels.iter_mut().for_each(Level::clear);
+        self.silent_frames = usize::MAX;
+    }
+
+    /// Convolves frames in place; the first is `frame` of the session.
+    pub(super) fn process(&mut self, frame: u64, response: &Response, [left, right]: [&mut [f32]; 2]) {
+        if left.iter().chain(&*right).any(|value| *value != 0.0) {
+            self.silent_frames = 0;
+        } else if self.silent_frames >= response.frames_to_silence() {
+            return;
+        } else {
+            self.silent_frames += left.len();
+        }
+        if frame.is_multiple_of(CONTROL_FRAMES as u64) {
+            self.levels.iter_mut().for_each(|level| level.work(frame, response));
+        }
+        let frames = left.len();
+        for (recent, input) in self.recent.iter_mut().zip([&*left, &*right]) {
+            recent[HEAD..][..frames].copy_from_slice(input);
+        }
+        for ((output, recent), head) in
+            [&mut *left, &mut *right].into_iter().zip(&self.recent).zip(&response.head)
+        {
+            convolve_head(head, recent, output);
+        }
+        let input = self.recent;
+        let input = input.each_ref().map(|recent| &recent[HEAD..][..frames]);
+        for level in &mut self.levels {
+            if response.parts(level.kind) > 0 {
+                level.pass(frame, input, [&mut *left, &mut *right]);
+            }
+        }
+        for recent in &mut self.recent {
+            recent.copy_within(frames..frames + HEAD, 0);
+        }
+    }
+}
+
+on_best_instructions! {
+    /// The head of a response with the frames behind [`HEAD`] and those before them.
+    fn convolve_head(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) =
+        convolve_head_here;
+}
+
+#[inline(always)]
+fn convolve_head_here(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) {
+    for (group, output) in output.chunks_mut(TOGETHER).enumerate() {
+        let mut sums = [0.0; TOGETHER];
+        for (tap, weight) in head.iter().enumerate() {
+            let values = &recent[HEAD + TOGETHER * group - tap..][..TOGETHER];
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += weight * value;
+            }
+        }
+        for (output, sum) in output.iter_mut().zip(sums) {
+            *output = sum;
+        }
+    }
+}

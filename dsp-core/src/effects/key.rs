@@ -1,0 +1,56 @@
+//! What the dynamics effects listen to.
+
+use super::CONTROL_FRAMES;
+use super::butterworth::Butterworth;
+use super::decibels::Step;
+use crate::chain::make_fit;
+
+/// The signal by which a gain is decided: the side-chain where there is one, else the programme, each
+/// without what lies below a frequency.
+pub(crate) struct Key {
+    high_pass: Butterworth,
+}
+
+/// At and below this the high-pass of a side-chain is off, in hertz.
+pub(crate) const HIGH_PASS_OFF_HZ: f64 = 20.0;
+
+impl Key {
+    pub(crate) fn new(high_pass_hz: f64, sample_rate_hz: u32) -> Self {
+        Self { high_pass: Butterworth::new(high_pass_hz, sample_rate_hz) }
+    }
+
+    pub(crate) fn set_high_pass_hz(&mut self, high_pass_hz: f64, glide_frames: u32) {
+        self.high_pass.set_frequency_hz(high_pass_hz, glide_frames);
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.high_pass.reset();
+    }
+
+    /// To be called at every control place.
+    pub(crate) fn refresh(&mut self) {
+        self.high_pass.refresh();
+    }
+
+    /// Left and right of the frames of a step, at most [`CONTROL_FRAMES`].
+    pub(crate) fn hear(&mut self, [left, right]: [&[f32]; 2], side: Option<[&[f32]; 2]>) -> [Step; 2] {
+        let frames = left.len();
+        let mut heard = [[0.0; CONTROL_FRAMES]; 2];
+        let source = side.unwrap_or([left, right]);
+        for (heard, source) in heard.iter_mut().zip(source) {
+            let frames = frames.min(source.len());
+            heard[..frames].copy_from_slice(&source[..frames]);
+        }
+        if side.is_some() {
+            let [left, right] = &mut heard;
+            make_fit([left, right]);
+        }
+        if self.high_pass.is_at_rest() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ {
+            self.high_pass.clear();
+        } else {
+            let [left, right] = &heard;
+            heard = self.high_pass.split([&left[..frames], &right[..frames]]).high;
+        }
+        heard
+    }
+}

@@ -1,0 +1,206 @@
+//! A low-frequency oscillator that keeps time with the session.
+
+use super::{CONTROL_FRAMES, MusicalTime};
+
+/// A place in a turn of an oscillator; a whole turn is 2^64.
+pub(crate) type Phase = u64;
+
+/// A whole turn.
+const TURN: f64 = 18_446_744_073_709_551_616.0;
+
+/// How fast an oscillator turns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Speed {
+    /// Turns a second. A turn starts at the session's first frame.
+    Hertz(f64),
+    /// Quarter notes a turn. A turn starts at the session's first beat.
+    Beats(f64),
+}
+
+/// A phase that follows the session's clock or its beats.
+///
+/// As long as its speed rests, its phase is that of an oscillator which has turned at this speed from the session's
+/// start on: wherever playing starts, it is the same. Where the speed changes, the phase goes on from where it is, and
+/// once the speed rests, it is pulled to where it belongs, turning by at most an eighth faster or slower.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lfo {
+    sample_rate_hz: f64,
+    speed: Speed,
+    time: MusicalTime,
+    /// The frame at which `time` holds.
+    time_frame: u64,
+    /// The control place at which `phase` holds.
+    place: u64,
+    phase: Phase,
+    per_frame: Phase,
+    /// The phase that belongs to frame 0 of the session's clock.
+    origin: Phase,
+}
+
+impl Lfo {
+    /// An oscillator at the session's start, at 120 quarter notes a minute.
+    pub(crate) fn new(sample_rate_hz: u32) -> Self {
+        Self {
+            sample_rate_hz: f64::from(sample_rate_hz),
+            speed: Speed::Hertz(0.0),
+            time: MusicalTime { bpm: 120.0, beat: 0.0 },
+            time_frame: 0,
+            place: 0,
+            phase: 0,
+            per_frame: 0,
+            origin: 0,
+        }
+    }
+
+    /// The music goes on in this time from a frame of the session's clock.
+    pub(crate) fn set_time(&mut self, time: MusicalTime, frame: u64) {
+        (self.time, self.time_frame) = (time, frame);
+        self.find_origin();
+    }
+
+    /// Stands at a control place, with the phase that belongs there.
+    pub(crate) fn start(&mut self, place: u64, speed: Speed) {
+        (self.place, self.speed) = (place, speed);
+        self.find_origin();
+        self.phase = self.belonging();
+    }
+
+    /// Goes on to the next control place.
+    pub(crate) fn step(&mut self, speed: Speed) {
+        let turned = self.per_frame.wrapping_mul(CONTROL_FRAMES as u64);
+        let ahead = self.phase.wrapping_sub(self.belonging()).cast_signed();
+        let most = (turned / 8).cast_signed();
+        let rests = speed == self.speed;
+        let pulled = if rests { ahead.clamp(-most, most) } else { 0 };
+        self.phase = self.phase.wrapping_add(turned).wrapping_sub(pulled.cast_unsigned());
+        self.place += CONTROL_FRAMES as u64;
+        if !rests {
+            self.speed = speed;
+            self.find_origin();
+        }
+    }
+
+    /// The phase at the place it stands at.
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Turns a second.
+    pub(crate) fn rate_hz(&self) -> f64 {
+        share_of_turn(self.per_frame) * self.sample_rate_hz
+    }
+
+    fn find_origin(&mut self) {
+        match self.speed {
+            Speed::Hertz(rate_hz) => {
+                self.per_frame = turns(rate_hz / self.sample_rate_hz);
+                self.origin = 0;
+            }
+            Speed::Beats(beats) => {
+                self.per_frame = turns(self.time.bpm / (60.0 * beats * self.sample_rate_hz));
+                let here = turns(self.time.beat / beats);
+                self.origin = here.wrapping_sub(self.per_frame.wrapping_mul(self.time_frame));
+            }
+        }
+    }
+
+    fn belonging(&self) -> Phase {
+        self.origin.wrapping_add(self.per_frame.wrapping_mul(self.place))
+    }
+}
+
+/// A phase as a share of a turn, 0 to 1.
+pub(crate) fn share_of_turn(phase: Phase) -> f64 {
+    phase as f64 * (1.0 / TURN)
+}
+
+/// So many turns as a phase; whole turns do not count.
+pub(crate) fn turns(turns: f64) -> Phase {
+    ((turns - libm::floor(turns)) * TURN) as Phase
+}
+
+/// The sine of a phase, off by at most 6e-8: a Taylor series of degree 11 over a quarter of a turn.
+pub(crate) fn sine(phase: Phase) -> f64 {
+    // Half turns from -1 to 1, then folded into the quarters around 0.
+    let half_turns = phase.cast_signed() as f64 * (2.0 / TURN);
+    let folded = if half_turns > 0.5 {
+        1.0 - half_turns
+    } else if half_turns < -0.5 {
+        -1.0 - half_turns
+    } else {
+        half_turns
+    };
+    let x = folded * core::f64::consts::PI;
+    let square = x * x;
+    let series = -1.0 / 39_916_800.0;
+    let series = 1.0 / 362_880.0 + square * series;
+    let series = -1.0 / 5_040.0 + square * series;
+    let series = 1.0 / 120.0 + square * series;
+    let series = -1.0 / 6.0 + square * series;
+    x + x * square * series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sine_is_a_sine() {
+        for step in -1_000..=3_000 {
+            let share = f64::from(step) / 2_000.0;
+            let expected = libm::sin(core::f64::consts::TAU * share);
+            assert!((sine(turns(share)) - expected).abs() < 6e-8, "at {share} turns");
+        }
+    }
+
+    #[test]
+    fn anywhere_it_is_as_if_it_had_run_from_the_start() {
+        let mut running = Lfo::new(48_000);
+        running.start(0, Speed::Hertz(0.37));
+        for _ in 0..1_000 {
+            running.step(Speed::Hertz(0.37));
+        }
+        let mut started = Lfo::new(48_000);
+        started.start(32_000, Speed::Hertz(0.37));
+        assert_eq!(running.phase(), started.phase());
+        assert!((started.phase() as f64 / TURN - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn beats_count_from_the_first_beat_and_go_on_through_a_change_of_tempo() {
+        let mut lfo = Lfo::new(48_000);
+        lfo.set_time(MusicalTime { bpm: 90.0, beat: 5.25 }, 12_345);
+        lfo.start(12_320, Speed::Beats(1.5));
+        let expected = |beat: f64| (beat / 1.5).fract() * TURN;
+        let beat = 5.25 - 25.0 * 90.0 / 60.0 / 48_000.0;
+        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
+        lfo.step(Speed::Beats(1.5));
+        lfo.step(Speed::Beats(1.5));
+        // At frame 12,384 the tempo doubles.
+        let beat = beat + 64.0 * 90.0 / 60.0 / 48_000.0;
+        lfo.set_time(MusicalTime { bpm: 180.0, beat }, 12_384);
+        (0..100).for_each(|_| lfo.step(Speed::Beats(1.5)));
+        let beat = beat + 3_200.0 * 180.0 / 60.0 / 48_000.0;
+        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
+    }
+
+    #[test]
+    fn a_change_of_speed_does_not_jump_and_the_phase_comes_home() {
+        let mut lfo = Lfo::new(48_000);
+        lfo.start(0, Speed::Hertz(1.0));
+        (0..7_000).for_each(|_| lfo.step(Speed::Hertz(1.0)));
+        let before = lfo.phase();
+        lfo.step(Speed::Hertz(1.3));
+        let mut last = lfo.phase();
+        assert_eq!(last.wrapping_sub(before), turns(1.0 / 48_000.0) * 32);
+        for _ in 0..6_000 {
+            lfo.step(Speed::Hertz(1.3));
+            let turned = lfo.phase().wrapping_sub(last) as f64 / (turns(1.3 / 48_000.0) * 32) as f64;
+            assert!((0.87..=1.13).contains(&turned), "{turned}");
+            last = lfo.phase();
+        }
+        let mut home = Lfo::new(48_000);
+        home.start(13_001 * 32, Speed::Hertz(1.3));
+        assert_eq!(lfo.phase(), home.phase());
+    }
+}

@@ -1,0 +1,51 @@
+//! All-passes in series, which make many echoes of one before the late sound begins (M. R. Schroeder, "Natural Sounding
+//! Artificial Reverberation", JAES 10-3, 1962).
+
+use super::network::prime_from;
+use crate::effects::CONTROL_FRAMES;
+use crate::effects::control::Ramp;
+use crate::effects::line::Line;
+use crate::effects::mixing::flush;
+
+/// Highest coefficient: beyond it an all-pass rings by itself.
+pub(super) const STRONGEST: f64 = 0.7;
+
+/// Delays in milliseconds, left and right: none a multiple of another.
+const DELAY_MS: [[f64; 4]; 2] = [[4.7, 7.3, 10.9, 13.9], [5.3, 6.7, 11.9, 12.7]];
+
+/// Four all-passes of one side.
+#[derive(Debug, Clone)]
+pub(super) struct Diffuser {
+    lines: [Line; 4],
+    frames: [usize; 4],
+}
+
+impl Diffuser {
+    pub(super) fn new(side: usize, sample_rate_hz: f64) -> Self {
+        let frames = DELAY_MS[side].map(|ms| prime_from((1e-3 * ms * sample_rate_hz) as usize));
+        Self { lines: frames.map(Line::new), frames }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.lines.iter_mut().for_each(Line::clear);
+    }
+
+    /// Passes values in place.
+    #[inline(always)]
+    pub(super) fn process(&mut self, offset: usize, coefficient: &Ramp, values: &mut [f32]) {
+        let mut coefficients = [0.0; CONTROL_FRAMES];
+        let coefficients = &mut coefficients[..values.len()];
+        coefficient.fill(offset, coefficients);
+        for (line, frames) in self.lines.iter_mut().zip(self.frames) {
+            let mut delayed = [0.0; CONTROL_FRAMES];
+            let delayed = &mut delayed[..values.len()];
+            line.read(frames, delayed);
+            for ((value, delayed), coefficient) in values.iter_mut().zip(&mut *delayed).zip(&*coefficients) {
+                let into = flush(*value + coefficient * *delayed);
+                *value = *delayed - coefficient * into;
+                *delayed = into;
+            }
+            line.write(delayed);
+        }
+    }
+}

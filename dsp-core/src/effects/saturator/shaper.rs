@@ -1,0 +1,218 @@
+//! Curves, applied so that what they add above the sample rate hardly folds down.
+//!
+//! A frame is not one value of the curve: between two frames the signal goes straight, and the curve of that is weighted by
+//! a triangle two frames wide. That is antiderivative antialiasing of second order (J. D. Parker, V. Zavalishin, E. Le
+//! Bivic, "Reducing the Aliasing of Nonlinear Waveshaping Using Continuous-Time Convolution", DAFx 2016). Here
+//! the integrals are taken piece by piece, which loses no digits where the signal hardly moves: the
+//! flat ends of a curve by hand, its middle by Gauss's rule of three points, exact for polynomials of degree 5.
+
+use super::super::CONTROL_FRAMES;
+use super::oversampling::FACTOR;
+
+/// Left and right of all frames of a control step at the high rate.
+const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
+
+/// Frames of the high rate by which the output lags: the middle of the triangle, and one more that makes
+/// the oversampler's whole way a number of whole frames.
+pub(super) const LAG: usize = 2;
+
+/// What the input is bent by: `p(u)` with `u = (x + bias) / reach` held between -1 and 1 and
+/// `p(u) = (1 - cubic - quintic) u + cubic u^3 + quintic u^5`, some of it replaced by `sin(x + bias)`; less
+/// its value at `x = 0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Curve {
+    pub(super) reach: f32,
+    pub(super) cubic: f32,
+    pub(super) quintic: f32,
+    pub(super) bias: f32,
+    /// Share of the sine.
+    pub(super) fold: f32,
+}
+
+impl Curve {
+    #[inline(always)]
+    fn middle(&self, u: f32) -> f32 {
+        let square = u * u;
+        u * ((1.0 - self.cubic - self.quintic) + square * (self.cubic + square * self.quintic))
+    }
+
+    /// The curve before its value at rest is taken away, where folding does not count.
+    #[inline(always)]
+    fn at_rest(&self) -> f32 {
+        let bent = self.middle(limit(self.bias / self.reach, -1.0, 1.0));
+        bent + (sine(self.bias) - bent) * self.fold
+    }
+}
+
+/// Plain comparisons: alike on all targets.
+#[inline(always)]
+fn limit(value: f32, low: f32, high: f32) -> f32 {
+    let value = if value < high { value } else { high };
+    if value > low { value } else { low }
+}
+
+/// The sine, to 2e-7 of full scale within a few turns: Taylor's series to the eleventh degree within a quarter turn.
+#[inline(always)]
+fn sine(x: f32) -> f32 {
+    // 1.5 * 2^23: added and taken away, it rounds to a whole number.
+    const ROUNDING: f32 = 12_582_912.0;
+    const PI_HIGH: f32 = 3.140_625;
+    const PI_LOW: f32 = 9.676_536e-4;
+    let turns = (x * core::f32::consts::FRAC_1_PI + ROUNDING) - ROUNDING;
+    let rest = (x - turns * PI_HIGH) - turns * PI_LOW;
+    let half = turns * 0.5;
+    let odd = (half - ((half + ROUNDING) - ROUNDING)) * 2.0;
+    let square = rest * rest;
+    let series = rest
+        * (1.0
+            + square
+                * (-1.0 / 6.0
+                    + square
+                        * (1.0 / 120.0
+                            + square
+                                * (-1.0 / 5_040.0
+                                    + square * (1.0 / 362_880.0 - square * (1.0 / 39_916_800.0))))));
+    series * (1.0 - 2.0 * odd * odd)
+}
+
+/// On the straight way from `u0` to `u1`, `t` from 0 to 1: the integrals of `p` and of `t p`.
+#[inline(always)]
+fn integrals(curve: &Curve, u0: f32, u1: f32) -> (f32, f32) {
+    // Offsets and weights of Gauss's rule between 0 and 1: 0.5 -+ sqrt(0.15), 5/18 and 8/18.
+    const NEAR: f32 = 0.112_701_67;
+    const FAR: f32 = 0.887_298_3;
+    const OUTER: f32 = 5.0 / 18.0;
+    const INNER: f32 = 8.0 / 18.0;
+    let way = u1 - u0;
+    let way = if way.abs() > 1e-20 { way } else { 1e-20 };
+    let speed = 1.0 / way;
+    let (low, high) = ((-1.0 - u0) * speed, (1.0 - u0) * speed);
+    let enters = limit(if low < high { low } else { high }, 0.0, 1.0);
+    let leaves = limit(if low < high { high } else { low }, 0.0, 1.0);
+    let (start, end) = (limit(u0, -1.0, 1.0), limit(u1, -1.0, 1.0));
+    let (inside, span) = (leaves - enters, end - start);
+    let near = OUTER * curve.middle(start + NEAR * span);
+    let half = INNER * curve.middle(start + 0.5 * span);
+    let far = OUTER * curve.middle(start + FAR * span);
+    let whole = near + half + far;
+    let moment = NEAR * near + 0.5 * half + FAR * far;
+    // Before it enters and after it leaves the middle, the curve is flat at -1 or 1: there p(u) = u.
+    let (before, after) = (start * enters, end * (1.0 - leaves));
+    let integral = before + inside * whole + after;
+    let weighted =
+        0.5 * before * enters + inside * (enters * whole + inside * moment) + 0.5 * after * (1.0 + leaves);
+    (integral, weighted)
+}
+
+/// The curves' memory: the last frames of the high rate.
+pub(super) struct Shaper {
+    /// `u` of the last frame, then of those at work.
+    bent: [f32; 2 + VALUES],
+    /// What frames give to the output after the next, and to the next one, with those of two and one frames before.
+    late: [f32; 4 + VALUES],
+    early: [f32; 2 + VALUES],
+    /// The sines of two frames before, and of those at work.
+    folded: [f32; 4 + VALUES],
+    rested: bool,
+}
+
+impl Shaper {
+    pub(super) fn new() -> Self {
+        Self {
+            bent: [0.0; 2 + VALUES],
+            late: [0.0; 4 + VALUES],
+            early: [0.0; 2 + VALUES],
+            folded: [0.0; 4 + VALUES],
+            rested: false,
+        }
+    }
+
+    /// As if the input had always been silent.
+    pub(super) fn clear(&mut self) {
+        self.rested = false;
+    }
+
+    /// Silence through a curve is its bias.
+    fn rest(&mut self, curve: &Curve) {
+        let u = curve.bias / curve.reach;
+        let (integral, weighted) = integrals(curve, u, u);
+        self.bent[..2].fill(u);
+        self.late[..4].fill(weighted);
+        self.early[..2].fill(integral - weighted);
+        self.folded[..4].fill(sine(curve.bias));
+        self.rested = true;
+    }
+
+    /// Bends frames of left and right in turns, at the high rate; the bias goes straight from one curve's to
+    /// the next one's.
+    #[inline(always)]
+    pub(super) fn process(&mut self, curve: &Curve, next: &Curve, audio: &mut [f32]) {
+        if !self.rested {
+            self.rest(curve);
+        }
+        let count = audio.len();
+        self.enter(curve, next, audio);
+        // What is not heard is silent, whatever was there before.
+        if curve.fold < 1.0 {
+            self.bend(curve, count);
+        } else {
+            self.late[..4 + count].fill(0.0);
+            self.early[..2 + count].fill(0.0);
+        }
+        if curve.fold > 0.0 {
+            for (folded, bent) in self.folded[4..].iter_mut().zip(&self.bent[2..2 + count]) {
+                *folded = sine(bent * curve.reach);
+            }
+        } else {
+            self.folded[..4].fill(0.0);
+        }
+        self.leave(curve, next, audio);
+        self.bent.copy_within(count..count + 2, 0);
+        self.late.copy_within(count..count + 4, 0);
+        self.early.copy_within(count..count + 2, 0);
+        if curve.fold > 0.0 {
+            self.folded.copy_within(count..count + 4, 0);
+        }
+    }
+
+    /// Adds the bias.
+    #[inline(always)]
+    fn enter(&mut self, curve: &Curve, next: &Curve, audio: &[f32]) {
+        let per_reach = 1.0 / curve.reach;
+        let bias_step = (next.bias - curve.bias) * (2.0 / audio.len() as f32);
+        let bent = self.bent[2..].iter_mut().zip(audio);
+        if bias_step == 0.0 {
+            bent.for_each(|(bent, audio)| *bent = (audio + curve.bias) * per_reach);
+        } else {
+            for (place, (bent, audio)) in bent.enumerate() {
+                *bent = (audio + curve.bias + bias_step * (place / 2) as f32) * per_reach;
+            }
+        }
+    }
+
+    /// Puts together what frames give to each other, and takes away what silence would be.
+    #[inline(always)]
+    fn leave(&self, curve: &Curve, next: &Curve, audio: &mut [f32]) {
+        let rest = curve.at_rest();
+        let rest_step = (next.at_rest() - rest) * (2.0 / audio.len() as f32);
+        let bent = self.late.iter().zip(&self.early).map(|(late, early)| late + early);
+        if curve == next && curve.fold == 0.0 {
+            audio.iter_mut().zip(bent).for_each(|(value, bent)| *value = bent - rest);
+        } else {
+            for (place, ((value, bent), folded)) in audio.iter_mut().zip(bent).zip(&self.folded).enumerate() {
+                let both = bent + (folded - bent) * curve.fold;
+                *value = both - (rest + rest_step * (place / 2) as f32);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bend(&mut self, curve: &Curve, count: usize) {
+        let (starts, ends) = (&self.bent[..count], &self.bent[2..2 + count]);
+        let results = self.late[4..4 + count].iter_mut().zip(&mut self.early[2..2 + count]);
+        for ((late, early), (start, end)) in results.zip(starts.iter().zip(ends)) {
+            let (integral, weighted) = integrals(curve, *start, *end);
+            (*late, *early) = (weighted, integral - weighted);
+        }
+    }
+}

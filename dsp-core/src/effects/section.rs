@@ -1,0 +1,297 @@
+//! A second-order filter section that stays stable and silent of clicks while its coefficients move.
+//!
+//! The trapezoidal state-variable filter of A. Simper, "Linear Trapezoidal Integrated SVF" (Cytomic, 2013);
+//! V. Zavalishin, "The Art of VA Filter Design" (2012), chapter 4. Its transfer function is the bilinear
+//! transform of an analogue one, as in R. Bristow-Johnson's "Audio EQ Cookbook"; unlike a direct form it keeps
+//! its energy when the coefficients change from frame to frame.
+
+use wide::f64x2;
+
+use super::{CONTROL_FRAMES, Glide};
+
+/// Magnitude below which a state counts as silence: far below what an output can hold.
+const SILENT: f64 = 1e-30;
+
+/// Left and right of a frame.
+pub(crate) type Frame = f64x2;
+
+/// What a section does: with `s = j tan(pi f / rate) / g`,
+/// `H = input + (band s + low) / (s^2 + damping s + 1)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    /// `tan(pi f0 / rate)`, above 0.
+    pub(crate) g: f64,
+    /// `1 / Q`, above 0.
+    pub(crate) damping: f64,
+    /// Gain of the input.
+    pub(crate) input: f64,
+    /// Gain of the band-pass output.
+    pub(crate) band: f64,
+    /// Gain of the low-pass output.
+    pub(crate) low: f64,
+}
+
+impl Shape {
+    /// What passes everything as it is, tuned to a frequency.
+    pub(crate) fn open(g: f64, damping: f64) -> Self {
+        Self { g, damping, input: 1.0, band: 0.0, low: 0.0 }
+    }
+
+    /// A low-pass filter of 12 dB an octave.
+    pub(crate) fn low_pass(g: f64, damping: f64) -> Self {
+        Self { g, damping, input: 0.0, band: 0.0, low: 1.0 }
+    }
+
+    /// A high-pass filter of 12 dB an octave.
+    pub(crate) fn high_pass(g: f64, damping: f64) -> Self {
+        Self { g, damping, input: 1.0, band: -damping, low: -1.0 }
+    }
+
+    /// A band-pass filter with 0 dB at its middle.
+    pub(crate) fn band_pass(g: f64, damping: f64) -> Self {
+        Self { g, damping, input: 0.0, band: damping, low: 0.0 }
+    }
+
+    /// A notch.
+    pub(crate) fn notch(g: f64, damping: f64) -> Self {
+        Self { g, damping, input: 1.0, band: -damping, low: 0.0 }
+    }
+
+    /// A bell of a gain `a * a` (Cookbook: peakingEQ; `a = 10^(dB / 40)`).
+    pub(crate) fn bell(g: f64, q: f64, a: f64) -> Self {
+        let damping = 1.0 / (q * a);
+        Self { g, damping, input: 1.0, band: damping * (a * a - 1.0), low: 0.0 }
+    }
+
+    /// A shelf of a gain `a * a` below a frequency (Cookbook: lowShelf).
+    pub(crate) fn low_shelf(g: f64, q: f64, a: f64) -> Self {
+        let damping = 1.0 / q;
+        Self { g: g / libm::sqrt(a), damping, input: 1.0, band: damping * (a - 1.0), low: a * a - 1.0 }
+    }
+
+    /// A shelf of a gain `a * a` above a frequency (Cookbook: highShelf).
+    pub(crate) fn high_shelf(g: f64, q: f64, a: f64) -> Self {
+        let damping = 1.0 / q;
+        Self { g: g * libm::sqrt(a), damping, input: a * a, band: damping * (1.0 - a) * a, low: 1.0 - a * a }
+    }
+
+    /// So much of this filter, and of the input the rest.
+    pub(crate) fn share(self, share: f64) -> Self {
+        Self {
+            input: 1.0 + (self.input - 1.0) * share,
+            band: self.band * share,
+            low: self.low * share,
+            ..self
+        }
+    }
+
+    /// Whether everything passes as it is.
+    pub(crate) fn is_open(&self) -> bool {
+        self.input == 1.0 && self.band == 0.0 && self.low == 0.0
+    }
+
+    /// Magnitude squared of the transfer function at `warped = tan(pi f / rate)`.
+    pub(crate) fn power_at(&self, warped: f64) -> f64 {
+        let s = warped / self.g;
+        let (re, im) = (1.0 - s * s, self.damping * s);
+        let (top_re, top_im) = (self.input * re + self.low, self.input * im + self.band * s);
+        (top_re * top_re + top_im * top_im) / (re * re + im * im)
+    }
+
+    /// What lies so far on the straight way to another shape.
+    fn towards(&self, to: &Self, way: f64) -> Self {
+        let between = |from: f64, to: f64| from + (to - from) * way;
+        Self {
+            g: between(self.g, to.g),
+            damping: between(self.damping, to.damping),
+            input: between(self.input, to.input),
+            band: between(self.band, to.band),
+            low: between(self.low, to.low),
+        }
+    }
+}
+
+/// A frequency as the bilinear transform sees it: `tan(pi f / rate)`, the frequency kept below 0.49 of the rate.
+pub(crate) fn warp(frequency_hz: f64, sample_rate_hz: f64) -> f64 {
+    libm::tan(core::f64::consts::PI * (frequency_hz / sample_rate_hz).min(0.49))
+}
+
+/// A shape as factors of the inner loop.
+#[derive(Debug, Clone, Copy)]
+struct Factors {
+    held: f64,
+    drawn: f64,
+    twice_g: f64,
+    input: f64,
+    band: f64,
+    low: f64,
+}
+
+impl Factors {
+    #[inline]
+    fn of(shape: &Shape) -> Self {
+        let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
+        Self {
+            held: a1 + a1,
+            drawn: shape.g * a1,
+            twice_g: shape.g + shape.g,
+            input: shape.input,
+            // The low-pass output is its state plus g times the band-pass output.
+            band: shape.band + shape.low * shape.g,
+            low: shape.low,
+        }
+    }
+}
+
+/// Half the first integrator's state, and the second's.
+type State = [Frame; 2];
+
+/// One frame through a section.
+#[inline(always)]
+fn step(factors: &Factors, [half, low]: &mut State, frame: Frame) -> Frame {
+    let band = *half * factors.held + (frame - *low) * factors.drawn;
+    let output = frame * factors.input + band * factors.band + *low * factors.low;
+    *half = band - *half;
+    *low += band * factors.twice_g;
+    output
+}
+
+/// A stereo section. Between two control places its shape goes straight from one to the next.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    from: Shape,
+    to: Shape,
+    factors: Factors,
+    state: State,
+}
+
+impl Section {
+    /// A silent section at rest.
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self { from: shape, to: shape, factors: Factors::of(&shape), state: [Frame::ZERO; 2] }
+    }
+
+    /// Has a shape at once, and is silent.
+    pub(crate) fn reset(&mut self, shape: Shape) {
+        *self = Self::new(shape);
+    }
+
+    /// At a control place: has reached its shape, and goes to another until the next place.
+    pub(crate) fn aim(&mut self, shape: Shape) {
+        self.from = self.to;
+        self.to = shape;
+        if !self.is_moving() {
+            self.factors = Factors::of(&shape);
+        }
+    }
+
+    /// Lets what rings on end before it becomes denormal; to be called at control places.
+    pub(crate) fn hush(&mut self) {
+        let silent = self.state.iter().all(|state| state.to_array().iter().all(|value| value.abs() < SILENT));
+        if silent || self.is_open() {
+            self.state = [Frame::ZERO; 2];
+        }
+    }
+
+    /// Whether its shape changes before the next control place.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.from != self.to
+    }
+
+    /// Whether it passes everything as it is, now and until the next control place.
+    pub(crate) fn is_open(&self) -> bool {
+        self.from.is_open() && self.to.is_open()
+    }
+
+    /// Filters frames, the first of which is `place` frames after a control place.
+    pub(crate) fn process(&mut self, place: usize, audio: &mut [Frame]) {
+        if self.is_moving() {
+            for (frame, value) in audio.iter_mut().enumerate() {
+                let way = (place + frame) as f64 * (1.0 / CONTROL_FRAMES as f64);
+                *value = step(&Factors::of(&self.from.towards(&self.to, way)), &mut self.state, *value);
+            }
+        } else {
+            in_lockstep([self], audio);
+        }
+    }
+}
+
+/// Passes frames through sections in a row, leaving out those that are open.
+///
+/// Sections at rest run four at a time, frame by frame: each waits for its own last frame, not for the others.
+pub(crate) fn in_a_row(sections: &mut [Section], place: usize, audio: &mut [Frame]) {
+    let mut rest = sections;
+    while let Some(at) = rest.iter().position(|section| !section.is_open()) {
+        rest = &mut rest[at..];
+        let still = |section: &Section| !section.is_open() && !section.is_moving();
+        let together = rest.iter().take_while(|section| still(section)).count();
+        let (now, later) = match together {
+            0 => rest.split_at_mut(1),
+            1..4 => rest.split_at_mut(together),
+            _ => rest.split_at_mut(4),
+        };
+        match now {
+            [a, b, c, d] => in_lockstep([a, b, c, d], audio),
+            [a, b, c] => in_lockstep([a, b, c], audio),
+            [a, b] => in_lockstep([a, b], audio),
+            _ => now.iter_mut().for_each(|section| section.process(place, audio)),
+        }
+        rest = later;
+    }
+}
+
+fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut [Frame]) {
+    let factors: [Factors; COUNT] = core::array::from_fn(|at| sections[at].factors);
+    let mut states: [State; COUNT] = core::array::from_fn(|at| sections[at].state);
+    for value in audio {
+        for (factors, state) in factors.iter().zip(&mut states) {
+            *value = step(factors, state, *value);
+        }
+    }
+    for (section, state) in sections.into_iter().zip(states) {
+        section.state = state;
+    }
+}
+
+/// Stereo frames of a call in double precision.
+pub(crate) struct Frames {
+    values: [Frame; CONTROL_FRAMES],
+    count: usize,
+}
+
+impl Frames {
+    /// At most a control step of left and right.
+    pub(crate) fn of(left: &[f32], right: &[f32]) -> Self {
+        let mut values = [Frame::ZERO; CONTROL_FRAMES];
+        for ((value, left), right) in values.iter_mut().zip(left).zip(right) {
+            *value = Frame::new([f64::from(*left), f64::from(*right)]);
+        }
+        Self { values, count: left.len().min(CONTROL_FRAMES) }
+    }
+
+    /// The frames.
+    pub(crate) fn as_mut(&mut self) -> &mut [Frame] {
+        &mut self.values[..self.count]
+    }
+
+    /// Writes a mix of them and of what is in left and right: 0 leaves that as it is.
+    pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], share: &mut Glide) {
+        if share.is_at_rest() && share.target() == 1.0 {
+            return self.store(left, right);
+        }
+        for ((value, left), right) in self.values.iter().zip(left).zip(right) {
+            let share = share.next();
+            let dry = Frame::new([f64::from(*left), f64::from(*right)]);
+            let [l, r] = (dry + (*value - dry) * share).to_array();
+            (*left, *right) = (l as f32, r as f32);
+        }
+    }
+
+    /// Writes them to left and right.
+    pub(crate) fn store(&self, left: &mut [f32], right: &mut [f32]) {
+        for ((value, left), right) in self.values.iter().zip(left).zip(right) {
+            let [l, r] = value.to_array();
+            (*left, *right) = (l as f32, r as f32);
+        }
+    }
+}

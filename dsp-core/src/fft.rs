@@ -1,0 +1,236 @@
+//! The discrete Fourier transform, the same bits on every target.
+//!
+//! Stockham's self-sorting form with four branches at a time (C. Van Loan, "Computational Frameworks for the Fast
+//! Fourier Transform", SIAM 1992, sections 1.7 and 2.4). Real and imaginary parts lie apart, so that inner loops
+//! run over neighbours. Factors come from `libm` in double precision.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::f64::consts::TAU;
+
+use wide::f32x4;
+
+/// A transform of one size, with its room to work.
+#[derive(Debug, Clone)]
+pub struct Fft {
+    size: usize,
+    /// Of each pass but the last, from the longest: its factors.
+    passes: Vec<Factors>,
+    scratch: [Vec<f32>; 2],
+}
+
+/// Real and imaginary parts of `w^p`, `w^2p` and `w^3p`, with `w = e^(-2 pi i / length)` and `p` up to a quarter of `length`.
+#[derive(Debug, Clone)]
+struct Factors {
+    powers: [[Vec<f32>; 2]; 3],
+}
+
+impl Factors {
+    fn new(length: usize) -> Self {
+        let of = |power: usize, part: fn(f64) -> f64| {
+            (0..length / 4).map(|p| part(TAU * (power * p) as f64 / length as f64) as f32).collect()
+        };
+        Self { powers: [1, 2, 3].map(|power| [of(power, libm::cos), of(power, |angle| -libm::sin(angle))]) }
+    }
+
+    /// The same factor four times.
+    #[inline(always)]
+    fn splat(&self, place: usize) -> [Complex; 3] {
+        let power = |[re, im]: &[Vec<f32>; 2]| (f32x4::splat(re[place]), f32x4::splat(im[place]));
+        let [first, second, third] = &self.powers;
+        [power(first), power(second), power(third)]
+    }
+
+    /// Four factors in a row.
+    #[inline(always)]
+    fn load(&self, place: usize) -> [Complex; 3] {
+        let power = |[re, im]: &[Vec<f32>; 2]| (load(re, place), load(im, place));
+        let [first, second, third] = &self.powers;
+        [power(first), power(second), power(third)]
+    }
+}
+
+/// Four complex values.
+type Complex = (f32x4, f32x4);
+
+/// Real and imaginary parts of a signal.
+type Parts<'a> = (&'a mut [f32], &'a mut [f32]);
+
+impl Fft {
+    /// A transform of `size` complex values: a power of two, at least 16; other sizes are rounded up to that.
+    pub fn new(size: usize) -> Self {
+        let size = size.next_power_of_two().max(16);
+        let lengths = core::iter::successors(Some(size), |length| Some(length / 4));
+        Self {
+            size,
+            passes: lengths.take_while(|length| *length >= 4).map(Factors::new).collect(),
+            scratch: [vec![0.0; size], vec![0.0; size]],
+        }
+    }
+
+    /// How many complex values it takes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// `X[k] = sum of x[n] e^(-2 pi i k n / size)`, in place. Both slices hold at least [`Self::size`] values.
+    pub fn forward(&mut self, re: &mut [f32], im: &mut [f32]) {
+        let Self { size, passes, scratch: [other_re, other_im] } = self;
+        let mut from: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
+        let mut to: Parts<'_> = (other_re, other_im);
+        let (mut stride, mut swapped) = (1, false);
+        for factors in &*passes {
+            if stride == 1 {
+                first_pass(&from, &mut to, factors);
+            } else {
+                pass(&from, &mut to, stride, factors);
+            }
+            (stride, swapped) = (stride * 4, !swapped);
+            core::mem::swap(&mut from, &mut to);
+        }
+        if stride < *size {
+            pass_of_two(&from, &mut to);
+            swapped = !swapped;
+            core::mem::swap(&mut from, &mut to);
+        }
+        if swapped {
+            // `to` is what came in.
+            to.0.copy_from_slice(from.0);
+            to.1.copy_from_slice(from.1);
+        }
+    }
+
+    /// `x[n] = sum of X[k] e^(2 pi i k n / size)`, in place: `size` times the inverse of [`Self::forward`].
+    pub fn inverse(&mut self, re: &mut [f32], im: &mut [f32]) {
+        self.forward(im, re);
+    }
+}
+
+#[inline(always)]
+fn load(values: &[f32], place: usize) -> f32x4 {
+    match values[place..][..4] {
+        [a, b, c, d] => f32x4::new([a, b, c, d]),
+        _ => f32x4::ZERO,
+    }
+}
+
+#[inline(always)]
+fn store(values: &mut [f32], place: usize, four: f32x4) {
+    values[place..][..4].copy_from_slice(&four.to_array());
+}
+
+#[inline(always)]
+fn times((a_re, a_im): Complex, (b_re, b_im): Complex) -> Complex {
+    (a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re)
+}
+
+/// The transform of four values, four times, and then the factors.
+#[inline(always)]
+fn four_branches([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Complex; 4] {
+    let (sum_ac, less_ac) = ((a.0 + c.0, a.1 + c.1), (a.0 - c.0, a.1 - c.1));
+    let (sum_bd, less_bd) = ((b.0 + d.0, b.1 + d.1), (b.0 - d.0, b.1 - d.1));
+    [
+        (sum_ac.0 + sum_bd.0, sum_ac.1 + sum_bd.1),
+        // Minus and plus i times the difference of b and d.
+        times((less_ac.0 + less_bd.1, less_ac.1 - less_bd.0), w1),
+        times((sum_ac.0 - sum_bd.0, sum_ac.1 - sum_bd.1), w2),
+        times((less_ac.0 - less_bd.1, less_ac.1 + less_bd.0), w3),
+    ]
+}
+
+/// The pass of stride 1: four neighbours come from four branches and go to four places each.
+fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Factors) {
+    let quarter = re.len() / 4;
+    for place in (0..quarter).step_by(4) {
+        let input = |part: usize| (load(re, place + part * quarter), load(im, place + part * quarter));
+        let factors = factors.load(place);
+        let [a, b, c, d] = four_branches([input(0), input(1), input(2), input(3)], factors);
+        let output_re = f32x4::transpose([a.0, b.0, c.0, d.0]);
+        let output_im = f32x4::transpose([a.1, b.1, c.1, d.1]);
+        for part in 0..4 {
+            store(to_re, 4 * (place + part), output_re[part]);
+            store(to_im, 4 * (place + part), output_im[part]);
+        }
+    }
+}
+
+/// A pass of a stride of 4 or more.
+fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, factors: &Factors) {
+    let quarter = re.len() / 4;
+    let outputs = to_re.chunks_exact_mut(4 * stride).zip(to_im.chunks_exact_mut(4 * stride));
+    for (branch, (to_re, to_im)) in outputs.enumerate() {
+        let factors = factors.splat(branch);
+        let input = |part: usize| {
+            let place = branch * stride + part * quarter;
+            (&re[place..][..stride], &im[place..][..stride])
+        };
+        let (a, b, c, d) = (input(0), input(1), input(2), input(3));
+        for place in (0..stride).step_by(4) {
+            let four = |(re, im): (&[f32], &[f32])| (load(re, place), load(im, place));
+            let output = four_branches([four(a), four(b), four(c), four(d)], factors);
+            for (part, (re, im)) in output.into_iter().enumerate() {
+                store(to_re, part * stride + place, re);
+                store(to_im, part * stride + place, im);
+            }
+        }
+    }
+}
+
+/// The last pass where the size is no power of four.
+fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
+    let half = re.len() / 2;
+    for (from, to) in [(re, to_re), (im, to_im)] {
+        let ((a, b), (sum, less)) = (from.split_at(half), to.split_at_mut(half));
+        for (((a, b), sum), less) in a.iter().zip(b).zip(sum).zip(less) {
+            (*sum, *less) = (a + b, a - b);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(count: usize, mut state: u32) -> Vec<f32> {
+        let next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 8_388_608.0 - 1.0
+        };
+        core::iter::repeat_with(next).take(count).collect()
+    }
+
+    #[test]
+    fn is_the_sum_that_it_says() {
+        for size in [16, 32, 128, 512] {
+            let (x, y) = (noise(size, 1), noise(size, 2));
+            let (mut re, mut im) = (x.clone(), y.clone());
+            Fft::new(size).forward(&mut re, &mut im);
+            for k in 0..size {
+                let (mut sum_re, mut sum_im) = (0.0, 0.0);
+                for n in 0..size {
+                    let angle = TAU * (k * n % size) as f64 / size as f64;
+                    let (cos, sin) = (libm::cos(angle), -libm::sin(angle));
+                    sum_re += f64::from(x[n]) * cos - f64::from(y[n]) * sin;
+                    sum_im += f64::from(x[n]) * sin + f64::from(y[n]) * cos;
+                }
+                let error = libm::hypot(f64::from(re[k]) - sum_re, f64::from(im[k]) - sum_im);
+                assert!(error < 1e-6 * libm::sqrt(size as f64) * 4.0, "{size}: bin {k} is {error} off");
+            }
+        }
+    }
+
+    #[test]
+    fn goes_there_and_back() {
+        for size in [16, 64, 2_048, 8_192] {
+            let (x, y) = (noise(size, 3), noise(size, 4));
+            let (mut re, mut im) = (x.clone(), y.clone());
+            let mut fft = Fft::new(size);
+            fft.forward(&mut re, &mut im);
+            fft.inverse(&mut re, &mut im);
+            for n in 0..size {
+                let error = (re[n] / size as f32 - x[n]).abs().max((im[n] / size as f32 - y[n]).abs());
+                assert!(error < 2e-6, "{size}: {error}");
+            }
+        }
+    }
+}

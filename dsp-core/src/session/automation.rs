@@ -1,0 +1,237 @@
+//! Values that change over time.
+
+use alloc::vec::Vec;
+
+use crate::effects::CONTROL_FRAMES;
+
+/// Something of a track, or of the master, that follows a line.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AutomationLane {
+    /// What moves.
+    pub target: AutomationTarget,
+    /// The line, by ascending frame. Before the first point the value is that of the first, behind the
+    /// last that of the last. Of two points at one frame the later one holds from there on.
+    pub points: Vec<AutomationPoint>,
+}
+
+/// What a lane moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum AutomationTarget {
+    /// The fader, in decibels: the line is straight there.
+    Volume,
+    /// The pan, -1 to 1.
+    Pan,
+    /// The level of a send, in decibels, by its place among the track's.
+    Send(u32),
+    /// A parameter of an effect, in its own unit.
+    Effect {
+        /// Place of the effect among the track's.
+        effect: u32,
+        /// Place of the parameter in the table of the effect's kind.
+        parameter: u32,
+    },
+}
+
+/// A value that a line goes through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AutomationPoint {
+    /// Frames from the start of the session.
+    pub frame: u64,
+    /// The value from this frame on.
+    pub value: f64,
+    /// How it goes on to the next point.
+    pub curve: Curve,
+}
+
+/// The way from one point to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Curve {
+    /// Straight.
+    #[default]
+    Linear,
+    /// The value stays, and jumps at the next point.
+    Step,
+    /// An arc by its curvature `c`, -1 to 1: at the share `x` of the time the value has gone the share
+    /// `x / (x + (1 - x) (1 + c) / (1 - c))` of its way (the bias curve of C. Schlick, "Fast alternatives to
+    /// Perlin's bias and gain functions", Graphics Gems IV, 1994); half-way through the time that is
+    /// `(1 - c) / 2`. 0 is straight; above it the value moves late, at 1 only at the next point; below
+    /// it moves early, at -1 at once.
+    Arc(f64),
+}
+
+impl Curve {
+    /// Share of the way at a share of the time, both 0 to 1.
+    fn share(self, time: f64) -> f64 {
+        match self {
+            Self::Linear => time,
+            Self::Step => 0.0,
+            // At both ends exactly, whatever the curvature.
+            Self::Arc(_) if time <= 0.0 => 0.0,
+            Self::Arc(_) if time >= 1.0 => 1.0,
+            Self::Arc(curvature) if curvature >= 1.0 => 0.0,
+            Self::Arc(curvature) if curvature <= -1.0 => 1.0,
+            Self::Arc(curvature) if curvature.is_finite() => {
+                time / (time + (1.0 - time) * (1.0 + curvature) / (1.0 - curvature))
+            }
+            Self::Arc(_) => time,
+        }
+    }
+}
+
+/// Values beyond this, to either side, count as this.
+const HIGHEST: f64 = 1e9;
+
+/// Far behind the end of every session.
+const NEVER: i64 = i64::MAX;
+
+/// The line of a lane, followed on the clock of the mix.
+///
+/// What it moves hears the session late by the latency of what comes before: the line waits for it.
+/// Values are asked for at *places*: multiples of [`CONTROL_FRAMES`] of the clock where the line is not
+/// level, and the points themselves. Between two places they go straight.
+pub(super) struct Line {
+    points: Vec<AutomationPoint>,
+    lag_frames: i64,
+}
+
+impl Line {
+    /// `None` without a point. Points that make no sense are passed over, and order is made.
+    pub(super) fn new(points: &[AutomationPoint]) -> Option<Self> {
+        let is_sound = |point: &&AutomationPoint| point.value.is_finite() && point.frame < NEVER as u64 / 2;
+        let clamped = |point: &AutomationPoint| AutomationPoint {
+            value: point.value.clamp(-HIGHEST, HIGHEST),
+            ..*point
+        };
+        let mut points: Vec<AutomationPoint> = points.iter().filter(is_sound).map(clamped).collect();
+        points.sort_by_key(|point| point.frame);
+        (!points.is_empty()).then_some(Self { points, lag_frames: 0 })
+    }
+
+    /// By how many frames what it moves lags the clock.
+    pub(super) fn set_lag(&mut self, frames: usize) {
+        self.lag_frames = frames as i64;
+    }
+
+    /// The points around a frame of the line: the last one at or before it, and the one behind.
+    fn around(&self, frame: i64) -> (Option<&AutomationPoint>, Option<&AutomationPoint>) {
+        let after = self.points.partition_point(|point| point.frame as i64 <= frame);
+        (after.checked_sub(1).map(|before| &self.points[before]), self.points.get(after))
+    }
+
+    /// The value of the stretch that holds at one frame of the line, as it would go on to another.
+    fn extended(&self, stretch: i64, frame: i64) -> f64 {
+        match self.around(stretch) {
+            (Some(start), Some(end)) => {
+                let time = (frame - start.frame as i64) as f64 / (end.frame - start.frame) as f64;
+                start.value + (end.value - start.value) * start.curve.share(time)
+            }
+            (Some(only), None) | (None, Some(only)) => only.value,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// The value at a place.
+    pub(super) fn value(&self, clock: u64) -> f64 {
+        let frame = clock as i64 - self.lag_frames;
+        self.extended(frame, frame)
+    }
+
+    /// The value to which it goes from a place until just before the next one.
+    pub(super) fn value_before(&self, clock: u64, next: u64) -> f64 {
+        self.extended(clock as i64 - self.lag_frames, next as i64 - self.lag_frames)
+    }
+
+    /// The next place behind one.
+    pub(super) fn next_place(&self, clock: u64) -> u64 {
+        let (start, end) = self.around(clock as i64 - self.lag_frames);
+        let Some(end) = end else { return NEVER as u64 };
+        let point = (end.frame as i64 + self.lag_frames) as u64;
+        let is_level = start.is_none_or(|start| start.value == end.value || start.curve == Curve::Step);
+        if is_level { point } else { point.min(next_control(clock)) }
+    }
+
+    /// The next place behind one, for what may not jump to the line: no later than it can be there without
+    /// a click.
+    pub(super) fn next_place_soon(&self, clock: u64) -> u64 {
+        self.next_place(clock).min(next_control(clock))
+    }
+
+    /// The value where the session stands still at a frame.
+    pub(super) fn value_at_rest(&self, frame: u64) -> f64 {
+        self.extended(frame as i64, frame as i64)
+    }
+}
+
+fn next_control(clock: u64) -> u64 {
+    (clock / CONTROL_FRAMES as u64 + 1) * CONTROL_FRAMES as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(frame: u64, value: f64, curve: Curve) -> AutomationPoint {
+        AutomationPoint { frame, value, curve }
+    }
+
+    #[test]
+    fn a_line_goes_through_its_points_as_their_curves_say() {
+        let line = Line::new(&[
+            point(200, 4.0, Curve::Step),
+            point(100, 0.0, Curve::Linear),
+            point(150, f64::NAN, Curve::Linear),
+            point(300, 1.0, Curve::Arc(0.5)),
+            point(400, 3.0, Curve::Linear),
+            point(400, -1.0, Curve::Linear),
+        ])
+        .unwrap();
+        let check = |frame, expected: f64| assert_eq!(line.value(frame), expected, "frame {frame}");
+        check(0, 0.0);
+        check(150, 2.0);
+        check(200, 4.0);
+        check(299, 4.0);
+        check(300, 1.0);
+        check(350, 1.0 + 2.0 * 0.25);
+        check(400, -1.0);
+        check(9_000, -1.0);
+        assert_eq!(line.value_before(390, 400), 3.0);
+        assert_eq!(line.value_before(290, 300), 4.0);
+        let places = |from| (line.next_place(from), line.next_place(line.next_place(from)));
+        assert_eq!(places(0), (100, 128));
+        assert_eq!(places(199), (200, 300));
+        assert_eq!(line.next_place(400), NEVER as u64);
+    }
+
+    #[test]
+    fn a_line_waits_for_what_it_moves() {
+        let mut line = Line::new(&[point(0, 0.0, Curve::Linear), point(100, 100.0, Curve::Linear)]).unwrap();
+        line.set_lag(10);
+        assert_eq!([line.value(0), line.value(10), line.value(60), line.value(110)], [0.0, 0.0, 50.0, 100.0]);
+        assert_eq!([line.next_place(0), line.next_place(10), line.next_place(100)], [10, 32, 110]);
+        assert_eq!(line.value_at_rest(50), 50.0);
+    }
+
+    #[test]
+    fn arcs_bend_and_end_where_they_should() {
+        for curvature in [-2.0, -1.0, -0.3, 0.0, 0.9, 1.0, f64::NAN, f64::INFINITY] {
+            let curve = Curve::Arc(curvature);
+            assert_eq!((curve.share(0.0), curve.share(1.0)), (0.0, 1.0), "{curvature}");
+            let way: Vec<f64> = (0..=50).map(|step| curve.share(f64::from(step) / 50.0)).collect();
+            assert!(way.is_sorted() && way.iter().all(|share| (0.0..=1.0).contains(share)), "{curvature}");
+        }
+        for curvature in [-0.9, -0.5, 0.0, 0.3, 0.99] {
+            let half = Curve::Arc(curvature).share(0.5);
+            assert!((half - (1.0 - curvature) / 2.0).abs() < 1e-12, "{curvature}: {half}");
+        }
+    }
+
+    #[test]
+    fn no_point_is_no_line() {
+        assert!(Line::new(&[]).is_none());
+        assert!(Line::new(&[point(u64::MAX, 1.0, Curve::Linear), point(0, f64::NAN, Curve::Step)]).is_none());
+    }
+}

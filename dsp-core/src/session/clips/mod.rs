@@ -1,0 +1,412 @@
+//! Recorded audio on a track.
+
+mod ring;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::audio::{Audio, AudioSlot};
+use crate::block::BLOCK_FRAMES;
+use crate::join::Join;
+use ring::Ring;
+
+/// How far ahead of its start a clip that is handed over piece by piece asks for audio, in frames, and how
+/// much of it is kept: two thirds of a second at 48 kHz.
+const AHEAD_FRAMES: u64 = 32_768;
+
+/// A stretch of recorded audio at a place of the session.
+///
+/// Clips that overlap sound together. Fades are straight lines of the gain; where they overlap, they multiply.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Clip {
+    /// Frames from the start of the session to its first.
+    pub frame: u64,
+    /// Where in the source it begins, in frames.
+    pub offset_frames: u64,
+    /// How long it is, in frames; what the source does not reach is silent unless it is looped.
+    pub length_frames: u64,
+    /// Linear gain.
+    pub gain: f32,
+    /// Length of the fade-in, in frames: from 0 at the first frame to 1 behind the last of these.
+    pub fade_in_frames: u64,
+    /// Length of the fade-out, in frames: from 1 to 0 behind the end of what sounds.
+    pub fade_out_frames: u64,
+    /// Whether the source starts over at `offset_frames` when it ends.
+    pub looped: bool,
+    /// Which of the audio slots that come with the session is its source.
+    pub audio_slot: u32,
+}
+
+/// Audio that a clip will want, from somebody who hands it over piece by piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedAudio {
+    /// Place of the track.
+    pub track_place: usize,
+    /// Place of the clip among the track's.
+    pub clip: usize,
+    /// Slot of the source.
+    pub audio_slot: u32,
+    /// Where the piece begins in the clip, in frames; to be given back with it.
+    pub clip_frame: u64,
+    /// Where it begins in the source, in frames.
+    pub source_frame: u64,
+    /// How many frames there is room for.
+    pub frames: usize,
+    /// How many frames are there that have not been played: the fewer, the more urgent.
+    pub ahead_frames: u64,
+}
+
+/// Audio that was wanted and not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Underruns {
+    /// How often playing ran dry.
+    pub events: u64,
+    /// Frames that were silent for it, of all clips together.
+    pub frames: u64,
+}
+
+impl Underruns {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { events: self.events + other.events, frames: self.frames + other.frames }
+    }
+}
+
+/// A clip with its source.
+struct Voice {
+    clip: Clip,
+    /// Its place among the track's.
+    number: usize,
+    /// Frames that sound.
+    sounding_frames: u64,
+    /// Frames of the source that it plays, once or again and again.
+    region_frames: u64,
+    /// `None` for audio that is handed over.
+    audio: Option<Audio>,
+}
+
+impl Voice {
+    /// `None` where nothing would sound.
+    fn new(number: usize, clip: &Clip, slots: &[Option<AudioSlot>]) -> Option<Self> {
+        let slot = slots.get(clip.audio_slot as usize)?.as_ref()?;
+        let region_frames = slot.frames().saturating_sub(clip.offset_frames);
+        let sounding_frames =
+            if clip.looped { clip.length_frames } else { clip.length_frames.min(region_frames) };
+        let audio = match slot {
+            AudioSlot::Whole(audio) => Some(audio.clone()),
+            AudioSlot::Streamed { .. } => None,
+        };
+        let sounds = region_frames > 0 && sounding_frames > 0 && clip.gain.is_finite() && clip.gain != 0.0;
+        sounds.then_some(Self { clip: *clip, number, sounding_frames, region_frames, audio })
+    }
+
+    fn end(&self) -> u64 {
+        self.clip.frame.saturating_add(self.sounding_frames)
+    }
+
+    /// From where on it wants audio.
+    fn near(&self) -> u64 {
+        self.clip.frame.saturating_sub(AHEAD_FRAMES)
+    }
+
+    /// Where in the source a frame of the clip is, and how many follow on it there.
+    fn source(&self, clip_frame: u64) -> (u64, u64) {
+        let into = if self.clip.looped { clip_frame % self.region_frames } else { clip_frame };
+        let to_end = (self.region_frames - into).min(self.sounding_frames - clip_frame);
+        (self.clip.offset_frames + into, to_end)
+    }
+
+    fn gain(&self, clip_frame: u64) -> f32 {
+        let mut gain = self.clip.gain;
+        if clip_frame < self.clip.fade_in_frames {
+            gain *= clip_frame as f32 / self.clip.fade_in_frames as f32;
+        }
+        let left = self.sounding_frames - clip_frame;
+        if left < self.clip.fade_out_frames {
+            gain *= left as f32 / self.clip.fade_out_frames as f32;
+        }
+        gain
+    }
+
+    /// Adds frames of the source with the clip's gain.
+    fn add(&self, clip_frame: u64, values: [&mut [f32]; 2], sums: [&mut [f32]; 2]) {
+        if self.fades_within(clip_frame, values[0].len() as u64) {
+            let ([left, right], [sum_left, sum_right]) = (values, sums);
+            for frame in 0..left.len() {
+                let gain = self.gain(clip_frame + frame as u64);
+                sum_left[frame] += left[frame] * gain;
+                sum_right[frame] += right[frame] * gain;
+            }
+            return;
+        }
+        for (values, sum) in values.into_iter().zip(sums) {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += *value * self.clip.gain);
+        }
+    }
+
+    fn fades_within(&self, clip_frame: u64, frames: u64) -> bool {
+        clip_frame < self.clip.fade_in_frames
+            || self.sounding_frames - clip_frame - frames < self.clip.fade_out_frames
+    }
+}
+
+/// Plays the clips of a track.
+pub(super) struct ClipPlayer {
+    /// By ascending start.
+    voices: Vec<Voice>,
+    rings: Vec<Ring>,
+    position: u64,
+    /// Places of the voices that sound or soon will, ascending, and the first that is further ahead.
+    near: Vec<usize>,
+    next: usize,
+    sum: Box<[[f32; BLOCK_FRAMES]; 2]>,
+    piece: Box<[[f32; BLOCK_FRAMES]; 2]>,
+    join: Join,
+    underruns: Underruns,
+    ran_dry: bool,
+}
+
+impl ClipPlayer {
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        Self {
+            voices: Vec::new(),
+            rings: Vec::new(),
+            position: 0,
+            near: Vec::new(),
+            next: 0,
+            sum: Box::new([[0.0; BLOCK_FRAMES]; 2]),
+            piece: Box::new([[0.0; BLOCK_FRAMES]; 2]),
+            join: Join::new(sample_rate_hz),
+            underruns: Underruns::default(),
+            ran_dry: false,
+        }
+    }
+
+    /// Goes on with other clips from where it is. Audio that was handed over for a clip that stays is kept.
+    pub(super) fn set(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
+        let mut voices: Vec<Voice> =
+            clips.iter().enumerate().filter_map(|(number, clip)| Voice::new(number, clip, slots)).collect();
+        voices.sort_by_key(|voice| voice.clip.frame);
+        let same = voices.len() == self.voices.len()
+            && voices.iter().zip(&self.voices).all(|(new, old)| {
+                let same_audio = match (&new.audio, &old.audio) {
+                    (Some(new), Some(old)) => new.is_same(old),
+                    (None, None) => new.region_frames == old.region_frames,
+                    _ => false,
+                };
+                same_audio && (new.clip, new.number) == (old.clip, old.number)
+            });
+        if same {
+            return;
+        }
+        self.join.begin();
+        let old = core::mem::replace(&mut self.voices, voices);
+        let held = core::mem::take(&mut self.rings).into_iter();
+        let mut held: Vec<(Clip, Ring)> =
+            held.filter_map(|ring| Some((old.get(ring.voice()?)?.clip, ring))).collect();
+        self.near = Vec::with_capacity(self.voices.len());
+        self.find_near();
+        let rings = most_at_a_time(&self.voices);
+        self.rings = Vec::with_capacity(rings);
+        for &place in &self.near {
+            let voice = &self.voices[place];
+            let kept = held.iter().position(|(clip, _)| voice.audio.is_none() && *clip == voice.clip);
+            if let Some(kept) = kept
+                && self.rings.len() < rings
+            {
+                let (_, mut ring) = held.swap_remove(kept);
+                ring.goes_on_for(place);
+                self.rings.push(ring);
+            }
+        }
+        self.rings.resize_with(rings, || Ring::new(AHEAD_FRAMES as usize));
+        self.hand_out_rings();
+    }
+
+    /// The session goes on at a frame.
+    pub(super) fn seek(&mut self, frame: u64) {
+        self.stand(frame);
+        self.join.reset();
+    }
+
+    /// The session stands still at a frame.
+    pub(super) fn stand(&mut self, frame: u64) {
+        self.position = frame;
+        self.find_near();
+        let (rings, near) = (&mut self.rings, &self.near);
+        rings
+            .iter_mut()
+            .filter(|ring| ring.voice().is_some_and(|voice| !near.contains(&voice)))
+            .for_each(Ring::free);
+        self.hand_out_rings();
+        self.ran_dry = false;
+    }
+
+    /// Whether nothing sounds while the session stands still.
+    pub(super) fn is_silent(&self) -> bool {
+        self.join.is_silent()
+    }
+
+    /// The session stops, or what follows has nothing to do with what came last.
+    pub(super) fn break_off(&mut self) {
+        self.join.begin();
+    }
+
+    fn find_near(&mut self) {
+        self.near.clear();
+        self.next = self.voices.partition_point(|voice| voice.near() <= self.position);
+        let sounding = (0..self.next).filter(|&place| self.voices[place].end() > self.position);
+        self.near.extend(sounding);
+    }
+
+    /// Brings what is near up to the position.
+    fn advance(&mut self, frames: usize) {
+        let end = self.position.saturating_add(frames as u64);
+        let before = (self.next, self.near.len());
+        while self.voices.get(self.next).is_some_and(|voice| voice.near() < end) {
+            self.near.push(self.next);
+            self.next += 1;
+        }
+        let (voices, rings, position) = (&self.voices, &mut self.rings, self.position);
+        self.near.retain(|&place| {
+            let is_over = voices[place].end() <= position;
+            if is_over {
+                rings.iter_mut().filter(|ring| ring.voice() == Some(place)).for_each(Ring::free);
+            }
+            !is_over
+        });
+        if before != (self.next, self.near.len()) {
+            self.hand_out_rings();
+        }
+    }
+
+    /// Gives each clip that is near, and wants one, a ring.
+    fn hand_out_rings(&mut self) {
+        for &place in &self.near {
+            let has_one = || self.rings.iter().any(|ring| ring.voice() == Some(place));
+            if self.voices[place].audio.is_none()
+                && !has_one()
+                && let Some(ring) = self.rings.iter_mut().find(|ring| ring.voice().is_none())
+            {
+                ring.begin(place);
+            }
+        }
+    }
+
+    /// What the clips will want, in no order.
+    pub(super) fn wanted(&self, track_place: usize) -> impl Iterator<Item = WantedAudio> {
+        self.rings.iter().filter_map(move |ring| {
+            let voice = self.voices.get(ring.voice()?)?;
+            let read = self.position.saturating_sub(voice.clip.frame);
+            let clip_frame = ring.missing_from(read);
+            let room = ring.room(read);
+            if clip_frame >= voice.sounding_frames || room == 0 {
+                return None;
+            }
+            let (source_frame, to_end) = voice.source(clip_frame);
+            Some(WantedAudio {
+                track_place,
+                clip: voice.number,
+                audio_slot: voice.clip.audio_slot,
+                clip_frame,
+                source_frame,
+                frames: room.min(usize::try_from(to_end).unwrap_or(room)),
+                ahead_frames: clip_frame - read,
+            })
+        })
+    }
+
+    /// Takes audio that a clip has wanted, from a frame of the clip on. What has been played already, or
+    /// leaves a gap behind what is there, is passed over.
+    pub(super) fn fill(&mut self, clip: usize, clip_frame: u64, audio: [&[f32]; 2]) {
+        for ring in &mut self.rings {
+            let Some(voice) = ring.voice().and_then(|voice| self.voices.get(voice)) else { continue };
+            if voice.number == clip {
+                let read = self.position.saturating_sub(voice.clip.frame);
+                ring.fill(clip_frame, read, audio);
+            }
+        }
+    }
+
+    /// What was wanted and not there, since the last call.
+    pub(super) fn take_underruns(&mut self) -> Underruns {
+        core::mem::take(&mut self.underruns)
+    }
+
+    /// Adds the next frames, at most a block of them, and says whether there may be anything but silence
+    /// in them.
+    pub(super) fn add_to(&mut self, playing: bool, [left, right]: [&mut [f32]; 2]) -> bool {
+        let frames = left.len();
+        if playing {
+            self.advance(frames);
+        }
+        let sounds = playing
+            && self.near.iter().any(|&place| self.voices[place].clip.frame < self.position + frames as u64);
+        if !sounds && self.join.is_silent() {
+            self.position += if playing { frames as u64 } else { 0 };
+            self.join.reset();
+            return false;
+        }
+        self.sum.iter_mut().for_each(|sum| sum[..frames].fill(0.0));
+        if playing {
+            let missing: u64 =
+                (0..self.near.len()).map(|number| self.add_voice(self.near[number], frames)).sum();
+            self.underruns.frames += missing;
+            self.underruns.events += u64::from(missing > 0 && !self.ran_dry);
+            self.ran_dry = missing > 0;
+            self.position += frames as u64;
+        }
+        let [sum_left, sum_right] = self.sum.each_mut().map(|sum| &mut sum[..frames]);
+        self.join.process([&mut *sum_left, &mut *sum_right]);
+        for (values, sum) in [left, right].into_iter().zip([sum_left, sum_right]) {
+            values.iter_mut().zip(sum).for_each(|(value, sum)| *value += *sum);
+        }
+        true
+    }
+
+    /// Adds one clip to the sum; returns how many frames were not there.
+    fn add_voice(&mut self, place: usize, frames: usize) -> u64 {
+        let voice = &self.voices[place];
+        let block = self.position..self.position + frames as u64;
+        let (start, end) = (voice.clip.frame.max(block.start), voice.end().min(block.end));
+        let mut missing = 0;
+        let mut frame = start;
+        while frame < end {
+            let clip_frame = frame - voice.clip.frame;
+            let (source_frame, to_end) = voice.source(clip_frame);
+            let part = (end - frame).min(to_end);
+            let into = (frame - block.start) as usize;
+            let [left, right] = self.piece.each_mut().map(|piece| &mut piece[..part as usize]);
+            match &voice.audio {
+                Some(audio) => audio.read(source_frame, [&mut *left, &mut *right]),
+                None => {
+                    let ring = self.rings.iter_mut().find(|ring| ring.voice() == Some(place));
+                    missing += match ring {
+                        Some(ring) => ring.read(clip_frame, [&mut *left, &mut *right]),
+                        None => part,
+                    };
+                }
+            }
+            let [sum_left, sum_right] = self.sum.each_mut().map(|sum| &mut sum[into..into + part as usize]);
+            voice.add(clip_frame, [left, right], [sum_left, sum_right]);
+            frame += part;
+        }
+        missing
+    }
+}
+
+/// Most voices that want a ring at a time.
+fn most_at_a_time(voices: &[Voice]) -> usize {
+    let streamed = || voices.iter().filter(|voice| voice.audio.is_none());
+    let mut ends: Vec<u64> = streamed().map(Voice::end).collect();
+    ends.sort_unstable();
+    let mut ended = 0;
+    // Voices ascend by their start.
+    let open = streamed().enumerate().map(|(begun, voice)| {
+        while ends[ended] <= voice.near() {
+            ended += 1;
+        }
+        begun + 1 - ended
+    });
+    open.max().unwrap_or(0)
+}

@@ -1,0 +1,131 @@
+//! Audio that has been handed over and not played yet.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A stretch of a clip's audio, as it was handed over.
+pub(super) struct Ring {
+    /// Whose audio it is.
+    voice: Option<usize>,
+    values: [Vec<f32>; 2],
+    /// Frames of the clip that are in it.
+    start: u64,
+    end: u64,
+}
+
+impl Ring {
+    pub(super) fn new(frames: usize) -> Self {
+        Self { voice: None, values: [vec![0.0; frames], vec![0.0; frames]], start: 0, end: 0 }
+    }
+
+    pub(super) fn voice(&self) -> Option<usize> {
+        self.voice
+    }
+
+    /// Belongs to nobody.
+    pub(super) fn free(&mut self) {
+        self.voice = None;
+    }
+
+    /// Is empty, and belongs to a voice.
+    pub(super) fn begin(&mut self, voice: usize) {
+        self.voice = Some(voice);
+        (self.start, self.end) = (0, 0);
+    }
+
+    /// Belongs to a voice of another number, with what is in it.
+    pub(super) fn goes_on_for(&mut self, voice: usize) {
+        self.voice = Some(voice);
+    }
+
+    /// The first frame of the clip that is not there, when all before `read` have been played.
+    pub(super) fn missing_from(&self, read: u64) -> u64 {
+        if (self.start..=self.end).contains(&read) { self.end } else { read }
+    }
+
+    fn frames(&self) -> u64 {
+        self.values[0].len() as u64
+    }
+
+    /// How many frames more it can take when all before `read` have been played.
+    pub(super) fn room(&self, read: u64) -> usize {
+        let held = self.end.saturating_sub(read);
+        if self.start > read { self.frames() as usize } else { self.frames().saturating_sub(held) as usize }
+    }
+
+    /// Takes audio from a frame of the clip on; all before `read` has been played.
+    pub(super) fn fill(&mut self, frame: u64, read: u64, [left, right]: [&[f32]; 2]) {
+        if self.end <= read || self.start > read {
+            // Nothing in it is of use any more.
+            (self.start, self.end) = (read, read);
+        }
+        let frames = left.len().min(right.len());
+        let Some(known) = self.end.checked_sub(frame) else { return };
+        self.start = self.start.max(read);
+        let first = usize::try_from(known).unwrap_or(frames).min(frames);
+        let fresh = (frames - first).min(self.room(read));
+        let size = self.frames();
+        for place in first..first + fresh {
+            let slot = (self.end % size) as usize;
+            for (values, audio) in self.values.iter_mut().zip([left, right]) {
+                values[slot] = if audio[place].is_finite() { audio[place] } else { 0.0 };
+            }
+            self.end += 1;
+        }
+    }
+
+    /// Reads frames of the clip; what is not there is silence. Returns how many were not there.
+    pub(super) fn read(&mut self, frame: u64, [left, right]: [&mut [f32]; 2]) -> u64 {
+        let mut missing = 0;
+        let size = self.frames();
+        for place in 0..left.len() {
+            let frame = frame + place as u64;
+            if (self.start..self.end).contains(&frame) {
+                let slot = (frame % size) as usize;
+                (left[place], right[place]) = (self.values[0][slot], self.values[1][slot]);
+            } else {
+                (left[place], right[place]) = (0.0, 0.0);
+                missing += 1;
+            }
+        }
+        missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(ring: &mut Ring, frame: u64) -> ([f32; 4], u64) {
+        let (mut left, mut right) = ([9.0; 4], [9.0; 4]);
+        let missing = ring.read(frame, [&mut left, &mut right]);
+        assert_eq!(left.map(|value| -value), right);
+        (left, missing)
+    }
+
+    fn fill(ring: &mut Ring, frame: u64, played: u64, values: &[f32]) {
+        let other: Vec<f32> = values.iter().map(|value| -value).collect();
+        ring.fill(frame, played, [values, &other]);
+    }
+
+    #[test]
+    fn what_is_handed_over_is_read_and_the_rest_is_missing() {
+        let mut ring = Ring::new(6);
+        ring.begin(3);
+        assert_eq!((ring.voice(), ring.room(0)), (Some(3), 6));
+        fill(&mut ring, 0, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!((ring.missing_from(0), ring.room(0), ring.room(4)), (5, 1, 5));
+        assert_eq!(read(&mut ring, 0), ([0.0, 1.0, 2.0, 3.0], 0));
+        // Twice the same, then more than there is room for.
+        fill(&mut ring, 3, 4, &[3.0, 4.0, 5.0, 6.0]);
+        fill(&mut ring, 7, 4, &[7.0, 8.0, 9.0, 10.0, 11.0]);
+        assert_eq!((ring.missing_from(4), ring.room(4)), (10, 0));
+        assert_eq!(read(&mut ring, 4), ([4.0, 5.0, 6.0, 7.0], 0));
+        assert_eq!(read(&mut ring, 8), ([8.0, 9.0, 0.0, 0.0], 2));
+        // Late audio, and such behind a gap.
+        fill(&mut ring, 11, 12, &[11.0, 12.0, 13.0]);
+        assert_eq!(read(&mut ring, 12), ([12.0, 13.0, 0.0, 0.0], 2));
+        fill(&mut ring, 20, 12, &[1.0]);
+        assert_eq!((ring.missing_from(12), ring.missing_from(30), ring.missing_from(2)), (14, 30, 2));
+    }
+}

@@ -1,0 +1,288 @@
+//! The ways from a strip into sums: its output and its sends.
+
+use alloc::vec::Vec;
+
+use super::automation::Line;
+use super::gliding_gain::GlidingGain;
+use super::strip::TrackBlock;
+use super::{AutomationLane, AutomationTarget, SendSettings, TRACK_OUTPUTS};
+use crate::delay::Delay;
+use crate::effects::Glide;
+use crate::gain;
+
+/// How long a way takes to open or to close, in seconds.
+const SWITCH_SECS: f64 = 0.01;
+
+/// What a way takes from its strip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tap {
+    /// All outputs behind the fader.
+    Output,
+    /// Left and right behind the fader, by the place of the send among the track's.
+    PostFader(u32),
+    /// Left and right before the fader, by the place of the send among the track's.
+    PreFader(u32),
+}
+
+impl Tap {
+    /// Where a send of a track is taken.
+    pub(super) fn of(place: usize, send: &SendSettings) -> Self {
+        let place = place as u32;
+        if send.pre_fader { Self::PreFader(place) } else { Self::PostFader(place) }
+    }
+
+    fn channels(self) -> usize {
+        if self == Self::Output { TRACK_OUTPUTS } else { 2 }
+    }
+}
+
+/// Where a way leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Destination {
+    Master,
+    /// The strip at a place.
+    Strip(usize),
+}
+
+/// One way from a strip into a sum. It waits for the slowest of all that meet there.
+pub(super) struct Edge {
+    pub(super) tap: Tap,
+    pub(super) to: Destination,
+    level: GlidingGain,
+    level_db: Option<Line>,
+    next_place: u64,
+    /// Whether the level is where the line led it.
+    is_aimed: bool,
+    /// 1 while something may pass.
+    gate: Glide,
+    /// Whether the gate is behind the delay.
+    gate_is_behind: bool,
+    switch_frames: u32,
+    /// Whether the gate has not been told yet.
+    is_fresh: bool,
+    leaves: bool,
+    /// None where there is nothing to wait for.
+    delays: Vec<Delay>,
+    /// Frames for which the delays may still hold sound.
+    ringing_frames: usize,
+}
+
+impl Edge {
+    pub(super) fn new(
+        tap: Tap,
+        to: Destination,
+        level: f32,
+        delay_frames: usize,
+        sample_rate_hz: u32,
+    ) -> Self {
+        let channels = if delay_frames == 0 { 0 } else { tap.channels() };
+        Self {
+            tap,
+            to,
+            level: GlidingGain::new(level, sample_rate_hz),
+            level_db: None,
+            next_place: 0,
+            is_aimed: false,
+            gate: Glide::new(1.0),
+            gate_is_behind: false,
+            switch_frames: libm::round(SWITCH_SECS * f64::from(sample_rate_hz)) as u32,
+            is_fresh: true,
+            leaves: false,
+            delays: (0..channels).map(|_| Delay::new(delay_frames)).collect(),
+            ringing_frames: 0,
+        }
+    }
+
+    /// How many of a strip's outputs it takes.
+    pub(super) fn channels(&self) -> usize {
+        self.tap.channels()
+    }
+
+    pub(super) fn delay_frames(&self) -> usize {
+        self.delays.first().map_or(0, Delay::frames)
+    }
+
+    /// Comes into a mix that sounds.
+    pub(super) fn enter(&mut self) {
+        self.is_fresh = false;
+        self.gate = Glide::new(0.0);
+        self.gate.set(1.0, self.switch_frames);
+    }
+
+    /// Goes from a mix that sounds; one that takes its place has the delay `next_frames`. What is in the
+    /// delay is heard to its end unless that one is quicker.
+    pub(super) fn leave(&mut self, next_frames: usize) {
+        self.leaves = true;
+        self.gate_is_behind = next_frames < self.delay_frames();
+        self.gate.set(0.0, self.switch_frames);
+    }
+
+    pub(super) fn leaves(&self) -> bool {
+        self.leaves
+    }
+
+    pub(super) fn has_gone(&self) -> bool {
+        self.leaves && self.gate.is_at_rest() && (self.gate_is_behind || self.ringing_frames == 0)
+    }
+
+    /// Lets sound pass, or no longer.
+    pub(super) fn open(&mut self, open: bool) {
+        let target = if open { 1.0 } else { 0.0 };
+        if core::mem::take(&mut self.is_fresh) {
+            self.gate = Glide::new(target);
+        } else if !self.leaves && self.gate.target() != target {
+            self.gate.set(target, self.switch_frames);
+        }
+    }
+
+    /// Moves a send's level by hand to a linear gain; an automated one follows its line.
+    pub(super) fn set_level(&mut self, level: f32) {
+        if self.level_db.is_none() {
+            self.level.set_target(level);
+        }
+    }
+
+    /// Whether it is the send at a place among the track's, as the session has it now.
+    pub(super) fn is_send(&self, place: usize) -> bool {
+        !self.leaves && matches!(self.tap, Tap::PostFader(own) | Tap::PreFader(own) if own as usize == place)
+    }
+
+    /// Follows the lane that is meant for it.
+    pub(super) fn set_lanes(&mut self, lanes: &[AutomationLane]) {
+        let (Tap::PostFader(place) | Tap::PreFader(place)) = self.tap else { return };
+        let lane = lanes.iter().rfind(|lane| lane.target == AutomationTarget::Send(place));
+        self.level_db = lane.and_then(|lane| Line::new(&lane.points));
+        (self.next_place, self.is_aimed) = (0, false);
+    }
+
+    /// By how many frames what it hears lags the clock.
+    pub(super) fn set_lag(&mut self, frames: usize) {
+        self.level_db.iter_mut().for_each(|line| line.set_lag(frames));
+    }
+
+    /// The session stands still at a frame.
+    pub(super) fn stand(&mut self, frame: u64) {
+        if let Some(line) = &self.level_db {
+            self.level.set_target(gain::from_db(line.value_at_rest(frame)));
+            (self.next_place, self.is_aimed) = (0, false);
+        }
+    }
+
+    /// The session goes on somewhere else: nothing rings on, and what moved is where it should be.
+    pub(super) fn jump(&mut self, clock: u64) {
+        if let Some(line) = &self.level_db {
+            self.level.set_target(gain::from_db(line.value(clock)));
+        }
+        self.level.jump();
+        (self.next_place, self.is_aimed) = (0, true);
+        self.gate.jump();
+        self.delays.iter_mut().for_each(Delay::clear);
+        self.ringing_frames = 0;
+    }
+
+    /// Whether mute and solo let something pass.
+    pub(super) fn lets_through(&self) -> bool {
+        !self.leaves && self.gate.target() == 1.0
+    }
+
+    /// Whether it adds all that comes as it comes.
+    pub(super) fn is_plain(&self) -> bool {
+        self.tap == Tap::Output && self.delays.is_empty() && self.is_open()
+    }
+
+    /// Whether it is open, and stays so.
+    pub(super) fn is_open(&self) -> bool {
+        self.gate.is_at_rest() && self.gate.target() == 1.0
+    }
+
+    fn is_closed(&self) -> bool {
+        self.gate.is_at_rest() && self.gate.target() == 0.0
+    }
+
+    /// Whether nothing comes out of it when nothing comes in.
+    pub(super) fn is_silent(&self) -> bool {
+        self.ringing_frames == 0
+    }
+
+    /// Whether nothing comes out of it whatever comes in.
+    pub(super) fn passes_nothing(&self) -> bool {
+        self.is_closed() && (self.gate_is_behind || self.ringing_frames == 0)
+    }
+
+    /// Lets frames of silence pass while it [`Self::is_silent`], or whatever while it passes nothing.
+    pub(super) fn skip(&mut self, clock: u64, moves: bool, frames: usize) {
+        self.in_parts(clock, moves, frames, |edge, part| edge.level.skip(part));
+        self.gate.pass(frames);
+    }
+
+    /// Passes what comes in the first channels of `block` through the way, in place.
+    pub(super) fn pass(&mut self, clock: u64, moves: bool, block: &mut TrackBlock, frames: usize) {
+        let channels = self.tap.channels();
+        let block = &mut block[..channels];
+        if channels == 2 {
+            let mut done = 0;
+            self.in_parts(clock, moves, frames, |edge, part| {
+                let start = edge.level;
+                for values in &mut *block {
+                    edge.level = start;
+                    edge.level.apply(&mut values[done..done + part]);
+                }
+                done += part;
+            });
+        }
+        if !self.gate_is_behind {
+            self.apply_gate(block, frames);
+        }
+        for (delay, values) in self.delays.iter_mut().zip(&mut *block) {
+            delay.process(&mut values[..frames]);
+        }
+        if self.gate_is_behind {
+            self.apply_gate(block, frames);
+        }
+    }
+
+    /// Says that sound has come in, or that silence has, for so many frames.
+    pub(super) fn count(&mut self, sounds: bool, frames: usize) {
+        let rings = sounds && !self.is_closed();
+        self.ringing_frames =
+            if rings { self.delay_frames() } else { self.ringing_frames.saturating_sub(frames) };
+    }
+
+    fn apply_gate(&mut self, block: &mut [[f32; crate::block::BLOCK_FRAMES]], frames: usize) {
+        if self.is_open() {
+            return;
+        }
+        for frame in 0..frames {
+            let gate = self.gate.next() as f32;
+            block.iter_mut().for_each(|values| values[frame] *= gate);
+        }
+    }
+
+    /// Does something with the frames from one place of the line to the next, until they are done.
+    fn in_parts(&mut self, clock: u64, moves: bool, frames: usize, mut act: impl FnMut(&mut Self, usize)) {
+        let mut done = 0;
+        while done < frames {
+            let clock = clock + done as u64;
+            let mut part = frames - done;
+            if let (true, Some(line)) = (moves, &self.level_db) {
+                if clock >= self.next_place {
+                    let is_aimed = core::mem::replace(&mut self.is_aimed, true);
+                    self.next_place =
+                        if is_aimed { line.next_place(clock) } else { line.next_place_soon(clock) };
+                    let here = line.value(clock);
+                    let there = line.value_before(clock, self.next_place);
+                    if is_aimed {
+                        self.level.go_straight(gain::from_db(here), 0);
+                    }
+                    if there != here || !is_aimed {
+                        let glide_frames = u32::try_from(self.next_place - clock).unwrap_or(u32::MAX);
+                        self.level.go_straight(gain::from_db(there), glide_frames);
+                    }
+                }
+                part = part.min(usize::try_from(self.next_place - clock).unwrap_or(part));
+            }
+            act(self, part);
+            done += part;
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Steps in level and time.
+
+use crate::measure::{Stereo, chain_of, check, db, noise, response_db, rms, sine, through, tone};
+
+/// Full rate, so that only the bits count.
+fn crushed(bits: f64, more: &[(&str, f64)], input: &Stereo) -> Stereo {
+    let parameters = [&[("bits", bits), ("rate_hz", 48_000.0)], more].concat();
+    through(&mut chain_of("bit_crusher", &parameters), input)
+}
+
+#[test]
+fn steps_are_as_wide_as_the_bits_say() {
+    let input = noise(1.0, 10_000);
+    for bits in [1.0, 2.5, 4.0, 8.0, 12.0, 16.0] {
+        let step = 2_f64.powf(1.0 - bits);
+        let output = crushed(bits, &[], &input);
+        for (input, output) in input.iter().flatten().zip(output.iter().flatten()) {
+            let steps = f64::from(*output) / step;
+            assert!((steps - steps.round()).abs() < 1e-2, "{bits} bits: {output} is no step");
+            assert!((f64::from(*input) - f64::from(*output)).abs() <= step * 0.500_1, "{bits} bits");
+        }
+        let error: Vec<f32> = input[0].iter().zip(&output[0]).map(|(input, output)| input - output).collect();
+        if bits > 3.0 {
+            // A uniform error: 6.02 dB a bit.
+            let expected = db(step / 12_f64.sqrt());
+            check(&format!("noise of {bits} bits, dBFS"), db(rms(&error)), expected, 0.2);
+        }
+    }
+}
+
+#[test]
+fn dither_is_triangular() {
+    // A level between two steps comes out right on average, and the error is a quarter of a step squared.
+    let input = [vec![0.3 / 128.0; 96_000], vec![0.3 / 128.0; 96_000]];
+    let [left, right] = crushed(8.0, &[("dither", 1.0)], &input);
+    let mean = left.iter().map(|value| f64::from(*value)).sum::<f64>() / 96_000.0;
+    check("mean, steps", mean * 128.0, 0.3, 0.01);
+    let error: Vec<f32> = left.iter().map(|value| value - 0.3 / 128.0).collect();
+    check("error, steps", rms(&error) * 128.0, 0.5, 0.01);
+    let both: f64 =
+        left.iter().zip(&right).map(|(l, r)| f64::from(l - 0.3 / 128.0) * f64::from(r - 0.3 / 128.0)).sum();
+    check("correlation of the sides", both / 96_000.0 * 128.0 * 128.0 / 0.25, 0.0, 0.02);
+}
+
+#[test]
+fn frames_are_held_for_a_period_of_the_rate() {
+    let input = noise(1.0, 48_000);
+    for rate_hz in [12_000.0, 16_000.0, 1_000.0, 10_000.0] {
+        let parameters = [("bits", 24.0), ("rate_hz", rate_hz)];
+        let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &input);
+        let mut taken = 0;
+        for (frame, value) in left.iter().enumerate() {
+            // Frame 0 is taken, and each in which another period ends.
+            let turns = |frame: f64| (frame * rate_hz / 48_000.0 + 1e-9).floor();
+            if frame == 0 || turns(frame as f64) > turns(frame as f64 - 1.0) {
+                taken = frame;
+            }
+            assert!((value - input[0][taken]).abs() < 2e-7, "{rate_hz} Hz: frame {frame}");
+        }
+        let changes = left.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        println!("{rate_hz} Hz: {changes} changes in a second");
+        assert!((changes as f64 + 1.0 - rate_hz).abs() <= 1.0);
+    }
+}
+
+#[test]
+fn filters_keep_aliases_and_images_away() {
+    let input = sine(7_000.0, 0.5, 48_000);
+    let level_db = |anti_alias| {
+        let parameters = [("bits", 24.0), ("rate_hz", 8_000.0), ("anti_alias", anti_alias)];
+        let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &input);
+        db(tone(&left[4_800..], 1_000.0).0 / 0.5)
+    };
+    // Without them 7 kHz folds down to 1 kHz as if it were that; with them it is eight poles down.
+    check("alias without filters, dB", level_db(0.0), -0.22, 0.3);
+    let filtered_db = level_db(1.0);
+    println!("alias with filters: {filtered_db:.1} dB");
+    assert!(filtered_db < -50.0);
+    // A tone that the rate can carry passes, but for the hold's sinc.
+    let parameters = [("bits", 24.0), ("rate_hz", 16_000.0), ("anti_alias", 1.0)];
+    let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &sine(1_000.0, 0.5, 48_000));
+    check("1 kHz at 16 kHz, dB", db(tone(&left[4_800..], 1_000.0).0 / 0.5), -0.056, 0.02);
+    println!("its image at 15 kHz: {:.1} dB", db(tone(&left[4_800..], 15_000.0).0 / 0.5));
+    assert!(db(tone(&left[4_800..], 15_000.0).0) < -60.0);
+}
+
+#[test]
+fn mix_is_a_share() {
+    let input = noise(1.0, 1_000);
+    assert_eq!(through(&mut chain_of("bit_crusher", &[("mix", 0.0)]), &input), input);
+    let wet = crushed(2.0, &[], &input);
+    let half = crushed(2.0, &[("mix", 0.5)], &input);
+    for frame in 0..1_000 {
+        assert!((half[0][frame] - (wet[0][frame] + input[0][frame]) / 2.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_most_bits_and_the_highest_rate_are_transparent() {
+    let mut input = vec![0.0; 4_096];
+    input[0] = 0.5;
+    let [left, _] = crushed(24.0, &[], &[input.clone(), input]);
+    check("response at 10 kHz, dB", response_db(&left, 10_000.0), db(0.5), 1e-6);
+}

@@ -1,0 +1,137 @@
+//! Delays, swing, sides and level of the chorus.
+
+use std::f64::consts::TAU;
+
+use crate::measure::{
+    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
+    steepest, through, tone,
+};
+use dsp_core::effects::effect_kind;
+
+/// Two voices, of which each side hears one.
+const APART: [(&str, f64); 3] = [("voices", 0.0), ("spread", 1.0), ("feedback", 0.0)];
+
+fn apart<'a>(more: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
+    [&APART[..], more].concat()
+}
+
+#[test]
+fn voices_at_rest_make_a_comb() {
+    for delay_ms in [5.0, 7.3, 20.01] {
+        let parameters = apart(&[("depth_ms", 0.0), ("delay_ms", delay_ms), ("mix", 0.5)]);
+        let [left, right] = through(&mut chain_of("chorus", &parameters), &impulse(4_800));
+        for tooth in 0..8 {
+            let zero_hz = (f64::from(tooth) + 0.5) * 1e3 / delay_ms;
+            let peak_hz = f64::from(tooth) * 1e3 / delay_ms;
+            assert!(response_db(&left, zero_hz) < -50.0, "{}", response_db(&left, zero_hz));
+            check("tooth, dB", response_db(&right, peak_hz), 0.0, 0.01);
+        }
+    }
+}
+
+#[test]
+fn each_voice_stands_where_its_phase_says() {
+    // Half-way through a slow turn's first half, the first voice is at its latest, the second at its earliest.
+    let parameters = apart(&[("rate_hz", 0.02), ("depth_ms", 3.0), ("delay_ms", 10.0), ("mix", 1.0)]);
+    for (turn, late_ms) in [(0.0, [10.0, 10.0]), (0.25, [13.0, 7.0]), (0.75, [7.0, 13.0])] {
+        let mut chain = chain_of("chorus", &parameters);
+        chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
+        let output = through(&mut chain, &impulse(4_800));
+        for (side, late_ms) in output.iter().zip(late_ms) {
+            // A pulse's centre, as far as a hundred times slower swing lets it be one.
+            let (moment, sum) = side.iter().enumerate().fold((0.0, 0.0), |(moment, sum), (frame, value)| {
+                (moment + frame as f64 * f64::from(*value), sum + f64::from(*value))
+            });
+            check("echo, ms", moment / sum / 48.0, late_ms, 0.01);
+        }
+    }
+}
+
+/// How late a side is against a sine of 1 kHz at the middles of windows of 10 ms, in milliseconds.
+fn lateness_ms(values: &[f32]) -> Vec<f64> {
+    let mut last = 0.0;
+    let frames = RATE_HZ as usize / 100;
+    values
+        .chunks_exact(frames)
+        .map(|window| {
+            // Windows hold whole periods, so each starts where the sine does.
+            let (_, phase) = tone(window, 1_000.0);
+            let turns = -(phase / TAU + 0.25);
+            last = turns + (last - turns).round();
+            last
+        })
+        .collect()
+}
+
+#[test]
+fn swings_at_the_rate_and_by_the_depth_that_are_set() {
+    for (rate_hz, depth_ms) in [(0.5, 2.0), (1.0, 5.0), (4.0, 0.5)] {
+        let parameters =
+            apart(&[("rate_hz", rate_hz), ("depth_ms", depth_ms), ("delay_ms", 12.0), ("mix", 1.0)]);
+        let input = sine(1_000.0, 0.5, 2 * RATE_HZ as usize);
+        let [left, _] = through(&mut chain_of("chorus", &parameters), &input);
+        let late = lateness_ms(&left);
+        let (mut furthest, mut steepest) = (0.0_f64, 0.0_f64);
+        for (window, pair) in late.windows(2).enumerate().skip(10) {
+            let middle_secs = (window as f64 + 0.5) / 100.0;
+            let expected = 12.0 + depth_ms * (TAU * rate_hz * middle_secs).sin();
+            // A sine does not tell whole periods.
+            let off = pair[0] - expected;
+            furthest = furthest.max((off - off.round()).abs());
+            steepest = steepest.max((pair[1] - pair[0]).abs() / 10.0);
+        }
+        check(&format!("delay at {rate_hz} Hz, ms"), furthest, 0.0, 0.01 * depth_ms + 0.01);
+        let cents = 1_200.0 * (1.0 + steepest).log2();
+        let expected = 1_200.0 * (1.0 + TAU * rate_hz * depth_ms / 1e3).log2();
+        check("widest detuning, cents", cents, expected, 0.02 * expected + 0.1);
+    }
+}
+
+#[test]
+fn the_voices_have_the_power_of_the_input() {
+    let input = noise(0.5, RATE_HZ as usize);
+    for voices in 0..3 {
+        for spread in [0.0, 0.5, 1.0] {
+            let parameters =
+                [("voices", f64::from(voices)), ("spread", spread), ("depth_ms", 4.0), ("mix", 1.0)];
+            let output = through(&mut chain_of("chorus", &parameters), &input);
+            for (output, input) in output.iter().zip(&input) {
+                let level_db = db(rms(&output[4_800..]) / rms(input));
+                // Reading between frames takes some of the highest octave.
+                check(&format!("{} voices, spread {spread}, dB", voices + 2), level_db, -0.9, 0.6);
+            }
+        }
+    }
+    let [left, _] = through(&mut chain_of("chorus", &[]), &input);
+    check("level at the defaults, dB", db(rms(&left) / rms(&input[0])), -2.0, 2.0);
+}
+
+#[test]
+fn feedback_repeats_by_its_share() {
+    let parameters = apart(&[("depth_ms", 0.0), ("delay_ms", 10.0), ("mix", 1.0), ("feedback", 0.5)]);
+    let [left, _] = through(&mut chain_of("chorus", &parameters), &impulse(4_800));
+    for repeat in 1..6 {
+        check("repeat", f64::from(left[480 * repeat]), 0.5f64.powi(repeat as i32 - 1), 1e-6);
+    }
+}
+
+#[test]
+fn changes_do_not_click() {
+    let kind = effect_kind("chorus").unwrap();
+    let [input, _] = sine(300.0, 0.5, RATE_HZ as usize);
+    for (id, value) in [("voices", 0.0), ("voices", 2.0), ("rate_hz", 5.0), ("spread", 0.0), ("mix", 1.0)] {
+        let mut chain = chain_of("chorus", &[]);
+        let before = through(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
+        chain.set(0, kind.parameter_place(id).unwrap(), value);
+        let after = through(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
+        let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
+        println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
+        assert!(ratio < 2.0 && peak(&after[0]) < 1.0);
+    }
+}
+
+#[test]
+fn starts_anywhere() {
+    check_started_anywhere("chorus", &[]);
+    check_started_anywhere("chorus", &[("voices", 2.0), ("rate_hz", 7.7), ("feedback", 0.5)]);
+}

@@ -1,0 +1,201 @@
+//! The compressor: its curve, its times, its side-chain.
+
+use crate::measure::{
+    RATE_HZ, amplitude, beside, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
+};
+use crate::measure::{noise, peak, rms, sine, steps, through, tone};
+
+/// The curve of Giannoulis, Massberg and Reiss 2012, equation 4: the level that comes out.
+fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
+    let over_db = level_db - threshold_db;
+    if 2.0 * over_db < -knee_db {
+        level_db
+    } else if 2.0 * over_db.abs() <= knee_db && knee_db > 0.0 {
+        level_db + (1.0 / ratio - 1.0) * (over_db + knee_db / 2.0).powi(2) / (2.0 * knee_db)
+    } else {
+        threshold_db + over_db / ratio
+    }
+}
+
+#[test]
+fn the_static_curve_is_the_formula() {
+    let mut worst = 0.0_f64;
+    for (threshold_db, ratio, knee_db) in [
+        (-20.0, 3.0, 6.0),
+        (-40.0, 1.5, 0.0),
+        (-10.0, 10.0, 24.0),
+        (-30.0, 100.0, 12.0),
+        (0.0, 4.0, 6.0),
+        (-60.0, 1.0, 6.0),
+    ] {
+        for detector in [0.0, 1.0] {
+            for level_db in (-70..=12).step_by(1).map(f64::from) {
+                let settings = [
+                    ("threshold_db", threshold_db),
+                    ("ratio", ratio),
+                    ("knee_db", knee_db),
+                    ("attack_ms", 1.0),
+                    ("detector", detector),
+                ];
+                let mut chain = chain_of("compressor", &settings);
+                let output = through(&mut chain, &constant(level_db, 9_600));
+                let expected_db = curve_db(level_db, threshold_db, ratio, knee_db);
+                let error_db = db(f64::from(output[0][9_599])) - expected_db;
+                assert!(error_db.abs() < 1e-3, "{settings:?} at {level_db} dB: off by {error_db} dB");
+                worst = worst.max(error_db.abs());
+                let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
+                assert!(
+                    (level_db - expected_db - reduction_db).abs() < 1e-3,
+                    "{settings:?}: {reduction_db} dB"
+                );
+            }
+        }
+    }
+    println!("static curve: off by up to {worst:.6} dB");
+}
+
+#[test]
+fn attack_and_release_take_their_time_constants() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for (attack_ms, release_ms) in
+            [(0.05, 5.0), (0.5, 20.0), (10.0, 120.0), (100.0, 1_000.0), (250.0, 50.0)]
+        {
+            let settings =
+                [("attack_ms", attack_ms), ("release_ms", release_ms), ("knee_db", 0.0), ("ratio", 4.0)];
+            let mut chain = chain_at(rate_hz, "compressor", &settings);
+            let frames = |time_ms: f64| time_ms * f64::from(rate_hz) / 1_000.0;
+            let (loud, quiet) = (frames(attack_ms * 20.0) as usize, frames(release_ms * 20.0) as usize);
+            let input = steps(&[(-40.0, 100), (-6.0, loud), (-40.0, quiet)]);
+            let gains_db = gains_db(&mut chain, &input);
+            let attack = frames_to_63(&gains_db, 100, 100 + loud);
+            let release = frames_to_63(&gains_db, 100 + loud, 100 + loud + quiet);
+            let what = format!("at {rate_hz} Hz, frames of");
+            // Between two frames an exponential is read off a straight line: up to an eighth of a frame.
+            check(
+                &format!("{what} {attack_ms} ms attack"),
+                attack,
+                frames(attack_ms),
+                0.02 * frames(attack_ms) + 0.125,
+            );
+            check(
+                &format!("{what} {release_ms} ms release"),
+                release,
+                frames(release_ms),
+                0.02 * frames(release_ms),
+            );
+        }
+    }
+}
+
+#[test]
+fn the_side_chain_drives_it_and_the_programme_does_not() {
+    let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];
+    let quiet = noise(0.01, 9_600);
+    let output = beside(&mut chain_of("compressor", &settings), &quiet, &constant(-4.0, 9_600));
+    let gain_db = db(f64::from(output[1][9_599] / quiet[1][9_599]));
+    check("16 dB above in the side-chain, dB", gain_db, -12.0, 1e-3);
+
+    let loud = noise(1.0, 9_600);
+    let silent = [vec![0.0; 9_600], vec![0.0; 9_600]];
+    assert_eq!(beside(&mut chain_of("compressor", &settings), &loud, &silent), loud);
+
+    // Either side of it counts, for both sides of the programme.
+    let one_sided = [vec![0.0; 9_600], constant(-4.0, 9_600)[0].clone()];
+    let output = beside(&mut chain_of("compressor", &settings), &quiet, &one_sided);
+    check("the same on the left, dB", db(f64::from(output[0][9_599] / quiet[0][9_599])), -12.0, 1e-3);
+}
+
+#[test]
+fn a_side_chain_of_anything_leaves_finite_gains() {
+    let mut side = noise(1.0, 960);
+    (side[0][10], side[0][20], side[1][30], side[1][40]) = (f32::NAN, f32::INFINITY, f32::MAX, 1e-40);
+    for detector in [0.0, 1.0] {
+        let settings = [("detector", detector), ("side_high_pass_hz", 100.0)];
+        let output = beside(&mut chain_of("compressor", &settings), &noise(0.5, 960), &side);
+        assert!(output.iter().flatten().all(|value| value.is_finite()));
+    }
+}
+
+#[test]
+fn the_high_pass_of_the_side_chain_is_a_butterworth() {
+    for frequency_hz in [250.0, 500.0, 1_000.0, 2_000.0, 8_000.0] {
+        // At a ratio of 2 and far above the threshold the gain falls by half of what the level rises.
+        let settings = [
+            ("threshold_db", -60.0),
+            ("ratio", 2.0),
+            ("knee_db", 0.0),
+            ("detector", 1.0),
+            ("attack_ms", 50.0),
+            ("release_ms", 50.0),
+            ("side_high_pass_hz", 1_000.0),
+        ];
+        let mut chain = chain_of("compressor", &settings);
+        beside(&mut chain, &constant(0.0, 48_000), &sine(frequency_hz, 1.0, 48_000));
+        let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
+        let tangent = |hz: f64| (std::f64::consts::PI * hz / f64::from(RATE_HZ)).tan();
+        let w = tangent(frequency_hz) / tangent(1_000.0);
+        let expected_db = db(w.powi(2) / (1.0 + w.powi(4)).sqrt()) + db(0.5_f64.sqrt());
+        check(&format!("level at {frequency_hz} Hz, dBFS"), level_db, expected_db, 0.05);
+    }
+}
+
+#[test]
+fn the_detector_of_mean_squares_reads_the_power_of_noise() {
+    let settings = [("detector", 1.0), ("threshold_db", -60.0), ("ratio", 2.0), ("knee_db", 0.0)];
+    let times = [("attack_ms", 250.0), ("release_ms", 250.0)];
+    let settings: Vec<_> = settings.into_iter().chain(times).collect();
+    let mut chain = chain_of("compressor", &settings);
+    let audio = noise(0.5, 240_000);
+    through(&mut chain, &audio);
+    // Half of what is above the threshold; the louder of two alike sides is a little above either.
+    let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
+    check("level of noise, dBFS", level_db, db(rms(&audio[0])), 0.3);
+}
+
+#[test]
+fn make_up_and_mix_are_what_they_say() {
+    let reduction_db = 20.0 * 0.75;
+    let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];
+    let gain_db = |more: &[(&str, f64)]| {
+        let settings: Vec<_> = settings.iter().chain(more).copied().collect();
+        gains_db(&mut chain_of("compressor", &settings), &constant(0.0, 9_600))[9_599]
+    };
+    check("make-up of 6 dB", gain_db(&[("makeup_db", 6.0)]), 6.0 - reduction_db, 1e-3);
+    check("automatic make-up, dB", gain_db(&[("auto_makeup", 1.0)]), -0.5 * reduction_db, 1e-3);
+    check("half mixed, dB", gain_db(&[("mix", 0.5)]), db(0.5 + 0.5 * amplitude(-reduction_db)), 1e-3);
+    assert_eq!(gain_db(&[("mix", 0.0), ("makeup_db", 6.0)]), 0.0);
+}
+
+#[test]
+fn what_is_quiet_passes_to_the_bit() {
+    let input = noise(0.02, 48_000);
+    let mut chain = chain_of("compressor", &[]);
+    assert_eq!(chain.latency_frames(), 0);
+    assert_eq!(through(&mut chain, &input), input);
+}
+
+#[test]
+fn a_threshold_on_the_move_makes_no_steps() {
+    let mut chain = chain_of("compressor", &[("attack_ms", 0.05), ("release_ms", 5.0), ("knee_db", 0.0)]);
+    let input = constant(0.0, 9_600);
+    let settled = gains_db(&mut chain, &input);
+    // A straight line of -20 to -50 dB at a ratio of 3.
+    chain.automate(0, 0, -50.0, 4_800);
+    let gains_db = gains_db(&mut chain, &input);
+    check("halfway, dB", gains_db[2_400], -35.0 * 2.0 / 3.0, 0.05);
+    check("there, dB", gains_db[9_599], -50.0 * 2.0 / 3.0, 1e-3);
+    let step_db = gains_db.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
+    check("largest step, dB", step_db, 20.0 / 4_800.0, 1e-3);
+    check("before, dB", settled[9_599], -40.0 / 3.0, 1e-3);
+}
+
+#[test]
+fn the_defaults_do_not_get_louder_and_do_not_distort_much() {
+    let input = sine(1_000.0, 0.5, 48_000);
+    let output = through(&mut chain_of("compressor", &[]), &input);
+    let end = &output[0][24_000..];
+    assert!(peak(end) < 0.5);
+    let third_db = db(tone(end, 3_000.0).0 / tone(end, 1_000.0).0);
+    println!("third harmonic of 1 kHz at -6 dBFS: {third_db:.1} dB");
+    assert!(third_db < -40.0);
+}

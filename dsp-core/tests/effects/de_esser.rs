@@ -1,0 +1,155 @@
+//! The de-esser: how far it turns down, what it turns down, and what it leaves alone.
+
+use std::f64::consts::PI;
+
+use crate::measure::{
+    RATE_HZ, Stereo, amplitude, chain_of, check, db, frames_to_63, impulse, noise, response_db, sine,
+    through, tone,
+};
+
+/// A frequency in parts of another, as the trapezoidal rule bends it.
+fn bent(frequency_hz: f64, corner_hz: f64) -> f64 {
+    let tangent = |hz: f64| (PI * hz / f64::from(RATE_HZ)).tan();
+    tangent(frequency_hz) / tangent(corner_hz)
+}
+
+/// Half the sample rate: of constant magnitude, and what a high-pass leaves as it is.
+fn highest_tone(level_db: f64, frames: usize) -> Stereo {
+    let value = amplitude(level_db) as f32;
+    let values: Vec<f32> = (0..frames).map(|frame| if frame % 2 == 0 { value } else { -value }).collect();
+    [values.clone(), values]
+}
+
+#[test]
+fn the_reduction_is_the_formula() {
+    for (threshold_db, range_db) in [(-30.0, 24.0), (-30.0, 6.0), (-50.0, 12.0), (-10.0, 24.0)] {
+        for level_db in [-60.0, -40.0, -33.0, -31.0, -30.0, -28.0, -27.0, -20.0, -10.0, 0.0] {
+            let mut chain = chain_of("de_esser", &[("threshold_db", threshold_db), ("range_db", range_db)]);
+            let output = through(&mut chain, &highest_tone(level_db, 9_600));
+            // Decibel for decibel, with a knee 6 dB wide.
+            let over_db: f64 = level_db - threshold_db;
+            let wanted_db =
+                if over_db.abs() <= 3.0 { (over_db + 3.0).powi(2) / 12.0 } else { over_db.max(0.0) };
+            let what =
+                format!("{level_db} dBFS at a threshold of {threshold_db} and a range of {range_db} dB");
+            let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
+            check(&format!("{what}: reduction, dB"), reduction_db, wanted_db.min(range_db), 2e-3);
+            let gain_db = db(f64::from(output[0][9_599])) - level_db;
+            check(&format!("{what}: gain, dB"), gain_db, -wanted_db.min(range_db), 2e-3);
+        }
+    }
+}
+
+#[test]
+fn split_it_is_a_shelf_that_leaves_the_bass_alone() {
+    // Half the sample rate holds the gain still while another tone measures the response.
+    for range_db in [6.0, 24.0] {
+        let settings = [("frequency_hz", 5_000.0), ("threshold_db", -60.0), ("range_db", range_db)];
+        let g = amplitude(-range_db);
+        for frequency_hz in [50.0, 200.0, 1_000.0, 2_000.0, 4_000.0, 5_000.0, 7_000.0, 10_000.0, 16_000.0] {
+            let mut input = highest_tone(-6.0, 48_000);
+            let measured = sine(frequency_hz, 0.1, 48_000);
+            for (input, measured) in input.iter_mut().zip(&measured) {
+                input.iter_mut().zip(measured).for_each(|(input, measured)| *input += measured);
+            }
+            let output = through(&mut chain_of("de_esser", &settings), &input);
+            let gain_db = db(tone(&output[0][24_000..], frequency_hz).0 / 0.1);
+            let w4 = bent(frequency_hz, 5_000.0).powi(4);
+            let expected_db = 0.5 * db((1.0 + g * g * w4) / (1.0 + w4));
+            check(&format!("{frequency_hz} Hz at a range of {range_db} dB, dB"), gain_db, expected_db, 0.01);
+        }
+    }
+}
+
+#[test]
+fn an_s_goes_down_and_a_vowel_does_not() {
+    let settings = [("frequency_hz", 5_000.0), ("threshold_db", -40.0), ("range_db", 24.0)];
+    let vowel = sine(200.0, 0.5, 48_000);
+    // Its start is a corner, which is no low tone.
+    let output = through(&mut chain_of("de_esser", &settings), &vowel);
+    assert_eq!(output[0][24_000..], vowel[0][24_000..], "a loud low tone");
+
+    // Far above its frequency: 20 dB over the threshold, less the high-pass.
+    let mut both = sine(9_000.0, 0.1, 48_000);
+    let high_pass = bent(9_000.0, 5_000.0).powi(2) / (1.0 + bent(9_000.0, 5_000.0).powi(4)).sqrt();
+    let over_db = 20.0 + db(high_pass);
+    for (both, vowel) in both.iter_mut().zip(&vowel) {
+        both.iter_mut().zip(vowel).for_each(|(both, vowel)| *both += vowel);
+    }
+    let mut chain = chain_of("de_esser", &settings);
+    let output = through(&mut chain, &both);
+    // A detector of peaks reads a tone a little below its peak.
+    check("reduction of 9 kHz, dB", f64::from(chain.gain_reduction_db(0).unwrap()), over_db - 0.3, 0.4);
+    let end = &output[0][24_000..];
+    let w4 = bent(9_000.0, 5_000.0).powi(4);
+    let g = amplitude(-f64::from(chain.gain_reduction_db(0).unwrap()));
+    let expected_db = 0.5 * db((1.0 + g * g * w4) / (1.0 + w4));
+    check("9 kHz, dB", db(tone(end, 9_000.0).0 / 0.1), expected_db, 0.3);
+    check("200 Hz, dB", db(tone(end, 200.0).0 / 0.5), 0.0, 1e-3);
+}
+
+#[test]
+fn wide_it_turns_down_everything_alike() {
+    let settings = [("mode", 1.0), ("threshold_db", -60.0), ("range_db", 12.0)];
+    let mut input = highest_tone(-6.0, 48_000);
+    let low = sine(200.0, 0.1, 48_000);
+    for (input, low) in input.iter_mut().zip(&low) {
+        input.iter_mut().zip(low).for_each(|(input, low)| *input += low);
+    }
+    let output = through(&mut chain_of("de_esser", &settings), &input);
+    check("200 Hz, dB", db(tone(&output[0][24_000..], 200.0).0 / 0.1), -12.0, 2e-3);
+}
+
+#[test]
+fn listening_lets_the_band_be_heard() {
+    let settings = [("listen", 1.0), ("frequency_hz", 5_000.0), ("threshold_db", -60.0)];
+    let [response, _] = through(&mut chain_of("de_esser", &settings), &impulse(9_600));
+    for frequency_hz in [100.0, 1_000.0, 5_000.0, 12_000.0] {
+        let w = bent(frequency_hz, 5_000.0);
+        let expected_db = db(w * w / (1.0 + w.powi(4)).sqrt());
+        check(&format!("{frequency_hz} Hz, dB"), response_db(&response, frequency_hz), expected_db, 0.01);
+    }
+}
+
+#[test]
+fn it_attacks_and_releases_in_its_time_constants() {
+    let settings = [("threshold_db", -40.0), ("range_db", 24.0)];
+    let [mut input, _] = highest_tone(-60.0, 9_600);
+    for (frame, value) in input[4_800..7_200].iter_mut().enumerate() {
+        *value = amplitude(-25.0) as f32 * if frame % 2 == 0 { 1.0 } else { -1.0 };
+    }
+    input.extend(&highest_tone(-60.0, 40_000)[0]);
+    let mut chain = chain_of("de_esser", &settings);
+    let reductions: Vec<f64> = input
+        .iter()
+        .map(|value| {
+            through(&mut chain, &[vec![*value], vec![*value]]);
+            f64::from(chain.gain_reduction_db(0).unwrap())
+        })
+        .collect();
+    check("frames of 0.5 ms attack", frames_to_63(&reductions, 4_800, 7_200), 24.0, 1.0);
+    check("frames of 40 ms release", frames_to_63(&reductions, 7_200, 49_600), 1_920.0, 10.0);
+}
+
+#[test]
+fn what_is_quiet_passes_to_the_bit() {
+    let mut chain = chain_of("de_esser", &[]);
+    assert_eq!(chain.latency_frames(), 0);
+    let input = noise(0.01, 48_000);
+    assert_eq!(through(&mut chain, &input), input);
+}
+
+#[test]
+fn a_moving_frequency_makes_no_steps() {
+    // The response to half the sample rate stays the same; that to a low tone moves by little.
+    let settings = [("threshold_db", -60.0), ("range_db", 24.0)];
+    let mut chain = chain_of("de_esser", &settings);
+    through(&mut chain, &sine(1_000.0, 0.5, 9_600));
+    chain.automate(0, 1, 1_000.0, 960);
+    let [left, _] = through(&mut chain, &sine(1_000.0, 0.5, 2_400));
+    let step = left.windows(3).map(|w| f64::from((w[0] - 2.0 * w[1] + w[2]).abs())).fold(0.0, f64::max);
+    // The second difference of the tone itself.
+    let own = 0.5 * (2.0 * PI * 1_000.0 / f64::from(RATE_HZ)).powi(2);
+    println!("second difference: {step:.6}, of the tone {own:.6}");
+    assert!(step < 1.2 * own);
+}

@@ -1,0 +1,246 @@
+//! Curves of the equalizer's bands.
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use dsp_core::chain::Chain;
+use dsp_core::effects::{effect_kind, equalizer};
+
+use crate::measure::{
+    RATE_HZ, chain_at, chain_of, check, db, impulse, noise, peak, response_db, sine, through,
+};
+
+const RATE: f64 = RATE_HZ as f64;
+
+/// A biquad's magnitude in decibels, its coefficients as the "Audio EQ Cookbook" writes them.
+fn biquad_db(b: [f64; 3], a: [f64; 3], frequency_hz: f64) -> f64 {
+    let w = 2.0 * PI * frequency_hz / RATE;
+    let magnitude = |c: [f64; 3]| {
+        let re = c[0] + c[1] * w.cos() + c[2] * (2.0 * w).cos();
+        let im = c[1] * w.sin() + c[2] * (2.0 * w).sin();
+        re.hypot(im)
+    };
+    db(magnitude(b)) - db(magnitude(a))
+}
+
+/// The Cookbook's filter of a kind at f0, in decibels at f.
+fn cookbook_db(kind: &str, f0: f64, gain_db: f64, q: f64, f: f64) -> f64 {
+    let (a, w0) = (10_f64.powf(gain_db / 40.0), 2.0 * PI * f0 / RATE);
+    let (sin, cos) = w0.sin_cos();
+    let alpha = sin / (2.0 * q);
+    let root = 2.0 * a.sqrt() * alpha;
+    let (upper, lower) = (a + 1.0, a - 1.0);
+    let (numerator, denominator) = match kind {
+        "bell" => {
+            ([1.0 + alpha * a, -2.0 * cos, 1.0 - alpha * a], [1.0 + alpha / a, -2.0 * cos, 1.0 - alpha / a])
+        }
+        "low_shelf" => (
+            [
+                a * (upper - lower * cos + root),
+                2.0 * a * (lower - upper * cos),
+                a * (upper - lower * cos - root),
+            ],
+            [upper + lower * cos + root, -2.0 * (lower + upper * cos), upper + lower * cos - root],
+        ),
+        "high_shelf" => (
+            [
+                a * (upper + lower * cos + root),
+                -2.0 * a * (lower + upper * cos),
+                a * (upper + lower * cos - root),
+            ],
+            [upper - lower * cos + root, 2.0 * (lower - upper * cos), upper - lower * cos - root],
+        ),
+        "low_pass" => {
+            ([(1.0 - cos) / 2.0, 1.0 - cos, (1.0 - cos) / 2.0], [1.0 + alpha, -2.0 * cos, 1.0 - alpha])
+        }
+        _ => ([(1.0 + cos) / 2.0, -(1.0 + cos), (1.0 + cos) / 2.0], [1.0 + alpha, -2.0 * cos, 1.0 - alpha]),
+    };
+    biquad_db(numerator, denominator, f)
+}
+
+/// What the equalizer does to an impulse, long enough for every filter here to die away.
+fn impulse_response(parameters: &[(&str, f64)]) -> Vec<f32> {
+    let [left, right] = through(&mut chain_of("equalizer", parameters), &impulse(1 << 17));
+    assert_eq!(left, right);
+    left
+}
+
+/// Checks the sound, and the curve that the page draws, against a formula.
+#[track_caller]
+fn check_curve(parameters: &[(&str, f64)], expected_db: &dyn Fn(f64) -> f64) {
+    let response = impulse_response(parameters);
+    let kind = effect_kind("equalizer").unwrap();
+    let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
+    for (id, value) in parameters {
+        values[kind.parameter_place(id).unwrap()] = *value;
+    }
+    let mut worst = (0.0_f64, 0.0_f64);
+    for step in 0..60 {
+        let f = 20.0 * 1_100_f64.powf(f64::from(step) / 59.0);
+        let expected = expected_db(f);
+        // Below that, single precision's own noise is heard.
+        if expected > -100.0 {
+            worst.0 = worst.0.max((response_db(&response, f) - expected).abs());
+        }
+        worst.1 = worst.1.max((equalizer::response_db(&values, f, RATE) - expected).abs());
+    }
+    println!("{parameters:?}: sound within {:.5} dB, drawn curve within {:e} dB", worst.0, worst.1);
+    assert!(worst.0 < 0.02 && worst.1 < 1e-6, "{parameters:?}: {worst:?}");
+}
+
+#[test]
+fn bells_are_the_cookbooks() {
+    for (f0, gain_db, q) in [
+        (50.0, 12.0, 1.0),
+        (1_000.0, -12.0, 4.0),
+        (1_000.0, 24.0, 0.3),
+        (9_000.0, 6.0, 0.7),
+        (18_000.0, -24.0, 10.0),
+    ] {
+        for bell in 1..=4 {
+            let id = |name: &str| format!("bell_{bell}_{name}");
+            let (frequency, gain, width) = (id("frequency_hz"), id("gain_db"), id("q"));
+            check_curve(&[(&frequency, f0), (&gain, gain_db), (&width, q)], &|f| {
+                cookbook_db("bell", f0, gain_db, q, f)
+            });
+        }
+    }
+}
+
+#[test]
+fn a_bell_is_its_analogue_prototype_well_below_half_the_rate() {
+    // H(s) = (s^2 + s A/Q + 1) / (s^2 + s/(A Q) + 1) at s = j f / f0.
+    let (f0, gain_db, q) = (300.0, 12.0, 1.4);
+    let response =
+        impulse_response(&[("bell_2_frequency_hz", f0), ("bell_2_gain_db", gain_db), ("bell_2_q", q)]);
+    let a = 10_f64.powf(gain_db / 40.0);
+    for step in 0..40 {
+        let f = 20.0 * 600_f64.powf(f64::from(step) / 39.0);
+        let s = f / f0;
+        let analogue = db((1.0 - s * s).hypot(s * a / q)) - db((1.0 - s * s).hypot(s / (a * q)));
+        check(&format!("bell at {f:.0} Hz, dB"), response_db(&response, f), analogue, 0.1);
+    }
+}
+
+#[test]
+fn shelves_are_the_cookbooks() {
+    for (kind, f0) in
+        [("low_shelf", 120.0), ("low_shelf", 3_000.0), ("high_shelf", 800.0), ("high_shelf", 12_000.0)]
+    {
+        for (gain_db, q) in [(12.0, FRAC_1_SQRT_2), (-24.0, 0.3), (6.0, 2.0)] {
+            let id = |name: &str| format!("{kind}_{name}");
+            let (frequency, gain, width) = (id("frequency_hz"), id("gain_db"), id("q"));
+            check_curve(&[(&frequency, f0), (&gain, gain_db), (&width, q)], &|f| {
+                cookbook_db(kind, f0, gain_db, q, f)
+            });
+        }
+    }
+}
+
+/// Sections of a Butterworth filter: Q by the angles of its poles.
+fn butterworth_db(kind: &str, order: usize, f0: f64, q: f64, f: f64) -> f64 {
+    (0..order / 2)
+        .map(|section| {
+            let flat = 0.5 / ((2 * section + 1) as f64 * PI / (2 * order) as f64).cos();
+            let sharpest = section + 1 == order / 2;
+            cookbook_db(kind, f0, 0.0, if sharpest { flat * q / FRAC_1_SQRT_2 } else { flat }, f)
+        })
+        .sum()
+}
+
+#[test]
+fn cuts_are_butterworth_filters() {
+    for (slope, order) in [2, 4, 8].into_iter().enumerate() {
+        for (band, kind, f0) in [("low_cut", "high_pass", 200.0), ("high_cut", "low_pass", 5_000.0)] {
+            for q in [FRAC_1_SQRT_2, 2.0] {
+                let id = |name: &str| format!("{band}_{name}");
+                let (on, frequency, width, steepness) = (id("on"), id("frequency_hz"), id("q"), id("slope"));
+                let parameters = [(&*on, 1.0), (&*frequency, f0), (&*width, q), (&*steepness, slope as f64)];
+                check_curve(&parameters, &|f| butterworth_db(kind, order, f0, q, f));
+            }
+        }
+    }
+}
+
+#[test]
+fn cuts_fall_as_steeply_as_they_say_from_3_db_at_the_corner() {
+    for (slope, decibels) in [12.0, 24.0, 48.0].into_iter().enumerate() {
+        let response = impulse_response(&[
+            ("low_cut_on", 1.0),
+            ("low_cut_frequency_hz", 1_000.0),
+            ("low_cut_slope", slope as f64),
+        ]);
+        check("corner, dB", response_db(&response, 1_000.0), -3.0103, 0.01);
+        let octave = response_db(&response, 500.0) - response_db(&response, 250.0);
+        check("slope, dB/octave", octave, decibels, 0.3);
+    }
+}
+
+#[test]
+fn flat_changes_no_bit() {
+    let input = noise(1.0, 4_800);
+    assert_eq!(through(&mut chain_of("equalizer", &[]), &input), input);
+    let off: &[(&str, f64)] =
+        &[("bell_1_gain_db", 12.0), ("bell_1_on", 0.0), ("high_shelf_on", 0.0), ("high_shelf_gain_db", -9.0)];
+    assert_eq!(through(&mut chain_of("equalizer", off), &input), input);
+}
+
+#[test]
+fn output_is_a_gain() {
+    let [left, _] = through(&mut chain_of("equalizer", &[("output_db", -6.0)]), &impulse(4));
+    check("output, dB", db(f64::from(left[0])), -6.0, 1e-4);
+}
+
+#[test]
+fn bands_follow_at_other_rates() {
+    for rate in [44_100, 96_000] {
+        let mut chain =
+            chain_at(rate, "equalizer", &[("bell_1_frequency_hz", 1_000.0), ("bell_1_gain_db", 6.0)]);
+        let [left, _] = through(&mut chain, &impulse(1 << 15));
+        // `response_db` measures at 48 kHz: the same place on the circle.
+        let at = 1_000.0 * RATE / f64::from(rate);
+        check("bell at its middle, dB", response_db(&left, at), 6.0, 0.01);
+    }
+}
+
+fn set(chain: &mut Chain, id: &str, value: f64) {
+    chain.set(0, effect_kind("equalizer").unwrap().parameter_place(id).unwrap(), value);
+}
+
+#[test]
+fn switching_and_sweeping_does_not_click() {
+    // A low tone has no energy above 4 kHz; what is there after a change is a click.
+    let mut chain = chain_of("equalizer", &[]);
+    let [mut left, mut right] = sine(100.0, 0.25, 48_000);
+    let mut listener = chain_of(
+        "equalizer",
+        &[("low_cut_on", 1.0), ("low_cut_frequency_hz", 4_000.0), ("low_cut_slope", 2.0)],
+    );
+    for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
+        let up = if number % 2 == 0 { 1.0 } else { 0.0 };
+        set(&mut chain, "bell_1_on", up);
+        set(&mut chain, "bell_1_gain_db", 12.0);
+        set(&mut chain, "bell_1_frequency_hz", 100.0 + 900.0 * up);
+        set(&mut chain, "low_cut_on", up);
+        set(&mut chain, "low_cut_slope", 2.0 * up);
+        set(&mut chain, "high_cut_on", 1.0 - up);
+        chain.process(left, right, &[]);
+    }
+    listener.process(&mut left, &mut right, &[]);
+    let click_db = db(peak(&left[480..]));
+    println!("loudest click: {click_db:.1} dBFS");
+    assert!(click_db < -70.0, "{click_db}");
+}
+
+#[test]
+fn the_fastest_sweeps_stay_stable() {
+    let mut chain = chain_of("equalizer", &[("bell_1_gain_db", 24.0), ("bell_1_q", 40.0)]);
+    let place = effect_kind("equalizer").unwrap().parameter_place("bell_1_frequency_hz").unwrap();
+    let [mut left, mut right] = noise(0.25, 48_000);
+    for (number, (left, right)) in left.chunks_mut(32).zip(right.chunks_mut(32)).enumerate() {
+        chain.automate(0, place, if number % 2 == 0 { 20_000.0 } else { 20.0 }, 32);
+        chain.process(left, right, &[]);
+    }
+    println!("peak under sweeps of ten octaves each 0.67 ms: {:.2}", peak(&left));
+    // A bell at rest of this gain could reach 0.25 * 15.8 on a steady tone.
+    assert!(peak(&left) < 4.0);
+}

@@ -1,0 +1,120 @@
+//! Comb, sweep and sides of the flanger.
+
+use std::f64::consts::TAU;
+
+use crate::measure::{
+    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
+    steepest, through,
+};
+use dsp_core::effects::effect_kind;
+
+/// Magnitude in decibels of a straight and a delayed way, the latter with feedback.
+fn comb_db(frequency_hz: f64, delay_ms: f64, feedback: f64, mix: f64) -> f64 {
+    let angle = TAU * frequency_hz * delay_ms / 1e3;
+    let (re, im) = (angle.cos(), -angle.sin());
+    // D / (1 - f D)
+    let (below_re, below_im) = (1.0 - feedback * re, -feedback * im);
+    let square = below_re * below_re + below_im * below_im;
+    let (wet_re, wet_im) =
+        ((re * below_re + im * below_im) / square, (im * below_re - re * below_im) / square);
+    db((1.0 - mix + mix * wet_re).hypot(mix * wet_im))
+}
+
+#[test]
+fn the_comb_is_that_of_the_formula() {
+    for feedback in [-0.8, 0.0, 0.5, 0.95] {
+        for (delay_ms, mix) in [(1.0, 0.5), (2.5, 0.3), (0.73, 0.5), (10.0, 1.0)] {
+            let parameters =
+                [("depth_ms", 0.0), ("delay_ms", delay_ms), ("feedback", feedback), ("mix", mix)];
+            let [left, _] = through(&mut chain_of("flanger", &parameters), &impulse(48_000));
+            let mut furthest = 0.0_f64;
+            for step in 1..60 {
+                let frequency_hz = 50.0 * f64::from(step);
+                let expected = comb_db(frequency_hz, delay_ms, feedback, mix);
+                if expected > -25.0 {
+                    furthest = furthest.max((response_db(&left, frequency_hz) - expected).abs());
+                }
+            }
+            check(&format!("{delay_ms} ms, feedback {feedback}, furthest, dB"), furthest, 0.0, 0.15);
+        }
+    }
+}
+
+#[test]
+fn notches_are_at_odd_multiples_of_half_the_inverse_delay() {
+    for delay_ms in [0.5, 1.0, 2.77] {
+        let parameters = [("depth_ms", 0.0), ("delay_ms", delay_ms), ("feedback", 0.0), ("mix", 0.5)];
+        let [left, _] = through(&mut chain_of("flanger", &parameters), &impulse(4_800));
+        for notch in 0..3 {
+            let expected = (f64::from(notch) + 0.5) * 1e3 / delay_ms;
+            let near = (-200..=200).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
+            let lowest =
+                near.min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b))).unwrap();
+            check(&format!("notch {notch} of {delay_ms} ms, Hz"), lowest, expected, 0.002 * expected);
+        }
+    }
+}
+
+#[test]
+fn sweeps_by_the_depth_on_each_side() {
+    let parameters = |stereo_degrees| {
+        let rest = [("rate_hz", 0.02), ("delay_ms", 1.0), ("depth_ms", 4.0), ("feedback", 0.0), ("mix", 1.0)];
+        [&rest[..], &[("stereo_degrees", stereo_degrees)]].concat()
+    };
+    for stereo_degrees in [0.0, 90.0, 180.0] {
+        for turn in [0.0, 0.25, 0.4, 0.5, 0.75] {
+            let mut chain = chain_of("flanger", &parameters(stereo_degrees));
+            chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
+            let output = through(&mut chain, &impulse(2_400));
+            for (side, ahead) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
+                let (moment, sum) =
+                    side.iter().enumerate().fold((0.0, 0.0), |(moment, sum), (frame, value)| {
+                        (moment + frame as f64 * f64::from(*value), sum + f64::from(*value))
+                    });
+                let expected = 1.0 + 4.0 * 0.5 * (1.0 - (TAU * (turn + ahead)).cos());
+                check(
+                    &format!("delay after {turn} turns, {stereo_degrees} degrees, ms"),
+                    moment / sum / 48.0,
+                    expected,
+                    0.01,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_strongest_feedback_stays_bounded_and_defaults_are_not_loud() {
+    for feedback in [-0.95, 0.95] {
+        let parameters = [("feedback", feedback), ("rate_hz", 10.0), ("depth_ms", 10.0), ("mix", 1.0)];
+        let [left, _] = through(&mut chain_of("flanger", &parameters), &noise(0.5, 4 * RATE_HZ as usize));
+        println!("peak at feedback {feedback}: {}", peak(&left));
+        assert!(peak(&left) < 0.5 / (1.0 - 0.95));
+    }
+    let input = noise(0.5, 2 * RATE_HZ as usize);
+    let [left, _] = through(&mut chain_of("flanger", &[]), &input);
+    check("level at the defaults, dB", db(rms(&left) / rms(&input[0])), -2.0, 2.0);
+}
+
+#[test]
+fn changes_do_not_click() {
+    let kind = effect_kind("flanger").unwrap();
+    let [input, _] = sine(300.0, 0.5, RATE_HZ as usize);
+    for (id, value) in
+        [("rate_hz", 5.0), ("stereo_degrees", 180.0), ("feedback", -0.4), ("mix", 1.0), ("delay_ms", 1.5)]
+    {
+        let mut chain = chain_of("flanger", &[]);
+        let before = through(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
+        chain.set(0, kind.parameter_place(id).unwrap(), value);
+        let after = through(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
+        let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
+        println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
+        assert!(ratio < 2.5);
+    }
+}
+
+#[test]
+fn starts_anywhere() {
+    check_started_anywhere("flanger", &[]);
+    check_started_anywhere("flanger", &[("rate_hz", 3.3), ("feedback", -0.9), ("stereo_degrees", 180.0)]);
+}

@@ -1,0 +1,142 @@
+//! The gate: its curve, its times, what opens and what closes it.
+
+use dsp_core::chain::Chain;
+
+use crate::measure::{
+    RATE_HZ, Stereo, amplitude, beside, chain_of, check, constant, db, frames_to_63, gains_db,
+};
+use crate::measure::{noise, sine, steps, through};
+
+/// A gate without hysteresis or hold, and some settings more.
+fn gate(settings: &[(&str, f64)]) -> Chain {
+    let plain = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
+    let settings: Vec<_> = plain.iter().chain(settings).copied().collect();
+    chain_of("gate", &settings)
+}
+
+#[test]
+fn the_static_curve_is_the_formula() {
+    let mut worst = 0.0_f64;
+    for (threshold_db, ratio, range_db) in
+        [(-40.0, 2.0, 60.0), (-20.0, 10.0, 40.0), (-30.0, 1.5, 120.0), (-50.0, 100.0, 20.0), (0.0, 1.0, 60.0)]
+    {
+        let settings = [("threshold_db", threshold_db), ("ratio", ratio), ("range_db", range_db)];
+        for level_db in (-90..=6).map(f64::from) {
+            let mut chain = gate(&settings);
+            let gain_db = gains_db(&mut chain, &constant(level_db, 9_600))[9_599];
+            let expected_db = -((threshold_db - level_db).max(0.0) * (ratio - 1.0)).min(range_db);
+            let error_db = gain_db - expected_db;
+            assert!(error_db.abs() < 2e-3, "{settings:?} at {level_db} dB: off by {error_db} dB");
+            worst = worst.max(error_db.abs());
+            let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
+            assert!((expected_db + reduction_db).abs() < 2e-3, "{settings:?} reports {reduction_db} dB");
+        }
+    }
+    println!("static curve: off by up to {worst:.6} dB");
+}
+
+#[test]
+fn an_expander_follows_the_peaks_of_a_tone_while_it_holds() {
+    for frequency_hz in [40.0, 1_000.0] {
+        let settings = [("threshold_db", -20.0), ("ratio", 2.0), ("hold_ms", 15.0)];
+        let tone = sine(frequency_hz, amplitude(-30.0), 48_000);
+        let mut chain = gate(&settings);
+        through(&mut chain, &tone);
+        let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
+        check(&format!("reduction 10 dB below at {frequency_hz} Hz, dB"), reduction_db, 10.0, 0.05);
+    }
+}
+
+#[test]
+fn it_opens_and_closes_in_its_time_constants() {
+    let frames = |time_ms: f64| time_ms * f64::from(RATE_HZ) / 1_000.0;
+    for (attack_ms, release_ms) in [(0.05, 2.0), (0.5, 80.0), (10.0, 10.0), (100.0, 1_000.0)] {
+        let mut chain = gate(&[("attack_ms", attack_ms), ("release_ms", release_ms), ("range_db", 40.0)]);
+        let (open, closed) = (frames(attack_ms * 20.0) as usize, frames(release_ms * 20.0) as usize);
+        let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
+        let attack = frames_to_63(&gains_db, 100, 100 + open);
+        let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
+        // Between two frames an exponential is read off a straight line: up to an eighth of a frame.
+        let tolerance = |time_ms| 0.02 * frames(time_ms) + 0.125;
+        check(&format!("frames of {attack_ms} ms attack"), attack, frames(attack_ms), tolerance(attack_ms));
+        check(
+            &format!("frames of {release_ms} ms release"),
+            release,
+            frames(release_ms),
+            tolerance(release_ms),
+        );
+    }
+}
+
+#[test]
+fn it_holds_for_its_time() {
+    for hold_ms in [0.0, 1.0, 25.0, 400.0] {
+        let mut chain = gate(&[("hold_ms", hold_ms), ("range_db", 40.0)]);
+        let gains_db = gains_db(&mut chain, &steps(&[(-10.0, 4_800), (-70.0, 24_000)]));
+        let closing = (4_800..).find(|frame| gains_db[*frame] < -1e-3).unwrap() - 4_800;
+        let expected = hold_ms * f64::from(RATE_HZ) / 1_000.0;
+        check(&format!("frames of {hold_ms} ms hold"), closing as f64, expected, 0.0);
+    }
+}
+
+#[test]
+fn it_opens_at_its_threshold_and_closes_below_its_hysteresis() {
+    for hysteresis_db in [0.0, 3.0, 12.0] {
+        let mut chain = gate(&[
+            ("threshold_db", -30.0),
+            ("hysteresis_db", hysteresis_db),
+            ("range_db", 40.0),
+            ("ratio", 100.0),
+        ]);
+        // Up and down by a tenth of a decibel at a time.
+        let up: Vec<f64> = (0..=300).map(|tenth| -50.05 + 0.1 * f64::from(tenth)).collect();
+        let mut at = |level_db: f64| {
+            through(&mut chain, &constant(level_db, 2_400));
+            chain.gain_reduction_db(0).unwrap() < 1.0
+        };
+        let opened_db = up.iter().copied().find(|level_db| at(*level_db)).unwrap();
+        let closed_db = up
+            .iter()
+            .rev()
+            .copied()
+            .skip_while(|level_db| *level_db > opened_db)
+            .find(|level_db| !at(*level_db))
+            .unwrap();
+        check("opens at, dBFS", opened_db, -30.0, 0.1);
+        check("closes at, dBFS", closed_db, -30.0 - hysteresis_db, 0.15);
+    }
+}
+
+#[test]
+fn the_side_chain_opens_it_and_the_programme_does_not() {
+    let settings = [("threshold_db", -20.0), ("range_db", 40.0)];
+    let loud = noise(0.5, 9_600);
+    let closed = beside(&mut gate(&settings), &loud, &[vec![0.0; 9_600], vec![0.0; 9_600]]);
+    check("shut by a silent side-chain, dB", db(f64::from(closed[0][9_599] / loud[0][9_599])), -40.0, 1e-3);
+
+    let quiet = noise(0.001, 9_600);
+    let open = beside(&mut gate(&settings), &quiet, &constant(-10.0, 9_600));
+    assert_eq!(open[0][4_800..], quiet[0][4_800..]);
+    assert_eq!(open[1][4_800..], quiet[1][4_800..]);
+}
+
+#[test]
+fn the_high_pass_keeps_the_bass_from_opening_it() {
+    let settings = [("threshold_db", -30.0), ("side_high_pass_hz", 2_000.0), ("hold_ms", 20.0)];
+    let reduction_db = |frequency_hz| {
+        let mut chain = gate(&settings);
+        through(&mut chain, &sine(frequency_hz, 0.5, 24_000));
+        chain.gain_reduction_db(0).unwrap()
+    };
+    assert!(reduction_db(100.0) > 50.0);
+    assert_eq!(reduction_db(4_000.0), 0.0);
+}
+
+#[test]
+fn what_is_loud_passes_to_the_bit_once_it_is_open() {
+    let mut chain = chain_of("gate", &[]);
+    assert_eq!(chain.latency_frames(), 0);
+    let input: Stereo = sine(200.0, 0.25, 48_000);
+    let output = through(&mut chain, &input);
+    assert_eq!(output[0][4_800..], input[0][4_800..]);
+}

@@ -1,0 +1,181 @@
+//! The limiter: its ceiling on samples and between them, its times, and what it leaves alone.
+
+use std::f64::consts::{PI, TAU};
+
+use crate::measure::{
+    Stereo, amplitude, chain_at, chain_of, check, constant, db, noise, peak, sine, steps, through,
+};
+
+/// Frames on either side of a place that the reference looks at.
+const REACH: usize = 64;
+
+/// Values between two frames in the reference.
+const OVERSAMPLING: usize = 16;
+
+/// The true peak of some values, by sixteen times oversampling with a long sinc under a Blackman window:
+/// five times as long as that of the limiter, and another window.
+fn true_peak(values: &[f32]) -> f64 {
+    let mut highest = peak(values);
+    for part in 1..OVERSAMPLING {
+        let taps: Vec<f64> = (0..2 * REACH)
+            .map(|tap| {
+                let time = (REACH - 1) as f64 + part as f64 / OVERSAMPLING as f64 - tap as f64;
+                let turn = PI * time / REACH as f64;
+                let window = 0.42 + 0.5 * turn.cos() + 0.08 * (2.0 * turn).cos();
+                window * (PI * time).sin() / (PI * time)
+            })
+            .collect();
+        for around in values.windows(2 * REACH) {
+            let value: f64 = around.iter().zip(&taps).map(|(value, tap)| f64::from(*value) * tap).sum();
+            highest = highest.max(value.abs());
+        }
+    }
+    highest
+}
+
+fn tone_at(of_rate: f64, phase: f64, frames: usize) -> Stereo {
+    let values: Vec<f32> =
+        (0..frames).map(|frame| (TAU * of_rate * frame as f64 + phase).sin() as f32).collect();
+    [values.clone(), values]
+}
+
+/// A square wave as it is, without any band limit.
+fn square(period_frames: usize, frames: usize) -> Stereo {
+    let values: Vec<f32> =
+        (0..frames).map(|frame| if frame % period_frames < period_frames / 2 { 1.0 } else { -1.0 }).collect();
+    [values.clone(), values]
+}
+
+/// Without what is above 0.45 times the sample rate, as recordings are.
+fn band_limited([left, right]: &Stereo) -> Stereo {
+    [left, right].map(|values| {
+        let taps: Vec<f64> = (-100..=100)
+            .map(|tap| {
+                let (time, turn) = (f64::from(tap), PI * f64::from(tap) / 101.0);
+                let window = 0.42 + 0.5 * turn.cos() + 0.08 * (2.0 * turn).cos();
+                let cutoff = 0.86;
+                window * if tap == 0 { cutoff } else { (PI * cutoff * time).sin() / (PI * time) }
+            })
+            .collect();
+        let sum = |around: &[f32]| {
+            around.iter().zip(&taps).map(|(value, tap)| f64::from(*value) * tap).sum::<f64>() as f32
+        };
+        values.windows(taps.len()).map(sum).collect()
+    })
+}
+
+/// Bursts of a signal: loud and quiet in turn.
+fn bursts(mut audio: Stereo) -> Stereo {
+    for values in &mut audio {
+        for (frame, value) in values.iter_mut().enumerate() {
+            *value *= if (frame / 700) % 3 == 0 { 1.0 } else { 0.03 };
+        }
+    }
+    audio
+}
+
+#[test]
+fn the_true_peak_keeps_to_the_ceiling() {
+    let mut signals: Vec<(String, Stereo)> = Vec::new();
+    for of_rate in [0.05, 1.0 / 6.0, 0.25, 0.3, 0.371, 0.4, 0.43, 0.45] {
+        for phase in [0.0, 0.25, 0.5].map(|turn| turn * PI) {
+            signals
+                .push((format!("tone of {of_rate:.3} fs, phase {phase:.2}"), tone_at(of_rate, phase, 9_600)));
+        }
+        signals.push((format!("bursts of {of_rate:.3} fs"), bursts(tone_at(of_rate, 0.3, 9_600))));
+    }
+    signals.push(("noise to 0.45 fs".into(), band_limited(&noise(1.0, 24_000))));
+    signals.push(("bursts of noise to 0.45 fs".into(), bursts(band_limited(&noise(1.0, 24_000)))));
+    signals.push(("noise to 0.5 fs".into(), noise(1.0, 24_000)));
+    for period_frames in [7, 16, 48, 109, 480] {
+        signals.push((format!("square of {period_frames} frames"), square(period_frames, 9_600)));
+        let limited = band_limited(&square(period_frames, 9_600));
+        signals.push((format!("square of {period_frames} frames to 0.45 fs"), limited));
+    }
+    let mut failed = Vec::new();
+    for (what, signal) in &signals {
+        for (input_gain_db, ceiling_dbtp) in [(6.0, -1.0), (20.0, -6.0)] {
+            let settings = [("input_gain_db", input_gain_db), ("ceiling_dbtp", ceiling_dbtp)];
+            let output = through(&mut chain_of("limiter", &settings), signal);
+            let over_db = db(true_peak(&output[0]).max(true_peak(&output[1]))) - ceiling_dbtp;
+            let sample_over_db = db(peak(&output[0]).max(peak(&output[1]))) - ceiling_dbtp;
+            println!(
+                "{what} at {input_gain_db} dB: true peak {over_db:+.3} dB, samples {sample_over_db:+.3} dB"
+            );
+            if !(-1.0..=0.2).contains(&over_db) || sample_over_db > 0.0 {
+                failed.push(format!("{what} at {input_gain_db} dB: {over_db}, {sample_over_db}"));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn what_is_quiet_passes_to_the_bit() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let mut chain = chain_at(rate_hz, "limiter", &[]);
+        let latency_frames = chain.latency_frames();
+        // 2 ms, less one frame, a margin of two, and half the interpolator.
+        assert_eq!(latency_frames, (f64::from(rate_hz) * 0.002).round() as usize - 1 + 2 + 24);
+        let input = noise(0.3, 48_000);
+        let output = through(&mut chain, &input);
+        for (output, input) in output.iter().zip(&input) {
+            assert_eq!(output[latency_frames..], input[..48_000 - latency_frames], "at {rate_hz} Hz");
+            assert!(output[..latency_frames].iter().all(|value| *value == 0.0));
+        }
+        assert_eq!(chain.gain_reduction_db(0), Some(0.0));
+    }
+}
+
+#[test]
+fn it_recovers_to_the_bit_after_a_burst() {
+    let mut input = noise(0.25, 96_000);
+    input[0][1_000..1_100].fill(3.0);
+    let mut chain = chain_of("limiter", &[]);
+    let latency_frames = chain.latency_frames();
+    let output = through(&mut chain, &input);
+    let start = 80_000;
+    assert_eq!(output[1][start + latency_frames..], input[1][start..96_000 - latency_frames]);
+    assert!(output[1][1_000 + latency_frames] != input[1][1_000], "both sides go down");
+}
+
+#[test]
+fn it_turns_down_before_a_peak_and_recovers_in_its_time_constant() {
+    for release_ms in [5.0, 80.0, 1_000.0] {
+        let release_frames = (release_ms * 48.0) as usize;
+        let mut chain = chain_of("limiter", &[("release_ms", release_ms)]);
+        let latency_frames = chain.latency_frames();
+        let input = steps(&[(-20.0, 4_800), (6.0, 4_800), (-20.0, 3 * release_frames + 480)]);
+        let output = through(&mut chain, &input);
+        let pairs = output[0][latency_frames..].iter().zip(&input[0]);
+        let gains: Vec<f64> = pairs.map(|(output, input)| f64::from(output / input)).collect();
+        assert_eq!(gains[4_800 - 150], 1.0, "long before the peak");
+        assert!(db(gains[4_800]) < -7.1, "{} dB at the peak", db(gains[4_800]));
+        // Once the window that is averaged is past the peak, the distance to 1 falls exponentially.
+        let start = 9_600 + 150;
+        let left = (1.0 - gains[start + release_frames]) / (1.0 - gains[start]);
+        let passed = -(release_frames as f64) / left.ln();
+        let expected = release_frames as f64;
+        check(&format!("frames of {release_ms} ms release"), passed, expected, 0.01 * expected);
+    }
+}
+
+#[test]
+fn the_input_gain_and_the_reduction_are_what_they_say() {
+    let mut chain = chain_of("limiter", &[("input_gain_db", 12.0), ("ceiling_dbtp", -3.0)]);
+    let output = through(&mut chain, &sine(1_000.0, amplitude(-20.0), 9_600));
+    check("below the ceiling, dB", db(peak(&output[0])), -8.0, 0.01);
+    through(&mut chain, &sine(1_000.0, amplitude(-6.0), 9_600));
+    check("9.1 dB above, dB", f64::from(chain.gain_reduction_db(0).unwrap()), 9.1, 0.03);
+}
+
+#[test]
+fn a_moving_ceiling_makes_no_steps() {
+    let mut chain = chain_of("limiter", &[("release_ms", 5.0)]);
+    through(&mut chain, &constant(0.0, 9_600));
+    chain.automate(0, 1, -13.0, 9_600);
+    let [down, _] = through(&mut chain, &constant(0.0, 19_200));
+    check("there, dB", db(f64::from(down[19_199])), -13.1, 0.01);
+    let step = down.windows(2).map(|pair| f64::from((pair[1] - pair[0]).abs())).fold(0.0, f64::max);
+    assert!(step < 2.0 * 12.0 / 9_600.0 * 0.115, "a step of {step}");
+}

@@ -1,0 +1,146 @@
+//! Notches, feedback and sweep of the phaser.
+
+use std::f64::consts::{PI, TAU};
+
+use crate::measure::{
+    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
+    steepest, through,
+};
+use dsp_core::effects::effect_kind;
+
+const STAGES: [i32; 5] = [4, 6, 8, 10, 12];
+
+fn warped(frequency_hz: f64) -> f64 {
+    (PI * frequency_hz / f64::from(RATE_HZ)).tan()
+}
+
+/// Magnitude in decibels of a straight way and n all-passes with feedback by a frame.
+fn formula_db(frequency_hz: f64, stages: i32, all_pass_hz: f64, feedback: f64, mix: f64) -> f64 {
+    let turned = -2.0 * f64::from(stages) * (warped(frequency_hz) / warped(all_pass_hz)).atan();
+    let frame = -TAU * frequency_hz / f64::from(RATE_HZ);
+    let (below_re, below_im) = (1.0 - feedback * (turned + frame).cos(), -feedback * (turned + frame).sin());
+    let square = below_re * below_re + below_im * below_im;
+    let (re, im) = (turned.cos(), turned.sin());
+    let (wet_re, wet_im) =
+        ((re * below_re + im * below_im) / square, (im * below_re - re * below_im) / square);
+    db((1.0 - mix + mix * wet_re).hypot(mix * wet_im))
+}
+
+#[test]
+fn the_response_is_that_of_the_formula() {
+    for (choice, stages) in STAGES.into_iter().enumerate() {
+        for (feedback, mix) in [(0.0, 0.5), (0.7, 0.5), (-0.9, 0.4), (0.95, 1.0)] {
+            let parameters = [
+                ("stages", choice as f64),
+                ("depth_octaves", 0.0),
+                ("frequency_hz", 900.0),
+                ("feedback", feedback),
+                ("mix", mix),
+            ];
+            let [left, _] = through(&mut chain_of("phaser", &parameters), &impulse(24_000));
+            let mut furthest = 0.0_f64;
+            for step in 0..60 {
+                let frequency_hz = 30.0 * 2f64.powf(f64::from(step) * 0.15);
+                let expected = formula_db(frequency_hz, stages, 900.0, feedback, mix);
+                if expected > -25.0 {
+                    furthest = furthest.max((response_db(&left, frequency_hz) - expected).abs());
+                }
+            }
+            check(&format!("{stages} stages, feedback {feedback}, furthest, dB"), furthest, 0.0, 0.05);
+        }
+    }
+}
+
+#[test]
+fn notches_are_where_the_all_passes_turn_half_a_turn() {
+    for (choice, stages) in STAGES.into_iter().enumerate() {
+        let parameters = [
+            ("stages", choice as f64),
+            ("depth_octaves", 0.0),
+            ("frequency_hz", 1_000.0),
+            ("feedback", 0.0),
+            ("mix", 0.5),
+        ];
+        let [left, _] = through(&mut chain_of("phaser", &parameters), &impulse(9_600));
+        for notch in 0..stages / 2 {
+            let angle = f64::from(2 * notch + 1) * PI / (2.0 * f64::from(stages));
+            let expected = (warped(1_000.0) * angle.tan()).atan() * f64::from(RATE_HZ) / PI;
+            let near = (-100..=100).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
+            let lowest =
+                near.min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b))).unwrap();
+            check(&format!("notch {notch} of {stages} stages, Hz"), lowest, expected, 0.001 * expected);
+            assert!(response_db(&left, lowest) < -50.0, "{} dB", response_db(&left, lowest));
+        }
+    }
+}
+
+#[test]
+fn sweeps_by_octaves_on_each_side() {
+    for (turn, stereo_degrees) in [(0.0, 0.0), (0.25, 0.0), (0.25, 180.0), (0.125, 90.0), (0.75, 60.0)] {
+        let parameters = [
+            ("stages", 0.0),
+            ("rate_hz", 0.02),
+            ("frequency_hz", 1_000.0),
+            ("depth_octaves", 1.5),
+            ("feedback", 0.0),
+            ("stereo_degrees", stereo_degrees),
+        ];
+        let mut chain = chain_of("phaser", &parameters);
+        chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
+        let output = through(&mut chain, &impulse(4_800));
+        for (side, ahead) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
+            let all_pass_hz = 1_000.0 * 2f64.powf(1.5 * (TAU * (turn + ahead)).sin());
+            for frequency_hz in [300.0, 1_000.0, 4_000.0] {
+                let expected = formula_db(frequency_hz, 4, all_pass_hz, 0.0, 0.5);
+                let what = format!("{turn} turns, {stereo_degrees} degrees, at {frequency_hz} Hz, dB");
+                check(&what, response_db(side, frequency_hz).max(-25.0), expected.max(-25.0), 0.3);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_strongest_feedback_stays_bounded_and_defaults_are_not_loud() {
+    for feedback in [-0.95, 0.95] {
+        let parameters = [
+            ("feedback", feedback),
+            ("rate_hz", 10.0),
+            ("depth_octaves", 4.0),
+            ("mix", 1.0),
+            ("stages", 4.0),
+        ];
+        let [left, _] = through(&mut chain_of("phaser", &parameters), &noise(0.5, 4 * RATE_HZ as usize));
+        println!("peak at feedback {feedback}: {}", peak(&left));
+        assert!(peak(&left) < 10.0);
+    }
+    let input = noise(0.5, 2 * RATE_HZ as usize);
+    let [left, _] = through(&mut chain_of("phaser", &[]), &input);
+    check("level at the defaults, dB", db(rms(&left) / rms(&input[0])), -2.0, 2.0);
+}
+
+#[test]
+fn changes_do_not_click() {
+    let kind = effect_kind("phaser").unwrap();
+    let [input, _] = sine(300.0, 0.5, RATE_HZ as usize);
+    for (id, value) in [
+        ("stages", 0.0),
+        ("stages", 4.0),
+        ("stereo_degrees", 180.0),
+        ("frequency_hz", 300.0),
+        ("feedback", -0.3),
+    ] {
+        let mut chain = chain_of("phaser", &[]);
+        let before = through(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
+        chain.set(0, kind.parameter_place(id).unwrap(), value);
+        let after = through(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
+        let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
+        println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
+        assert!(ratio < 2.0);
+    }
+}
+
+#[test]
+fn starts_anywhere() {
+    check_started_anywhere("phaser", &[]);
+    check_started_anywhere("phaser", &[("stages", 4.0), ("rate_hz", 7.7), ("feedback", -0.9)]);
+}

@@ -1,0 +1,424 @@
+//! Decay by octaves, density, evenness, early part, pre-delay and sides of the reverb.
+
+use std::f64::consts::{PI, TAU};
+
+use crate::measure::{
+    RATE_HZ, chain_at, chain_of, check, check_started_anywhere, db, impulse, noise, peak, rms, sine,
+    steepest, through,
+};
+use dsp_core::effects::effect_kind;
+
+const SECOND: usize = RATE_HZ as usize;
+
+/// Only late sound, with one decay at all frequencies.
+const LATE: [(&str, f64); 8] = [
+    ("mix", 1.0),
+    ("early", 0.0),
+    ("pre_delay_ms", 0.0),
+    ("low_decay", 1.0),
+    ("high_decay", 1.0),
+    ("low_cut_hz", 20.0),
+    ("high_cut_hz", 20_000.0),
+    ("modulation", 0.0),
+];
+
+fn with<'a>(more: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
+    [&LATE[..], more].concat()
+}
+
+fn answer(parameters: &[(&str, f64)], secs: f64) -> [Vec<f32>; 2] {
+    let mut input = impulse((secs * SECOND as f64) as usize);
+    // On one side only: what the other one hears has been around.
+    input[1][0] = 0.0;
+    through(&mut chain_of("reverb", parameters), &input)
+}
+
+/// What passes an octave around a frequency: twice the cookbook's band-pass (R. Bristow-Johnson).
+fn octave(values: &[f32], centre_hz: f64) -> Vec<f64> {
+    let angle = TAU * centre_hz / f64::from(RATE_HZ);
+    let alpha = angle.sin() / (2.0 * 2.0);
+    let (a0, a1, a2) = (1.0 + alpha, -2.0 * angle.cos(), 1.0 - alpha);
+    let mut signal: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
+    for _ in 0..2 {
+        let [mut x1, mut x2, mut y1, mut y2] = [0.0; 4];
+        for value in &mut signal {
+            let y = (alpha * (*value - x2) - a1 * y1 - a2 * y2) / a0;
+            (x2, x1, y2, y1) = (x1, *value, y1, y);
+            *value = y;
+        }
+    }
+    signal
+}
+
+/// The level of all that is still to come, in decibels, at each frame (M. R. Schroeder, JASA 37, 1965).
+fn energy_decay_db(powers: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    let mut decay: Vec<f64> = powers
+        .iter()
+        .rev()
+        .map(|power| {
+            sum += power;
+            10.0 * f64::max(sum, 1e-300).log10()
+        })
+        .collect();
+    decay.reverse();
+    decay
+}
+
+/// The time of a fall by 60 dB, from the slope between -5 and -35 dB (ISO 3382-1), in seconds.
+fn rt60_secs(powers: &[f64]) -> f64 {
+    let decay = energy_decay_db(powers);
+    let part: Vec<(f64, f64)> = decay
+        .iter()
+        .enumerate()
+        .map(|(frame, level)| (frame as f64 / f64::from(RATE_HZ), level - decay[0]))
+        .filter(|(_, level)| (-35.0..=-5.0).contains(level))
+        .collect();
+    let count = part.len() as f64;
+    let (secs, levels) = part.iter().fold((0.0, 0.0), |sums, point| (sums.0 + point.0, sums.1 + point.1));
+    let (mean_secs, mean_level) = (secs / count, levels / count);
+    let (mut above, mut below) = (0.0, 0.0);
+    for (secs, level) in part {
+        above += (secs - mean_secs) * (level - mean_level);
+        below += (secs - mean_secs).powi(2);
+    }
+    -60.0 / (above / below)
+}
+
+/// The answers of both sides to impulses on either: an average over places, as one measures rooms.
+fn answers(parameters: &[(&str, f64)], secs: f64) -> Vec<Vec<f32>> {
+    let frames = (secs * SECOND as f64) as usize;
+    (0..2)
+        .flat_map(|silent| {
+            let mut input = impulse(frames);
+            input[silent][0] = 0.0;
+            through(&mut chain_of("reverb", parameters), &input)
+        })
+        .collect()
+}
+
+/// The power of some answers in an octave, frame by frame.
+fn octave_powers(answers: &[Vec<f32>], centre_hz: f64) -> Vec<f64> {
+    let mut powers = vec![0.0; answers[0].len()];
+    for answer in answers {
+        for (power, value) in powers.iter_mut().zip(octave(answer, centre_hz)) {
+            *power += value * value;
+        }
+    }
+    powers
+}
+
+#[test]
+fn every_octave_decays_as_long_as_is_set() {
+    for (size, decay_secs, modulation) in [
+        (0.6, 1.8, 0.0),
+        (0.6, 1.8, 1.0),
+        (0.3, 0.5, 0.3),
+        (1.0, 1.0, 0.3),
+        (1.0, 6.0, 1.0),
+        (0.1, 20.0, 0.3),
+    ] {
+        let parameters = with(&[("size", size), ("decay_secs", decay_secs), ("modulation", modulation)]);
+        let answers = answers(&parameters, decay_secs.max(0.4) * 1.2);
+        for octave_hz in [63.0, 125.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0] {
+            let what = format!("RT60 at {octave_hz} Hz, size {size}, modulation {modulation}, s");
+            let measured = rt60_secs(&octave_powers(&answers, octave_hz));
+            check(&what, measured, decay_secs, 0.1 * decay_secs);
+        }
+    }
+}
+
+#[test]
+fn bass_and_treble_decay_in_their_own_time() {
+    for (low, high) in [(1.5, 0.4), (0.5, 0.7), (2.0, 0.2)] {
+        let parameters = with(&[
+            ("decay_secs", 2.0),
+            ("low_decay", low),
+            ("high_decay", high),
+            ("low_hz", 300.0),
+            ("high_hz", 3_000.0),
+        ]);
+        let answers = answers(&parameters, 2.4 * f64::max(1.0, low));
+        for octave_hz in [63.0, 125.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0] {
+            // Losses in decibels a second add up; the shelves go from one to the other as first-order filters do.
+            let warped = |hz: f64| (PI * hz / f64::from(RATE_HZ)).tan();
+            let bass = 1.0 / (1.0 + (warped(octave_hz) / warped(300.0)).powi(2));
+            let treble = 1.0 - 1.0 / (1.0 + (warped(octave_hz) / warped(3_000.0)).powi(2));
+            let loss = 1.0 + bass * (1.0 / low - 1.0) + treble * (1.0 / high - 1.0);
+            let what = format!("RT60 at {octave_hz} Hz, low {low}, high {high}, s");
+            check(&what, rt60_secs(&octave_powers(&answers, octave_hz)), 2.0 / loss, 0.1 * 2.0 / loss);
+        }
+    }
+}
+
+/// The share of values beyond the standard deviation, against that of noise (J. S. Abel and P. Huang, "A Simple, Robust
+/// Measure of Reverberation Echo Density", AES 121st Convention, 2006).
+fn echo_density(values: &[f32]) -> f64 {
+    let deviation = rms(values);
+    let beyond = values.iter().filter(|value| f64::from(value.abs()) > deviation).count();
+    beyond as f64 / values.len() as f64 / 0.317_31
+}
+
+#[test]
+fn echoes_become_dense_soon() {
+    for (size, latest_ms) in [(0.3, 80), (0.6, 120), (1.0, 220)] {
+        let [left, _] = answer(&[("mix", 1.0), ("size", size), ("pre_delay_ms", 0.0)], 1.0);
+        let window = SECOND / 50;
+        let dense =
+            (0..SECOND / 2).step_by(48).find(|start| echo_density(&left[*start..*start + window]) >= 0.9);
+        let dense_ms = dense.map_or(f64::INFINITY, |frame| frame as f64 * 1e3 / SECOND as f64);
+        println!("size {size}: echo density 0.9 after {dense_ms} ms");
+        assert!(dense_ms <= f64::from(latest_ms));
+        let late: Vec<f64> = (SECOND / 5..SECOND / 2)
+            .step_by(480)
+            .map(|start| echo_density(&left[start..start + window]))
+            .collect();
+        check("mean echo density after 200 ms", late.iter().sum::<f64>() / late.len() as f64, 1.0, 0.07);
+    }
+}
+
+/// Powers of a spectrum: a radix-2 transform of so many values (a power of two) under a Hann window.
+fn powers(values: &[f64]) -> Vec<f64> {
+    let frames = values.len();
+    let window = |frame: usize| 0.5 - 0.5 * (TAU * (frame as f64 + 0.5) / frames as f64).cos();
+    let bits = frames.trailing_zeros();
+    let mut bins = vec![(0.0, 0.0); frames];
+    for (frame, value) in values.iter().enumerate() {
+        bins[frame.reverse_bits() >> (usize::BITS - bits)] = (value * window(frame), 0.0);
+    }
+    for stage in 0..bits {
+        let half = 1 << stage;
+        let turns: Vec<(f64, f64)> = (0..half)
+            .map(|place| {
+                let angle = -PI * place as f64 / half as f64;
+                (angle.cos(), angle.sin())
+            })
+            .collect();
+        for start in (0..frames).step_by(2 * half) {
+            for (place, (re, im)) in turns.iter().enumerate() {
+                let (a, b) = (bins[start + place], bins[start + place + half]);
+                let turned = (b.0 * re - b.1 * im, b.0 * im + b.1 * re);
+                bins[start + place] = (a.0 + turned.0, a.1 + turned.1);
+                bins[start + place + half] = (a.0 - turned.0, a.1 - turned.1);
+            }
+        }
+    }
+    bins[..frames / 2].iter().map(|(re, im)| re * re + im * im).collect()
+}
+
+#[test]
+fn the_tail_is_noise_and_does_not_ring() {
+    for (size, decay_secs, modulation) in [(0.6, 1.8, 0.3), (0.6, 3.0, 0.0), (1.0, 4.0, 0.3), (0.3, 1.0, 0.3)]
+    {
+        let parameters = with(&[("size", size), ("decay_secs", decay_secs), ("modulation", modulation)]);
+        let [left, _] = answer(&parameters, 1.2);
+        // Without its decay, the tail of a good room is Gaussian noise.
+        let start = 12_000;
+        let tail: Vec<f64> = (0..32_768)
+            .map(|frame| {
+                let secs = frame as f64 / f64::from(RATE_HZ);
+                f64::from(left[start + frame]) * 10f64.powf(3.0 * secs / decay_secs)
+            })
+            .collect();
+        let (mut squares, mut fourths) = (0.0, 0.0);
+        for value in &tail {
+            squares += value.powi(2) / tail.len() as f64;
+            fourths += value.powi(4) / tail.len() as f64;
+        }
+        let what = format!("size {size}, decay {decay_secs} s, modulation {modulation}");
+        check(&format!("kurtosis of the tail, {what}"), fourths / (squares * squares), 3.0, 0.35);
+        let powers = powers(&tail);
+        let band = &powers[(100.0 / 48_000.0 * 32_768.0) as usize..(16_000.0 / 48_000.0 * 32_768.0) as usize];
+        let mean = band.iter().sum::<f64>() / band.len() as f64;
+        let mean_log = band.iter().map(|power| power.ln()).sum::<f64>() / band.len() as f64;
+        // Noise: powers are exponentially distributed, and the ratio of the means is e to minus Euler's constant.
+        // Small rooms have fewer resonances than a spectrum of 0.7 s can tell apart.
+        let flatness = mean_log.exp() / mean;
+        println!("spectral flatness, {what}: {flatness:.3} (noise: 0.5615)");
+        assert!(flatness > 0.5615 * if size < 0.5 { 0.5 } else { 0.8 });
+        let highest = band.iter().fold(0.0_f64, |a, b| a.max(*b)) / mean;
+        // Of n exponentially distributed values the highest is about ln n times the mean: 9.3, rarely twice that; small rooms, as above.
+        println!("highest bin over the mean, {what}: {:.1} dB", 10.0 * highest.log10());
+        assert!(highest < if size < 0.5 { 4.0 } else { 2.0 } * (band.len() as f64).ln());
+    }
+}
+
+#[test]
+fn the_level_falls_evenly() {
+    let parameters = with(&[("decay_secs", 2.0)]);
+    let [left, _] = answer(&parameters, 2.0);
+    let levels: Vec<f64> = left.chunks(SECOND / 20).map(|part| db(rms(part))).skip(3).collect();
+    let furthest = levels.iter().enumerate().fold(0.0_f64, |furthest, (place, level)| {
+        furthest.max((level - (levels[0] - 3.0 * 0.5 * place as f64)).abs())
+    });
+    println!("furthest from a straight fall in parts of 50 ms: {furthest:.2} dB");
+    assert!(furthest < 2.5);
+    let decay = energy_decay_db(&left.iter().map(|value| f64::from(*value).powi(2)).collect::<Vec<_>>());
+    let off = (SECOND / 10..SECOND).map(|frame| {
+        let expected = decay[SECOND / 10] - 30.0 * (frame - SECOND / 10) as f64 / SECOND as f64;
+        (decay[frame] - expected).abs()
+    });
+    let furthest = off.fold(0.0_f64, f64::max);
+    println!("furthest of the energy that is left from a straight fall: {furthest:.2} dB");
+    assert!(furthest < 1.0);
+}
+
+#[test]
+fn the_pre_delay_moves_all_that_is_wet() {
+    let wet = |pre_delay_ms: f64| {
+        let [left, right] = answer(&[("mix", 1.0), ("modulation", 0.0), ("pre_delay_ms", pre_delay_ms)], 0.5);
+        [left, right]
+    };
+    let plain = wet(0.0);
+    for pre_delay_ms in [1.0, 33.3, 250.0] {
+        let moved = wet(pre_delay_ms);
+        let frames = (pre_delay_ms * 48.0).round() as usize;
+        for side in 0..2 {
+            assert_eq!(peak(&moved[side][..frames]), 0.0);
+            let furthest = moved[side][frames..]
+                .iter()
+                .zip(&plain[side])
+                .fold(0.0, |furthest: f32, (moved, plain)| furthest.max((moved - plain).abs()));
+            println!("pre-delay of {pre_delay_ms} ms: the same but for {furthest:e}");
+            // What is flushed at control places tips the rounding of what is not.
+            assert!(furthest < 1e-7, "{furthest}");
+        }
+    }
+    let first = plain[0].iter().position(|value| *value != 0.0).unwrap();
+    assert_eq!(first, (6.1 * 0.6 * 48.0_f64).round() as usize, "the first reflection");
+}
+
+#[test]
+fn early_reflections_have_the_energy_that_is_set() {
+    for early in [0.25, 0.5, 1.0] {
+        let energy = |parameters: &[(&str, f64)]| {
+            let mut chain = chain_of("reverb", parameters);
+            let [left, right] = through(&mut chain, &impulse(SECOND / 10));
+            [left, right]
+        };
+        let base = [("mix", 1.0), ("low_cut_hz", 20.0), ("high_cut_hz", 20_000.0), ("modulation", 0.0)];
+        let [with_left, with_right] = energy(&[&base[..], &[("early", early)]].concat());
+        let [late_left, late_right] = energy(&[&base[..], &[("early", 0.0)]].concat());
+        for (side, with, late) in [("left", with_left, late_left), ("right", with_right, late_right)] {
+            let early_energy: f64 =
+                with.iter().zip(&late).map(|(with, late)| f64::from(with - late).powi(2)).sum();
+            let what = format!("early energy, {side}, dB");
+            check(&what, 10.0 * early_energy.log10(), db(early) + cuts_db(), 0.2);
+        }
+    }
+}
+
+/// What the cuts take of white noise, in decibels: the same that they take of an echo of the delay.
+fn cuts_db() -> f64 {
+    let echo = [
+        ("sync", 0.0),
+        ("time_ms", 1.0),
+        ("feedback", 0.0),
+        ("mix", 1.0),
+        ("low_cut_hz", 20.0),
+        ("high_cut_hz", 20_000.0),
+    ];
+    let [echo, _] = through(&mut chain_of("delay", &echo), &impulse(SECOND / 10));
+    db(rms(&echo) * (echo.len() as f64).sqrt())
+}
+
+/// Mean length of the lines of the largest room: of equal ratios between 50 and 150 ms.
+const MEAN_LINE_SECS: f64 = 0.1 / 1.098_612;
+
+#[test]
+fn a_steady_noise_comes_out_as_loud_as_it_goes_in() {
+    for (size, decay_secs) in [(0.6, 0.6), (0.6, 1.8), (0.3, 4.0), (1.0, 8.0)] {
+        let parameters = with(&[("size", size), ("decay_secs", decay_secs)]);
+        let frames = (1.5 * decay_secs * SECOND as f64) as usize + SECOND;
+        let input = noise(0.5, frames);
+        let output = through(&mut chain_of("reverb", &parameters), &input);
+        let from = frames - SECOND;
+        // A pass takes 60 dB times its share of the decay from what the level is made for.
+        let kept_db = -60.0 * MEAN_LINE_SECS * size / decay_secs;
+        let what = format!("wet level, size {size}, {decay_secs} s, dB");
+        check(&what, db(rms(&output[0][from..]) / rms(&input[0][from..])), kept_db + cuts_db(), 1.2);
+    }
+    let input = noise(0.5, 3 * SECOND);
+    let [left, right] = through(&mut chain_of("reverb", &[]), &input);
+    for side in [&left, &right] {
+        check("level at the defaults, dB", db(rms(&side[SECOND..]) / rms(&input[0])), 0.0, 1.0);
+    }
+}
+
+fn correlation(left: &[f32], right: &[f32]) -> f64 {
+    let product: f64 = left.iter().zip(right).map(|(left, right)| f64::from(left * right)).sum();
+    product / left.len() as f64 / (rms(left) * rms(right))
+}
+
+#[test]
+fn the_sides_are_two_rooms_at_full_width_and_one_at_none() {
+    for (width, expected, tolerance) in [(1.0, 0.0, 0.1), (0.0, 1.0, 1e-6)] {
+        let mut chain = chain_of("reverb", &with(&[("width", width), ("decay_secs", 3.0)]));
+        let [left, right] = through(&mut chain, &impulse(SECOND));
+        let late = SECOND / 5..SECOND;
+        let what = format!("correlation of the sides at width {width}");
+        check(&what, correlation(&left[late.clone()], &right[late]), expected, tolerance);
+    }
+}
+
+#[test]
+fn mixes_at_equal_power() {
+    for mix in [0.0, 0.25, 0.5, 1.0] {
+        let [left, _] = answer(&[("mix", mix), ("modulation", 0.0)], 0.2);
+        let [wet, _] = answer(&[("mix", 1.0), ("modulation", 0.0)], 0.2);
+        let angle = mix * std::f64::consts::FRAC_PI_2;
+        check("dry", f64::from(left[0]), angle.cos(), 1e-7);
+        check("wet", rms(&left[1..]) / rms(&wet[1..]), angle.sin(), 1e-6);
+    }
+}
+
+#[test]
+fn the_longest_decay_stays_stable() {
+    for rate_hz in [44_100, 96_000] {
+        let longest = [
+            ("decay_secs", 20.0),
+            ("low_decay", 2.0),
+            ("high_decay", 1.0),
+            ("size", 0.1),
+            ("modulation", 1.0),
+            ("modulation_hz", 5.0),
+            ("mix", 1.0),
+        ];
+        let mut chain = chain_at(rate_hz, "reverb", &longest);
+        let mut levels = Vec::new();
+        for second in 0..30 {
+            let frames = rate_hz as usize;
+            let input = if second == 0 { noise(0.5, frames) } else { [vec![0.0; frames], vec![0.0; frames]] };
+            levels.push(db(rms(&through(&mut chain, &input)[0])));
+        }
+        println!("levels by seconds at {rate_hz} Hz: {levels:.1?}");
+        assert!(levels[1..].windows(2).all(|pair| pair[1] < pair[0]), "falls every second");
+        assert!(levels[29] < levels[1] - 40.0);
+    }
+}
+
+#[test]
+fn changes_do_not_click() {
+    let kind = effect_kind("reverb").unwrap();
+    let [left, right] = sine(200.0, 0.5, 2 * SECOND);
+    for (id, value) in
+        [("size", 1.0), ("size", 0.2), ("pre_delay_ms", 100.0), ("decay_secs", 0.2), ("diffusion", 0.0)]
+    {
+        let mut chain = chain_of("reverb", &[("mix", 1.0)]);
+        let before = through(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
+        chain.set(0, kind.parameter_place(id).unwrap(), value);
+        let after = through(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
+        let ratio = steepest(&after[0]) / steepest(&before[0][SECOND / 2..]);
+        println!("steepest step after {id} = {value}: {ratio:.3} of those before");
+        // A change of room moves the level of a single frequency; a click would be far steeper still.
+        assert!(
+            ratio < 4.0 && peak(&after[0]) * TAU * 200.0 / f64::from(RATE_HZ) * 1.5 > steepest(&after[0])
+        );
+    }
+}
+
+#[test]
+fn starts_anywhere() {
+    check_started_anywhere("reverb", &[]);
+    check_started_anywhere("reverb", &[("modulation", 1.0), ("modulation_hz", 3.3)]);
+}

@@ -1,0 +1,200 @@
+//! Curves, harmonics, aliases and latency of the saturator.
+
+use std::f64::consts::TAU;
+
+use dsp_core::chain::Chain;
+use dsp_core::effects::effect_kind;
+
+use crate::measure::{chain_of, check, db, impulse, noise, peak, response_db, sine, through, tone};
+
+const TYPES: [&str; 5] = ["tape", "tube", "soft", "hard", "fold"];
+const LATENCY_FRAMES: usize = 48;
+
+/// What the documentation says.
+fn curve(kind: &str, drive_db: f64, bias: f64, x: f64) -> f64 {
+    let d = 10_f64.powf(drive_db / 20.0);
+    let bias = if kind == "tube" { bias + 0.4 } else { bias };
+    let shape = |x: f64| match kind {
+        "tape" => {
+            let u = (x / 1.875).clamp(-1.0, 1.0);
+            (15.0 * u - 10.0 * u.powi(3) + 3.0 * u.powi(5)) / 8.0
+        }
+        "tube" | "soft" => {
+            let u = (x / 1.5).clamp(-1.0, 1.0);
+            (3.0 * u - u.powi(3)) / 2.0
+        }
+        "hard" => x.clamp(-1.0, 1.0),
+        _ => x.sin(),
+    };
+    let driven = x * if kind == "fold" { d.sqrt() } else { d };
+    (shape(driven + bias) - shape(bias)) / d.sqrt()
+}
+
+fn place_of(kind: &str) -> f64 {
+    TYPES.iter().position(|name| *name == kind).unwrap() as f64
+}
+
+#[test]
+fn constants_follow_the_curve() {
+    for kind in ["tape", "soft", "hard", "fold"] {
+        for drive_db in [0.0, 12.0, 36.0] {
+            for level in [-1.0_f32, -0.4, 0.01, 0.1, 0.8] {
+                let input = [vec![level; 400], vec![level; 400]];
+                let [left, _] = through(
+                    &mut chain_of("saturator", &[("type", place_of(kind)), ("drive_db", drive_db)]),
+                    &input,
+                );
+                let expected = curve(kind, drive_db, 0.0, f64::from(level));
+                check(&format!("{kind}, {drive_db} dB, {level}"), f64::from(left[399]), expected, 2e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn harmonics_are_those_of_the_curve() {
+    // Fourier's integral of the curve over a sine, and what is measured of a slow one.
+    for kind in TYPES {
+        for (drive_db, bias) in [(12.0, 0.0), (24.0, 0.3)] {
+            let parameters = [("type", place_of(kind)), ("drive_db", drive_db), ("bias", bias)];
+            let [left, _] = through(&mut chain_of("saturator", &parameters), &sine(200.0, 0.5, 48_000));
+            for harmonic in 1..=5 {
+                let points = 20_000;
+                let (mut re, mut im) = (0.0, 0.0);
+                for point in 0..points {
+                    let angle = TAU * (f64::from(point) + 0.5) / f64::from(points);
+                    let y = curve(kind, drive_db, bias, 0.5 * angle.sin());
+                    re += y * (f64::from(harmonic) * angle).cos();
+                    im += y * (f64::from(harmonic) * angle).sin();
+                }
+                let expected = 2.0 * f64::hypot(re, im) / f64::from(points);
+                let measured = tone(&left[24_000..], 200.0 * f64::from(harmonic)).0;
+                check(&format!("{kind}, {drive_db} dB, harmonic {harmonic}"), measured, expected, 5e-4);
+            }
+        }
+    }
+}
+
+#[test]
+fn aliases_are_80_db_down_at_full_drive() {
+    // All harmonics and aliases of 5,001 Hz lie on multiples of 3 Hz: exact bins of 16,000 frames.
+    let f = 5_001_i64;
+    for kind in TYPES {
+        for level in [1.0, 0.3] {
+            let parameters = [("type", place_of(kind)), ("drive_db", 36.0)];
+            let [left, _] = through(&mut chain_of("saturator", &parameters), &sine(f as f64, level, 20_000));
+            let steady = &left[4_000..];
+            let fundamental = tone(steady, f as f64).0;
+            let (mut worst_db, mut at) = (f64::MIN, (0, 0));
+            for harmonic in 1..300 {
+                let folded = (harmonic * f + 24_000).rem_euclid(48_000) - 24_000;
+                let is_own = |hz: i64| (0..5).any(|own| (hz - own * f).abs() < 9);
+                if folded.abs() > 20_000 || is_own(folded.abs()) {
+                    continue;
+                }
+                let alias_db = db(tone(steady, folded.abs() as f64).0 / fundamental);
+                if alias_db > worst_db {
+                    (worst_db, at) = (alias_db, (harmonic, folded.abs()));
+                }
+            }
+            println!("{kind} at {level}: harmonic {} at {} Hz, {worst_db:.1} dB", at.0, at.1);
+            assert!(worst_db < -80.0, "{kind}: {worst_db} dB");
+        }
+    }
+}
+
+#[test]
+fn latency_is_exact() {
+    let kind = effect_kind("saturator").unwrap();
+    for parameters in [&[("drive_db", 0.0), ("type", 3.0)][..], &[("drive_db", 0.0), ("type", 4.0)]] {
+        let mut chain = chain_of(kind.id, parameters);
+        assert_eq!(chain.latency_frames(), LATENCY_FRAMES);
+        // Faint enough for the sine to be straight.
+        let quiet: Vec<f32> = impulse(200)[0].iter().map(|value| value * 1e-3).collect();
+        let [left, _] = through(&mut chain, &[quiet.clone(), quiet]);
+        let highest = (0..200).max_by(|a, b| left[*a].total_cmp(&left[*b])).unwrap();
+        assert_eq!(highest, LATENCY_FRAMES);
+        // Linear phase: the same on both sides of its middle.
+        let lopsided = (1..48).map(|d| (left[48 + d] - left[48 - d]).abs()).fold(0.0, f32::max);
+        println!("impulse is symmetric within {:.1} dB", db(f64::from(lopsided) / 1e-3));
+        assert!(lopsided < 1e-8);
+    }
+}
+
+#[test]
+fn what_is_not_bent_passes_flat_to_20_khz() {
+    let [left, _] = through(&mut chain_of("saturator", &[("drive_db", 0.0), ("type", 3.0)]), &impulse(400));
+    for frequency_hz in [20.0, 1_000.0, 5_000.0, 10_000.0, 15_000.0, 19_000.0, 20_000.0] {
+        // A straight line between frames under a triangle weighs them by 1/6, 4/6 and 1/6.
+        let expected = db((2.0 + (TAU * frequency_hz / 384_000.0).cos()) / 3.0);
+        check(&format!("{frequency_hz} Hz, dB"), response_db(&left, frequency_hz), expected, 0.01);
+    }
+}
+
+#[test]
+fn dry_and_wet_meet() {
+    let input = noise(0.1, 2_000);
+    let dry = through(&mut chain_of("saturator", &[("mix", 0.0)]), &input);
+    assert_eq!(dry[0][LATENCY_FRAMES..], input[0][..2_000 - LATENCY_FRAMES]);
+    // Straight up to 1: half dry and half wet is a delay, with no comb.
+    let parameters = [("mix", 0.5), ("drive_db", 0.0), ("type", 3.0)];
+    let [half, _] = through(&mut chain_of("saturator", &parameters), &impulse(400));
+    for frequency_hz in [100.0, 3_000.0, 12_000.0, 18_000.0] {
+        check(&format!("{frequency_hz} Hz, dB"), response_db(&half, frequency_hz), 0.0, 0.08);
+    }
+}
+
+#[test]
+fn a_bias_leaves_no_constant() {
+    let mut chain = chain_of("saturator", &[("bias", 0.5), ("drive_db", 24.0)]);
+    let [left, _] = through(&mut chain, &sine(500.0, 0.5, 96_000));
+    let mean: f64 = left[48_000..].iter().map(|value| f64::from(*value)).sum::<f64>() / 48_000.0;
+    println!("mean {:.1} dBFS", db(mean));
+    assert!(mean.abs() < 1e-4);
+    // And silence stays silent.
+    let silent = through(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
+    assert!(peak(&silent[0]) < 1e-7);
+}
+
+fn set(chain: &mut Chain, id: &str, value: f64) {
+    chain.set(0, effect_kind("saturator").unwrap().parameter_place(id).unwrap(), value);
+}
+
+#[test]
+fn changes_do_not_click() {
+    // A tone whose harmonics end far below 6 kHz: what is there after a change is a click.
+    let mut chain = chain_of("saturator", &[("drive_db", 0.0)]);
+    let [mut left, mut right] = sine(60.0, 0.25, 96_000);
+    for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
+        set(&mut chain, "type", (number % 5) as f64);
+        set(&mut chain, "bias", 0.1 * (number % 3) as f64);
+        chain.process(left, right, &[]);
+    }
+    let mut listener = chain_of(
+        "equalizer",
+        &[("low_cut_on", 1.0), ("low_cut_frequency_hz", 6_000.0), ("low_cut_slope", 2.0)],
+    );
+    listener.process(&mut left, &mut right, &[]);
+    let click_db = db(peak(&left[480..]));
+    println!("loudest click: {click_db:.1} dBFS");
+    assert!(click_db < -66.0);
+}
+
+#[test]
+fn it_wakes_up_from_silence() {
+    for kind in TYPES {
+        let parameters = [("type", place_of(kind))];
+        let start = 9_000;
+        let mut input = noise(0.5, 12_000);
+        input.iter_mut().for_each(|side| side[1_000..start].fill(0.0));
+        let whole = through(&mut chain_of("saturator", &parameters), &input);
+        let mut fresh = chain_of("saturator", &parameters);
+        fresh.reset(start as u64);
+        let later = through(&mut fresh, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
+        let difference =
+            whole[0][start..].iter().zip(&later[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        println!("{kind}: {difference:e} off");
+        // What removes the constant of a tube remembers a little longer.
+        assert!(difference < if kind == "tube" { 1e-3 } else { 1e-9 });
+    }
+}

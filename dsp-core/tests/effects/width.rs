@@ -1,0 +1,70 @@
+//! Width by middle and sides.
+
+use crate::measure::{chain_of, check, db, impulse, noise, response_db, through};
+
+#[test]
+fn outputs_are_middle_and_sides() {
+    let input = noise(0.5, 1_000);
+    for width in [0.0, 0.5, 1.3, 2.0] {
+        let [left, right] = through(&mut chain_of("width", &[("width", width)]), &input);
+        for frame in 0..1_000 {
+            let (l, r) = (f64::from(input[0][frame]), f64::from(input[1][frame]));
+            let (middle, side) = ((l + r) / 2.0, (l - r) / 2.0);
+            assert!((f64::from(left[frame]) - (middle + width * side)).abs() < 1e-7, "width {width}");
+            assert!((f64::from(right[frame]) - (middle - width * side)).abs() < 1e-7, "width {width}");
+        }
+    }
+}
+
+#[test]
+fn a_mono_listener_hears_no_difference() {
+    let input = noise(0.5, 48_000);
+    for parameters in [
+        &[("width", 0.0)][..],
+        &[("width", 2.0)],
+        &[("width", 1.5), ("mono_below_on", 1.0), ("mono_below_hz", 300.0)],
+    ] {
+        let [left, right] = through(&mut chain_of("width", parameters), &input);
+        let worst = (0..48_000)
+            .map(|frame| (left[frame] + right[frame] - (input[0][frame] + input[1][frame])).abs())
+            .fold(0.0, f32::max);
+        println!("{parameters:?}: the sum differs by {:.1} dBFS", db(f64::from(worst)));
+        assert!(worst < 3e-7, "{parameters:?}: {worst}");
+    }
+}
+
+#[test]
+fn natural_width_changes_no_bit() {
+    let input = noise(1.0, 1_000);
+    assert_eq!(through(&mut chain_of("width", &[]), &input), input);
+}
+
+#[test]
+fn lows_become_mono() {
+    // Something on the sides only: what comes out is the filter.
+    let [left, right] = impulse(1 << 15);
+    let input = [left, right.into_iter().map(|value| -value).collect()];
+    let parameters = [("mono_below_on", 1.0), ("mono_below_hz", 200.0), ("width", 1.0)];
+    let [left, right] = through(&mut chain_of("width", &parameters), &input);
+    assert!(left.iter().zip(&right).all(|(left, right)| *left == -*right));
+    for frequency_hz in [50.0, 100.0, 200.0, 400.0, 2_000.0] {
+        let ratio: f64 = (std::f64::consts::PI * 200.0 / 48_000.0).tan()
+            / (std::f64::consts::PI * frequency_hz / 48_000.0).tan();
+        let expected = -10.0 * (1.0 + ratio.powi(8)).log10();
+        check(&format!("sides at {frequency_hz} Hz, dB"), response_db(&left, frequency_hz), expected, 0.02);
+    }
+}
+
+#[test]
+fn moving_the_width_does_not_click() {
+    let mut chain = chain_of("width", &[]);
+    let mut left = vec![0.25; 9_600];
+    let mut right = vec![-0.25; 9_600];
+    for (number, (left, right)) in left.chunks_mut(2_400).zip(right.chunks_mut(2_400)).enumerate() {
+        chain.set(0, 0, if number % 2 == 0 { 2.0 } else { 0.0 });
+        chain.process(left, right, &[]);
+    }
+    // A way of 2 in 20 ms.
+    let most = 0.25 * 2.0 / 960.0 * 1.01;
+    assert!(left.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= most));
+}

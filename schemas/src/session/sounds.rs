@@ -1,0 +1,82 @@
+//! Where the engine will find what a project names, and what it will not.
+
+/// Where a piece of audio is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AudioPlace {
+    /// Audio slot of the session.
+    pub slot: u32,
+    /// Length in frames at the session's sample rate.
+    pub frames: u64,
+    /// Sample rate of the file in hertz: items count their frames by it.
+    pub file_rate_hz: u32,
+}
+
+/// Knows where the caller will put what a project names.
+pub trait Sounds {
+    /// Slot of the bank of a soundfont id (`None` is the default bank), or `None` where there is no such
+    /// bank: its tracks play no notes.
+    fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32>;
+
+    /// Where the audio of a file of the service is, or `None` where there is none: its items are silent.
+    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace>;
+}
+
+/// Banks alone.
+pub(super) struct Banks<F>(pub(super) F);
+
+impl<F: FnMut(Option<&str>) -> Option<u32>> Sounds for Banks<F> {
+    fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
+        self.0(soundfont_id)
+    }
+
+    fn audio(&mut self, _server_file_id: &str) -> Option<AudioPlace> {
+        None
+    }
+}
+
+/// Something of a project that is not part of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// JSON pointer (RFC 6901) to it.
+    pub pointer: String,
+    /// Why.
+    pub reason: LeftOutReason,
+}
+
+/// Why something is not part of a session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LeftOutReason {
+    /// A plugin, which the engine does not run.
+    #[error("plugins are not part of what the engine plays")]
+    Plugin,
+    /// A built-in effect that this version does not have.
+    #[error("there is no built-in effect \"{name}\"")]
+    UnknownEffect {
+        /// What the project calls it.
+        name: String,
+    },
+    /// A parameter that its effect does not have.
+    #[error("the effect has no parameter \"{id}\"")]
+    UnknownParameter {
+        /// What the project calls it.
+        id: String,
+    },
+    /// A value that its parameter cannot have, such as the name of a choice that is none of its choices.
+    #[error("the parameter has no such value")]
+    Value,
+    /// An automation of something that is not there.
+    #[error("there is nothing that goes by \"{target}\"")]
+    UnknownTarget {
+        /// What the project calls it.
+        target: String,
+    },
+    /// The id of a track that is not there.
+    #[error("there is no track \"{id}\"")]
+    UnknownTrack {
+        /// The id.
+        id: String,
+    },
+    /// Audio that the caller does not have.
+    #[error("its audio is not there")]
+    Audio,
+}

@@ -1,0 +1,171 @@
+//! Effects, ways, automation and audio of a project.
+
+use dsp_core::effects::effect_kind;
+use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, TempoChange};
+use serde_json::json;
+
+use super::*;
+
+/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count by its own 24 kHz.
+struct Files;
+
+impl Sounds for Files {
+    fn bank_slot(&mut self, _soundfont_id: Option<&str>) -> Option<u32> {
+        None
+    }
+
+    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+        (server_file_id == "f").then_some(AudioPlace { slot: 4, frames: 96_000, file_rate_hz: 24_000 })
+    }
+}
+
+fn compiled(document: Value) -> (Session, Vec<(String, String)>) {
+    let mut whole = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    whole.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
+    let project: Project = serde_json::from_value(whole).expect("a project");
+    let Compiled { session, left_out } = compile(&project, 48_000, &mut Files).expect("a session");
+    (session, left_out.into_iter().map(|one| (one.pointer, one.reason.to_string())).collect())
+}
+
+fn utility(id: &str, params: Value) -> Value {
+    json!({"id": id, "type": "builtin", "name": "utility", "params": params})
+}
+
+#[test]
+fn effects_come_with_their_values_and_what_is_unknown_is_said() {
+    let params = json!({"gain_db": -6, "invert_left": true, "invert_right": 1, "channels": "Mono",
+                        "gone/by": 3, "balance": "left"});
+    let (session, left_out) = compiled(json!({
+        "tracks": [{"id": "t", "kind": "instrument", "bypass": true, "effects": [
+            {"id": "v", "type": "vst3", "plugin_id": "x"},
+            {"id": "n", "type": "builtin", "name": "no such effect"},
+            utility("u", params),
+            {"id": "s", "type": "builtin", "name": "utility", "bypass": true, "side_chain": "b", "impulse": "f",
+             "params": {"gain_db": 1e9, "channels": "Quadrophonic"}},
+        ]}, {"id": "b", "kind": "bus"}],
+        "master": {"effects": [utility("m", json!({"channels": 2}))]},
+    }));
+    let track = &session.tracks[0];
+    assert!(track.bypass);
+    let values: Vec<(&str, &[f64])> =
+        track.effects.iter().map(|effect| (&*effect.id, &*effect.values)).collect();
+    let kind = effect_kind("utility").expect("the effect");
+    let place = |id| kind.parameter_place(id).expect("the parameter");
+    assert_eq!((values[0].0, values.len()), ("u", 2));
+    for (id, value) in
+        [("gain_db", -6.0), ("invert_left", 1.0), ("invert_right", 1.0), ("channels", 4.0), ("balance", 0.0)]
+    {
+        assert_eq!(values[0].1[place(id)], value, "{id}");
+    }
+    assert_eq!(values[1].1[place("gain_db")], 36.0);
+    let last = &track.effects[1];
+    assert_eq!((last.bypass, last.side_chain, last.impulse), (true, Some(1), Some(4)));
+    assert_eq!(session.master_effects[0].values[place("channels")], 2.0);
+    let expected = [
+        ("/tracks/0/effects/0", "plugins are not part of what the engine plays"),
+        ("/tracks/0/effects/1", "there is no built-in effect \"no such effect\""),
+        ("/tracks/0/effects/2/params/balance", "the parameter has no such value"),
+        ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
+        ("/tracks/0/effects/3/params/channels", "the parameter has no such value"),
+    ];
+    assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn ways_lead_to_places() {
+    let (session, left_out) = compiled(json!({"tracks": [
+        {"id": "g", "kind": "group"},
+        {"id": "t", "kind": "instrument", "output": "g", "sends": [
+            {"to": "gone"}, {"to": "b", "level_db": -144, "pre_fader": true}, {"to": "b"}]},
+        {"id": "b", "kind": "bus", "output": null},
+    ]}));
+    assert_eq!(session.tracks.iter().map(|track| track.output).collect::<Vec<_>>(), [None, Some(0), None]);
+    let send = |gain, pre_fader| SendSettings { to: 2, gain, pre_fader };
+    assert_eq!(session.tracks[1].sends, [send(0.0, true), send(1.0, false)]);
+    let expected = ("/tracks/1/sends/0/to".to_owned(), "there is no track \"gone\"".to_owned());
+    assert_eq!(left_out, [expected]);
+}
+
+#[test]
+fn automation_finds_what_it_moves() {
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 960, "value": 2}]});
+    let targets =
+        ["volume_db", "pan", "send/b", "send/gain_db", "a/b/balance", "send/none", "x/gain_db", "mute"];
+    let (session, left_out) = compiled(json!({
+        "tracks": [
+            {"id": "t", "kind": "instrument", "sends": [{"to": "gone"}, {"to": "b"}],
+             "effects": [utility("send", json!({})), utility("a/b", json!({}))],
+             "automation": targets.map(lane)},
+            {"id": "b", "kind": "bus"},
+        ],
+        "master": {"automation": [{"target": "volume_db", "points": [
+            {"tick": 0, "value": -6, "curve": "step"}, {"tick": 1, "value": 0, "curve": 0.5}, {"tick": 2, "value": 1}]}]},
+    }));
+    let found: Vec<AutomationTarget> = session.tracks[0].automation.iter().map(|lane| lane.target).collect();
+    let effect = |effect, parameter| AutomationTarget::Effect { effect, parameter };
+    use AutomationTarget::{Pan, Send, Volume};
+    assert_eq!(found, [Volume, Pan, Send(0), effect(0, 0), effect(1, 1)]);
+    assert_eq!(session.tracks[0].automation[0].points[0].frame, 24_000);
+    let pointers: Vec<&str> = left_out.iter().map(|(pointer, _)| &**pointer).collect();
+    let lanes = [5, 6, 7].map(|place| format!("/tracks/0/automation/{place}"));
+    assert_eq!(pointers, ["/tracks/0/sends/0/to", &lanes[0], &lanes[1], &lanes[2]]);
+    let curves: Vec<Curve> = session.master_automation[0].points.iter().map(|point| point.curve).collect();
+    assert_eq!(curves, [Curve::Step, Curve::Arc(0.5), Curve::Linear]);
+}
+
+#[test]
+fn audio_items_become_clips_at_the_rate_of_the_session() {
+    let item = |id: &str, more: Value| {
+        let mut item = json!({"type": "audio", "id": id, "start_tick": 960, "source": {}});
+        item.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        item
+    };
+    let (session, left_out) = compiled(json!({"tracks": [{"id": "t", "kind": "audio", "items": [
+        item("1", json!({"source": {"server_file_id": "f"}, "offset_frames": 12_000, "gain_db": -144})),
+        item("2", json!({"server_file_id": "f", "length_frames": 100_000, "loop": true,
+                         "fades": {"in_frames": 10, "out_frames": 20}})),
+        item("3", json!({"server_file_id": "gone", "length_frames": 1})),
+    ]}]}));
+    let clip = Clip {
+        frame: 24_000,
+        offset_frames: 24_000,
+        length_frames: 72_000,
+        gain: 0.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 4,
+    };
+    let looped = Clip {
+        offset_frames: 0,
+        length_frames: 200_000,
+        gain: 1.0,
+        fade_in_frames: 20,
+        fade_out_frames: 40,
+        looped: true,
+        ..clip
+    };
+    assert_eq!(session.tracks[0].clips, [clip, looped]);
+    assert_eq!(session.length_frames, 224_000);
+    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "its audio is not there".to_owned())]);
+}
+
+#[test]
+fn the_files_of_a_project_are_listed_once() {
+    let project = project(json!([
+        {"id": "t", "kind": "audio", "items": [
+            {"type": "audio", "id": "1", "start_tick": 0, "source": {"server_file_id": "a"}, "server_file_id": "x"},
+            {"type": "audio", "id": "2", "start_tick": 0, "source": {}, "server_file_id": "b"},
+            {"type": "audio", "id": "3", "start_tick": 0, "source": {}},
+        ], "effects": [{"id": "c", "type": "builtin", "name": "convolution", "impulse": "a"},
+                       {"id": "d", "type": "builtin", "name": "convolution", "impulse": "c"}]},
+    ]));
+    assert_eq!(files_used(&project), ["a", "b", "c"]);
+}
+
+#[test]
+fn tempo_changes_are_counted_in_frames_and_beats() {
+    let (session, _) = compiled(json!({"tempo_map": [{"tick": 0, "bpm": 120}, {"tick": 1440, "bpm": 60}]}));
+    let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
+    assert_eq!(session.tempo, [change(0, 120.0, 0.0), change(36_000, 60.0, 1.5)]);
+}
