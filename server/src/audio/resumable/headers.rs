@@ -122,7 +122,7 @@ impl Checksum {
     }
 
     /// Whether the bytes were those that were meant.
-    pub(super) fn is_right(self) -> bool {
+    pub(super) fn matches(self) -> bool {
         match self.hash {
             Hash::Sha1(hash) => hash.finalize()[..] == self.expected,
             Hash::Sha256(hash) => hash.finalize()[..] == self.expected,

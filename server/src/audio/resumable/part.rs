@@ -110,7 +110,7 @@ impl Part<'_> {
                 self.count()?;
             }
         }
-        match checksum.is_none_or(Checksum::is_right) {
+        match checksum.is_none_or(Checksum::matches) {
             true => Ok(()),
             false => Err(ApiError::ChecksumMismatch),
         }
