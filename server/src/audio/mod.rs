@@ -19,11 +19,14 @@ mod measure;
 mod peaks;
 mod peaks_file;
 mod queries;
+mod recordings;
 mod reference;
 mod renditions;
 mod resumable;
 mod store;
 mod upload;
+
+pub(crate) use recordings::recording;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

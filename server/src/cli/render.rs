@@ -128,7 +128,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         !interrupted.load(Ordering::Relaxed)
     };
     let destination = BufWriter::new(output.temporary.as_file());
-    let rendered = render(&project, &options, |_| Ok(Some(bank.clone())), destination, &mut observer);
+    let rendered =
+        render(&project, &options, &mut |_: Option<&str>| Ok(Some(bank.clone())), destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
         RenderError::Cancelled => {
@@ -299,6 +300,9 @@ fn print(printed: &Printed, json: bool) -> anyhow::Result<()> {
     writeln!(out, "  peak         {:.6}, {} samples clipped", receipt.peak, receipt.clipped_samples)?;
     if !receipt.silent_tracks.is_empty() {
         writeln!(out, "  silent       {}", receipt.silent_tracks.join(", "))?;
+    }
+    for one in &receipt.left_out {
+        writeln!(out, "  left out     {}: {}", one.pointer, one.reason)?;
     }
     writeln!(out, "  pcm sha256   {}", receipt.pcm_sha256)?;
     Ok(())

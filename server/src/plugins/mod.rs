@@ -76,7 +76,7 @@ impl From<RenderError> for ApiError {
         use dsp_core::wav::WavError;
         let code = match &error {
             RenderError::Session(_) | RenderError::Mixer(_) | RenderError::Synth(_) => "not_playable",
-            RenderError::Loudness(_) => "not_playable",
+            RenderError::Loudness(_) | RenderError::Resample(_) => "not_playable",
             RenderError::Bank { .. } => "soundfont_unusable",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
             RenderError::NoSoundFont => return soundfonts::no_soundfont(),

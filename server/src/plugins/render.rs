@@ -1,25 +1,32 @@
 //! `POST /plugins/render`: a project to an audio file.
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use dsp_core::soundfont::Bank;
 use schemas::Project;
+use schemas::session::files_used;
 use serde::Serialize;
 use serde_json::Value;
+use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::render_request::{RenderQuery, RenderRequest, RenderSettings};
 use super::renders::{RenderFile, audio_url};
 use super::soundfonts::Snapshot;
 use super::{Caller, renders};
+use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
 use crate::projects;
+use crate::rendering::banks::BankCache;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
+use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{Observer, RenderError};
 use crate::state::AppState;
 use crate::tasks::StartedTask;
@@ -67,9 +74,10 @@ pub(super) async fn render(
     let snapshot = state.sound.catalogue.current().await?;
     let work_state = state.clone();
     let owner_id = user.id.clone();
+    let runtime = Handle::current();
     let work = move |observer: Observer<'_>| -> ApiResult<RenderAnswer> {
         let job = RenderJob::new(source, &settings)?;
-        job.run(&work_state, &owner_id, &snapshot, &settings, observer)
+        job.run(&work_state, &runtime, &owner_id, &snapshot, &settings, observer)
     };
     if query.asynchronous {
         let task_id = state
@@ -152,6 +160,7 @@ impl RenderJob {
     fn run(
         self,
         state: &AppState,
+        runtime: &Handle,
         owner_id: &str,
         snapshot: &Snapshot,
         settings: &RenderSettings,
@@ -160,16 +169,14 @@ impl RenderJob {
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id)?;
         let mut writer = state.blobs.writer(&file.audio)?;
-        let mut soundfonts = Vec::new();
-        let bank = |id: Option<&str>| -> Result<_, RenderError> {
-            let (bank, chosen) = snapshot.open(&state.sound.banks, id)?.ok_or(RenderError::NoSoundFont)?;
-            let id = chosen.soundfont.summary.soundfont_id;
-            if !soundfonts.contains(&id) {
-                soundfonts.push(id);
-            }
-            Ok(Some(bank))
+        let mut sources = ProjectSources {
+            snapshot,
+            banks: &state.sound.banks,
+            soundfonts: Vec::new(),
+            recordings: recordings(state, runtime, owner_id, &self.project)?,
         };
-        let report = mix::render(&self.project, &self.options, bank, &mut writer, observer)?;
+        let report = mix::render(&self.project, &self.options, &mut sources, &mut writer, observer)?;
+        let soundfonts = sources.soundfonts;
         writer.finish()?;
         let answer = RenderAnswer {
             audio_url: audio_url(&render_id),
@@ -194,4 +201,45 @@ impl RenderJob {
         renders::keep_newest(&state.blobs, owner_id)?;
         Ok(answer)
     }
+}
+
+/// What the service has for a project.
+struct ProjectSources<'a> {
+    snapshot: &'a Snapshot,
+    banks: &'a BankCache,
+    /// Ids of the banks that were opened.
+    soundfonts: Vec<String>,
+    recordings: HashMap<String, Recording>,
+}
+
+impl Sources for ProjectSources<'_> {
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError> {
+        let (bank, chosen) = self.snapshot.open(self.banks, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
+        let id = chosen.soundfont.summary.soundfont_id;
+        if !self.soundfonts.contains(&id) {
+            self.soundfonts.push(id);
+        }
+        Ok(Some(bank))
+    }
+
+    fn recording(&mut self, server_file_id: &str) -> Option<Recording> {
+        self.recordings.get(server_file_id).cloned()
+    }
+}
+
+/// The recordings of a project that its owner has. Blocks.
+fn recordings(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    project: &Project,
+) -> ApiResult<HashMap<String, Recording>> {
+    let mut recordings = HashMap::new();
+    for id in files_used(project) {
+        let opening = audio::recording(state, owner_id, &id, project.sample_rate_hz);
+        if let Some(recording) = runtime.block_on(opening)? {
+            recordings.insert(id, recording);
+        }
+    }
+    Ok(recordings)
 }

@@ -31,14 +31,22 @@ pub(crate) fn map(path: &Path, max_bytes: u64) -> io::Result<Bytes> {
         let detail = format!("it has {} bytes; at most {max_bytes} are read", facts.len());
         return Err(io::Error::new(ErrorKind::FileTooLarge, detail));
     }
-    if facts.len() == 0 {
+    map_file(&file)
+}
+
+/// Maps all of a plain file.
+///
+/// # Errors
+/// It cannot be mapped.
+pub(crate) fn map_file(file: &File) -> io::Result<Bytes> {
+    if file.metadata()?.len() == 0 {
         // There is no map of nothing.
         return Ok(Arc::new(Vec::new()));
     }
     // SAFETY: the map is only read. Other processes could change the file under it. A change of its
-    // content is a change of sound: banks are checked at every access, never trusted. A file that is
+    // content is a change of sound: what is mapped is checked at every access, never trusted. A file that is
     // cut short is what the module's text warns of.
-    let map = unsafe { memmap2::Mmap::map(&file) }?;
+    let map = unsafe { memmap2::Mmap::map(file) }?;
     Ok(Arc::new(map))
 }
 

@@ -7,10 +7,12 @@
 
 pub mod banks;
 pub mod crew;
+mod delivery;
 mod measure;
 pub(crate) mod memory;
 pub mod mix;
 pub mod receipt;
+pub mod sources;
 pub mod track;
 
 use dsp_core::session::MixerError;
@@ -39,6 +41,9 @@ pub enum RenderError {
     /// The loudness meter does not know the sample rate.
     #[error(transparent)]
     Loudness(#[from] dsp_core::loudness::LoudnessError),
+    /// The engine's rate does not become the file's.
+    #[error(transparent)]
+    Resample(#[from] dsp_core::resample::ResampleError),
     /// The file could not be written.
     #[error(transparent)]
     Wav(#[from] WavError),

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::ENGINE_VERSION;
-use super::mix::{MixOptions, MixReport};
+use super::mix::{LeftOutOfRender, MixOptions, MixReport};
 
 /// How samples stand in an exported file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -39,6 +39,8 @@ pub struct Receipt {
     pub clipped_samples: u64,
     /// Ids of tracks that should have been heard and were not.
     pub silent_tracks: Vec<String>,
+    /// What the engine does not play of the project: plugins, effects of other versions, audio that is gone.
+    pub left_out: Vec<LeftOutOfRender>,
     /// Version of the engine.
     pub engine_version: &'static str,
     /// SHA-256 of the project document, in hexadecimal.
@@ -94,11 +96,12 @@ pub fn receipt(
         peak: f64::from(report.measured.peak),
         clipped_samples: report.clipped_samples,
         silent_tracks: report.silent_tracks.clone(),
+        left_out: report.left_out.clone(),
         engine_version: ENGINE_VERSION,
         project_sha256: format!("{:x}", Sha256::digest(document.to_string().as_bytes())),
         pcm_sha256: report.measured.pcm_sha256.clone(),
         frames: report.measured.frames,
-        song_secs: report.song_frames as f64 / f64::from(options.sample_rate_hz),
+        song_secs: report.song_secs,
         settings: ReceiptSettings {
             sample_rate_hz: options.sample_rate_hz,
             bit_depth,

@@ -8,7 +8,7 @@ use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 
-use super::mix::prepare;
+use super::sources::prepare;
 use super::{CHANNELS, Observer, RenderError, check_length};
 
 /// Blocks between two reports to the observer.

@@ -1,6 +1,7 @@
 //! Audio through the real router, with a real decoder.
 
 mod analysis;
+mod exports;
 mod files;
 mod peaks;
 mod resumable;

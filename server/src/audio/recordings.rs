@@ -1,0 +1,30 @@
+//! Audio files as the engine plays them.
+
+use std::ops::Range;
+
+use dsp_core::session::Audio;
+
+use super::float_wav::HEADER_BYTES;
+use super::{renditions, store};
+use crate::error::{ApiError, ApiResult};
+use crate::rendering::memory;
+use crate::rendering::sources::Recording;
+use crate::state::AppState;
+
+/// The samples of a user's file at a rate, or `None` where the user has no such file: the very samples that the
+/// page gets.
+pub(crate) async fn recording(
+    state: &AppState,
+    owner_id: &str,
+    id: &str,
+    rate_hz: u32,
+) -> ApiResult<Option<Recording>> {
+    let Some(found) = store::by_id(&state.db, owner_id, id).await? else { return Ok(None) };
+    let file = renditions::open(state, owner_id, &found, rate_hz).await?;
+    let report = &found.content.report;
+    let channels = report.channels;
+    let bytes = tokio::task::spawn_blocking(move || memory::map_file(&file)).await??;
+    let data: Range<usize> = HEADER_BYTES as usize..(*bytes).as_ref().len();
+    let audio = Audio::from_shared(bytes, data, channels as u16).map_err(ApiError::internal)?;
+    Ok(Some(Recording { audio, file_rate_hz: report.sample_rate_hz }))
+}

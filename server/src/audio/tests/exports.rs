@@ -1,0 +1,92 @@
+//! Recordings in exports: what was uploaded comes out, to the bit.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{LIST, get, uploaded};
+use crate::audio::sounds::{float_wav, sine_wav};
+use crate::test_app::TestApp;
+
+/// A project of one clip that begins half a second into the song.
+fn song(file_id: &Value) -> Value {
+    json!({"schema_version": 1, "project_id": "song", "tracks": [{"id": "t", "kind": "audio", "items": [
+        {"type": "audio", "id": "clip", "start_tick": 960, "source": {"server_file_id": file_id}}]}]})
+}
+
+async fn export(app: &TestApp, project: &Value, rate_hz: u32) -> (Value, Vec<f32>) {
+    let request = json!({"project": project, "bit_depth": "float32", "sample_rate_hz": rate_hz});
+    let answer = app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await.expect(200);
+    let file = app.local(Method::GET, answer["audio_url"].as_str().expect("an address")).send().await;
+    let mut reader = hound::WavReader::new(&file.bytes[..]).expect("a WAV file");
+    assert_eq!((reader.spec().channels, reader.spec().sample_rate), (2, rate_hz));
+    let samples = reader.samples::<f32>().collect::<Result<_, _>>().expect("samples");
+    (answer, samples)
+}
+
+/// Interleaved stereo that is not the same on both sides.
+fn ramp(frames: usize) -> Vec<f32> {
+    (0..frames).flat_map(|frame| [0.25 - frame as f32 / 20_000.0, (frame % 97) as f32 / 400.0]).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clip_comes_out_to_the_bit() {
+    let app = TestApp::start().await;
+    let sound = ramp(2_400);
+    let file = uploaded(&app, "ramp.wav", &float_wav(2, 48_000, &sound)).await;
+    let (answer, samples) = export(&app, &song(&file["id"]), 48_000).await;
+    assert_eq!(
+        (&answer["receipt"]["silent_tracks"], &answer["receipt"]["left_out"]),
+        (&json!([]), &json!([]))
+    );
+    assert_eq!(answer["receipt"]["song_secs"], 0.55);
+    let (before, rest) = samples.split_at(2 * 24_000);
+    let (heard, after) = rest.split_at(sound.len());
+    assert!(before.iter().chain(after).all(|sample| *sample == 0.0));
+    assert!(heard == sound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_another_rate_is_what_the_page_gets() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "sine.wav", &sine_wav(440.0, 44_100, 0.25)).await;
+    let path = format!("{LIST}/{}/file?format=wav32f&sample_rate_hz=48000", file["id"].as_str().unwrap());
+    let page = get(&app, &path).await;
+    let expected: Vec<f32> =
+        hound::WavReader::new(&page.bytes[..]).unwrap().samples().collect::<Result<_, _>>().unwrap();
+    assert_eq!(expected.len(), 12_000);
+    let (_, samples) = export(&app, &song(&file["id"]), 48_000).await;
+    for (frame, value) in expected.iter().enumerate() {
+        let place = 2 * (24_000 + frame);
+        assert_eq!((samples[place], samples[place + 1]), (*value, *value), "frame {frame}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_another_rate_than_the_projects_is_converted_after_the_mix() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "sine.wav", &sine_wav(1_000.0, 48_000, 1.0)).await;
+    let (answer, samples) = export(&app, &song(&file["id"]), 44_100).await;
+    assert_eq!(answer["receipt"]["song_secs"], 1.5);
+    assert!((answer["duration_secs"].as_f64().unwrap() - 1.6).abs() < 0.01, "{answer}");
+    // The middle of the sine, away from its abrupt ends, where it should be in time.
+    let worst = (36_000..60_000)
+        .map(|frame| {
+            let secs = f64::from(frame) / 44_100.0 - 0.5;
+            let expected = 0.5 * (std::f64::consts::TAU * 1_000.0 * secs).sin();
+            (f64::from(samples[2 * frame as usize]) - expected).abs()
+        })
+        .fold(0.0, f64::max);
+    assert!(worst < 1e-6, "{worst:e} off");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_there_is_said() {
+    let app = TestApp::start().await;
+    let (answer, samples) = export(&app, &song(&json!("gone")), 48_000).await;
+    assert!(samples.iter().all(|sample| *sample == 0.0));
+    assert_eq!(answer["receipt"]["silent_tracks"], json!(["t"]));
+    assert_eq!(
+        answer["receipt"]["left_out"],
+        json!([{"pointer": "/tracks/0/items/0", "reason": "its audio is not there"}])
+    );
+}
