@@ -13,6 +13,7 @@ pub(crate) mod child;
 mod mp4_edit;
 mod program;
 mod reader;
+mod speakers;
 
 use std::path::PathBuf;
 

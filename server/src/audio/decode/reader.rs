@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dsp_core::downmix::{Downmix, Speaker};
-use symphonia::core::audio::{AudioSpec, ChannelLabel, Channels, Position};
+use dsp_core::downmix::Downmix;
+use symphonia::core::audio::AudioSpec;
 use symphonia::core::codecs::audio::{AudioDecoder, AudioDecoderOptions};
 use symphonia::core::errors::Error;
 use symphonia::core::formats::probe::Hint;
@@ -16,6 +16,7 @@ use symphonia::core::io::{MediaSource, MediaSourceStream};
 use symphonia::core::meta::MetadataOptions;
 
 use super::mp4_edit::{self, Edit};
+use super::speakers::speakers;
 use super::{Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
 use crate::audio::float_wav::{self, FloatWavWriter};
 use crate::audio::peaks_file::PeaksWriter;
@@ -343,62 +344,6 @@ impl Sink {
             warnings,
         })
     }
-}
-
-/// Where the channels are heard from, in the order of their samples.
-fn speakers(channels: &Channels) -> Vec<Speaker> {
-    match channels {
-        Channels::Positioned(positions) => positions.iter().map(speaker).collect(),
-        Channels::Custom(labels)
-            if labels.iter().all(|label| matches!(label, ChannelLabel::Positioned(_))) =>
-        {
-            labels
-                .iter()
-                .map(|label| match label {
-                    ChannelLabel::Positioned(position) => speaker(*position),
-                    _ => Speaker::LowFrequency,
-                })
-                .collect()
-        }
-        other => Speaker::usual(other.count()),
-    }
-}
-
-fn speaker(position: Position) -> Speaker {
-    const FRONT_LEFT: Position = Position::FRONT_LEFT
-        .union(Position::FRONT_LEFT_CENTER)
-        .union(Position::FRONT_LEFT_WIDE)
-        .union(Position::TOP_FRONT_LEFT)
-        .union(Position::BOTTOM_FRONT_LEFT);
-    const FRONT_RIGHT: Position = Position::FRONT_RIGHT
-        .union(Position::FRONT_RIGHT_CENTER)
-        .union(Position::FRONT_RIGHT_WIDE)
-        .union(Position::TOP_FRONT_RIGHT)
-        .union(Position::BOTTOM_FRONT_RIGHT);
-    const FRONT_CENTER: Position =
-        Position::FRONT_CENTER.union(Position::TOP_FRONT_CENTER).union(Position::BOTTOM_FRONT_CENTER);
-    const LEFT: Position = Position::REAR_LEFT
-        .union(Position::SIDE_LEFT)
-        .union(Position::TOP_REAR_LEFT)
-        .union(Position::TOP_SIDE_LEFT);
-    const RIGHT: Position = Position::REAR_RIGHT
-        .union(Position::SIDE_RIGHT)
-        .union(Position::TOP_REAR_RIGHT)
-        .union(Position::TOP_SIDE_RIGHT);
-    const LOW: Position = Position::LFE1.union(Position::LFE2);
-    for (group, speaker) in [
-        (FRONT_LEFT, Speaker::Left),
-        (FRONT_RIGHT, Speaker::Right),
-        (FRONT_CENTER, Speaker::Center),
-        (LEFT, Speaker::SurroundLeft),
-        (RIGHT, Speaker::SurroundRight),
-        (LOW, Speaker::LowFrequency),
-    ] {
-        if group.contains(position) {
-            return speaker;
-        }
-    }
-    Speaker::SurroundCenter
 }
 
 /// The input, which says how far it was read.
