@@ -128,7 +128,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         !interrupted.load(Ordering::Relaxed)
     };
     let destination = BufWriter::new(output.temporary.as_file());
-    let rendered = render(&project, &options, |_| Ok(Some(bank.clone())), destination, &mut observer);
+    let rendered =
+        render(&project, &options, |_| Ok(Some(bank.clone())), |_| Ok(None), destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
         RenderError::Cancelled => {

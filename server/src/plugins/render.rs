@@ -175,7 +175,7 @@ impl RenderJob {
             }
             Ok(Some(bank))
         };
-        let report = mix::render(&self.project, &self.options, bank, &mut writer, observer)?;
+        let report = mix::render(&self.project, &self.options, bank, |_| Ok(None), &mut writer, observer)?;
         writer.finish()?;
         let answer = RenderAnswer {
             audio_url: audio_url(&render_id),

@@ -2,13 +2,13 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use dsp_core::session::{Alone, Crew};
+use dsp_core::session::{Alone, Audio, Crew};
 use dsp_core::wav::SampleFormat;
 use serde_json::json;
 
 use super::banks::{BankCache, open};
 use super::crew::Threads;
-use super::mix::{MixOptions, render, render_session, session};
+use super::mix::{AudioFile, MixOptions, Song, render, render_session};
 use super::{BankProblem, RenderError, check_length};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -41,7 +41,9 @@ fn the_demo_song_sounds_and_is_the_same_every_time() {
             shares.push(share);
             true
         };
-        let report = render(&song(), &OPTIONS, |_| Ok(Some(bank.clone())), &mut file, &mut observer).unwrap();
+        let report =
+            render(&song(), &OPTIONS, |_| Ok(Some(bank.clone())), |_| Ok(None), &mut file, &mut observer)
+                .unwrap();
         (report, file.into_inner())
     };
     let (report, file) = play();
@@ -60,10 +62,10 @@ fn the_demo_song_sounds_and_is_the_same_every_time() {
 #[test]
 fn any_number_of_threads_gives_the_same() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
-    let (session, banks) = session(&song(), 48_000, |_| Ok(Some(bank.clone()))).unwrap();
+    let song = Song::of(&song(), 48_000, |_| Ok(Some(bank.clone())), |_| Ok(None)).unwrap();
     let play = |crew: &dyn Crew| {
         let mut file = Cursor::new(Vec::new());
-        let report = render_session(&session, &banks, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();
+        let report = render_session(&song, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();
         (report.measured.pcm_sha256, file.into_inner())
     };
     let alone = play(&Alone);
@@ -76,10 +78,17 @@ fn any_number_of_threads_gives_the_same() {
 fn a_render_ends_when_nobody_waits_for_it() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let mut calls = 0;
-    let outcome = render(&song(), &OPTIONS, |_| Ok(Some(bank.clone())), Cursor::new(Vec::new()), &mut |_| {
-        calls += 1;
-        calls < 3
-    });
+    let outcome = render(
+        &song(),
+        &OPTIONS,
+        |_| Ok(Some(bank.clone())),
+        |_| Ok(None),
+        Cursor::new(Vec::new()),
+        &mut |_| {
+            calls += 1;
+            calls < 3
+        },
+    );
     assert!(matches!(outcome, Err(RenderError::Cancelled)), "{outcome:?}");
     assert_eq!(calls, 3);
 }
@@ -101,7 +110,8 @@ fn a_bank_is_asked_for_once_and_only_where_notes_are() {
         asked.push(id.unwrap_or("default").to_owned());
         Ok(None)
     };
-    let report = render(&project, &OPTIONS, bank, Cursor::new(Vec::new()), &mut |_| true).unwrap();
+    let report =
+        render(&project, &OPTIONS, bank, |_| Ok(None), Cursor::new(Vec::new()), &mut |_| true).unwrap();
     assert_eq!(asked, ["a", "c"]);
     assert_eq!(report.silent_tracks, ["1", "3", "4"], "without a bank they are silent, and that is said");
 }
@@ -147,4 +157,40 @@ fn what_a_file_cannot_hold_is_refused() {
     assert!(check_length(1_000_000_000, 48_000, SampleFormat::Pcm16).is_ok());
     let error = check_length(1_000_000_000, 48_000, SampleFormat::Float32).unwrap_err().to_string();
     assert_eq!(error, "the song lasts 20833 seconds, and a WAV file of this kind holds at most 11184");
+}
+
+#[test]
+fn audio_is_asked_for_once_and_plays_where_its_items_stand() {
+    let item = |id: &str, file: &str, start_tick: u32| {
+        json!({"type": "audio", "id": id, "start_tick": start_tick, "offset_frames": 50, "length_frames": 100,
+               "source": {"server_file_id": file}})
+    };
+    let project = json!({"schema_version": 1, "project_id": "p", "tracks": [
+        {"id": "voice", "kind": "audio", "items": [item("1", "a", 960), item("2", "a", 1_920), item("3", "b", 0)]},
+        {"id": "late", "kind": "audio", "mute": true, "items": [item("1", "a", 0)]},
+        {"id": "none", "kind": "audio", "volume_db": -144, "items": [item("1", "a", 0)]},
+        {"id": "quiet", "kind": "audio", "items": [item("1", "zeros", 0)]},
+    ]});
+    let project = serde_json::from_value(project).unwrap();
+    let mut asked = Vec::new();
+    // At twice the rate of the file: items count half as many frames.
+    let audio = |id: &str| {
+        asked.push(id.to_owned());
+        let value = if id == "a" { 0.25 } else { 0.0 };
+        let audio = Audio::from_channels(&[value; 48_000], None);
+        Ok((id != "b").then_some(AudioFile { audio, file_rate_hz: 24_000 }))
+    };
+    let mut file = Cursor::new(Vec::new());
+    let options = MixOptions { format: SampleFormat::Float32, tail_secs: 0.0, ..OPTIONS };
+    let report = render(&project, &options, |_| Ok(None), audio, &mut file, &mut |_| true).unwrap();
+    assert_eq!(asked, ["a", "b", "zeros"]);
+    assert_eq!(report.silent_tracks, ["quiet"]);
+    let left_out: Vec<&str> = report.left_out.iter().map(|one| &*one.pointer).collect();
+    assert_eq!(left_out, ["/tracks/0/items/2"]);
+    assert_eq!(report.song_frames, 48_000 + 200);
+    let mut wav = hound::WavReader::new(Cursor::new(file.into_inner())).unwrap();
+    let left: Vec<f32> = wav.samples::<f32>().step_by(2).map(Result::unwrap).collect();
+    let sounding = |frame: &usize| (24_000..24_200).contains(frame) || (48_000..48_200).contains(frame);
+    let expected: Vec<f32> = (0..48_200).map(|frame| if sounding(&frame) { 0.25 } else { 0.0 }).collect();
+    assert!(left == expected, "the clips sound elsewhere");
 }
