@@ -75,11 +75,15 @@ fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     EFFECTS.iter().map(one).collect()
 }
 
-/// Lines for the first continuous parameter of each effect, within the middle of its range.
+/// Lines for the first continuous parameter of each effect, within the middle of its range. Rates are left
+/// out: what swings at a rate that moves stands where all of its past has brought it.
 fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
     let lane_for = |(place, effect): (usize, &EffectSettings)| {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
-        let number = kind.parameters.iter().position(|parameter| parameter.is_continuous())?;
+        let number = kind
+            .parameters
+            .iter()
+            .position(|parameter| parameter.is_continuous() && !parameter.id.starts_with("rate"))?;
         let parameter = &kind.parameters[number];
         let between = |share: f64| parameter.default + (parameter.max - parameter.default) * share;
         let target = AutomationTarget::Effect { effect: place as u32, parameter: number as u32 };
