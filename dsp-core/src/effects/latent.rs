@@ -1,13 +1,16 @@
-//! Effects for tests of what deals with effects: of some latency, and listening to a side-chain.
+//! Effects for tests of what deals with effects: of some latency, listening to a side-chain, telling the time.
 
 use alloc::boxed::Box;
 
-use super::{Effect, EffectConfig, EffectKind};
+use super::{Effect, EffectConfig, EffectKind, MusicalTime};
 use crate::delay::Delay;
 
 /// Latency of the two kinds, in frames.
 pub(crate) const LATENT_FRAMES: usize = 777;
 pub(crate) const LISTENER_FRAMES: usize = 50;
+
+/// All of them.
+pub(super) static KINDS: [&EffectKind; 3] = [&LATENT, &LISTENER, &CLOCK];
 
 /// Delays, and does nothing else.
 pub(super) static LATENT: EffectKind = EffectKind {
@@ -26,6 +29,38 @@ pub(super) static LISTENER: EffectKind = EffectKind {
     has_side_chain: true,
     make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LISTENER_FRAMES), Delay::new(LISTENER_FRAMES)])),
 };
+
+/// Puts out the number of the quarter note, in thousandths.
+pub(super) static CLOCK: EffectKind = EffectKind {
+    id: "test_clock",
+    name: "Clock",
+    parameters: &[],
+    has_side_chain: false,
+    make: |config| Box::new(Clock { beat: 0.0, per_frame: 0.0, rate_hz: f64::from(config.sample_rate_hz) }),
+};
+
+struct Clock {
+    beat: f64,
+    per_frame: f64,
+    rate_hz: f64,
+}
+
+impl Effect for Clock {
+    fn reset(&mut self, _frame: u64) {}
+
+    fn set(&mut self, _parameter: usize, _value: f64, _glide_frames: u32) {}
+
+    fn set_time(&mut self, time: MusicalTime) {
+        (self.beat, self.per_frame) = (time.beat, time.bpm / (60.0 * self.rate_hz));
+    }
+
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+        for (left, right) in left.iter_mut().zip(right) {
+            (*left, *right) = ((self.beat / 1_000.0) as f32, 0.0);
+            self.beat += self.per_frame;
+        }
+    }
+}
 
 struct Latent([Delay; 2]);
 

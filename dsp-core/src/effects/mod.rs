@@ -82,7 +82,7 @@ pub static EFFECTS: &[&EffectKind] = &[
 /// The kind of effect with an id; `None` where there is no such kind.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
     #[cfg(test)]
-    if let Some(kind) = [&latent::LATENT, &latent::LISTENER].into_iter().find(|kind| kind.id == id) {
+    if let Some(kind) = latent::KINDS.into_iter().find(|kind| kind.id == id) {
         return Some(kind);
     }
     EFFECTS.iter().find(|kind| kind.id == id).copied()

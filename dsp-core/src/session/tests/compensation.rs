@@ -153,3 +153,66 @@ fn what_is_automated_moves_with_the_sound_it_belongs_to() {
         assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{what}");
     }
 }
+
+#[test]
+fn effects_are_told_the_time_of_the_sound_that_they_hear() {
+    use super::super::TempoChange;
+    let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
+    let tempo = [change(0, 120.0, 0.0), change(4_801, 60.0, 0.2), change(9_600, 240.0, 0.3)];
+    let beat = |frame: i64| {
+        let last = tempo.iter().rfind(|change| change.frame as i64 <= frame).unwrap_or(&tempo[0]);
+        last.beat + (frame - last.frame as i64) as f64 * last.bpm / (60.0 * 48_000.0)
+    };
+    // In a group that hears a late track: the beat of what it hears, counted below 0 before the start.
+    let mut late = session(vec![noisy("a", 1.0), bus("g")]);
+    late.tracks[0].effects = vec![latent()];
+    late.tracks[0].output = Some(1);
+    late.tracks[1].effects = vec![effect("clock", "test_clock")];
+    late.tempo = tempo.to_vec();
+    for start in [0, 4_800, 9_000] {
+        let mut mixer = mixer(&late);
+        mixer.seek(start);
+        mixer.play();
+        let lag = mixer.latency_frames();
+        let (mut left, mut right) = (vec![0.0; lag + 8_000], vec![0.0; lag + 8_000]);
+        for (left, right) in left.chunks_mut(100).zip(right.chunks_mut(100)) {
+            mixer.process(left, right);
+        }
+        let own_lag = lag - LATENT_FRAMES;
+        for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[own_lag..]) {
+            let difference = f64::from(*value) * 1_000.0 - beat(frame);
+            assert!(difference.abs() < 1e-4, "{value} at {frame} from {start}");
+        }
+    }
+}
+
+#[test]
+fn what_goes_to_the_shared_effects_is_as_late_as_the_track() {
+    let play = |effects: &[EffectSettings]| {
+        let mut session = session(vec![bus("a"), bus("g")]);
+        session.tracks[0].effects = effects.to_vec();
+        session.tracks[0].output = Some(1);
+        session.tracks[1].effects = effects.to_vec();
+        let mut mixer = mixer(&session);
+        mixer.set_takes_input(0, true);
+        mixer.play();
+        let lag = mixer.latency_frames();
+        let [noise, _] = match noise() {
+            AudioSlot::Whole(audio) => audio.channels(),
+            AudioSlot::Streamed { .. } => panic!("is whole"),
+        };
+        let (mut heard, mut right) = (Vec::new(), [0.0; 100]);
+        for block in noise[..10_000].chunks_exact(100) {
+            let input = mixer.track_input(0).expect("takes input");
+            // The chorus swings by the clock of the mix: it is left out.
+            input[..3].iter_mut().for_each(|output| output[..100].copy_from_slice(block));
+            let mut left = [0.0; 100];
+            mixer.process(&mut left, &mut right);
+            heard.extend(left);
+        }
+        heard.split_off(lag)
+    };
+    let (plain, late) = (play(&[]), play(&[latent()]));
+    assert!(peak(&plain) > 0.1);
+    assert!(late[..] == plain[..late.len()], "the room answers at another time");
+}

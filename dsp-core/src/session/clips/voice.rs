@@ -1,0 +1,82 @@
+//! A clip with its source: where its frames come from, and how loud they are.
+
+use super::super::audio::{Audio, AudioSlot};
+use super::{AHEAD_FRAMES, Clip};
+
+/// A clip with its source.
+pub(super) struct Voice {
+    pub(super) clip: Clip,
+    /// Its place among the track's.
+    pub(super) number: usize,
+    /// Frames that sound.
+    pub(super) sounding_frames: u64,
+    /// Frames of the source that it plays, once or again and again.
+    pub(super) region_frames: u64,
+    /// `None` for audio that is handed over.
+    pub(super) audio: Option<Audio>,
+}
+
+impl Voice {
+    /// `None` where nothing would sound.
+    pub(super) fn new(number: usize, clip: &Clip, slots: &[Option<AudioSlot>]) -> Option<Self> {
+        let slot = slots.get(clip.audio_slot as usize)?.as_ref()?;
+        let region_frames = slot.frames().saturating_sub(clip.offset_frames);
+        let sounding_frames =
+            if clip.looped { clip.length_frames } else { clip.length_frames.min(region_frames) };
+        let audio = match slot {
+            AudioSlot::Whole(audio) => Some(audio.clone()),
+            AudioSlot::Streamed { .. } => None,
+        };
+        let sounds = region_frames > 0 && sounding_frames > 0 && clip.gain.is_finite() && clip.gain != 0.0;
+        sounds.then_some(Self { clip: *clip, number, sounding_frames, region_frames, audio })
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.clip.frame.saturating_add(self.sounding_frames)
+    }
+
+    /// From where on it wants audio.
+    pub(super) fn near(&self) -> u64 {
+        self.clip.frame.saturating_sub(AHEAD_FRAMES)
+    }
+
+    /// Where in the source a frame of the clip is, and how many follow on it there.
+    pub(super) fn source(&self, clip_frame: u64) -> (u64, u64) {
+        let into = if self.clip.looped { clip_frame % self.region_frames } else { clip_frame };
+        let to_end = (self.region_frames - into).min(self.sounding_frames - clip_frame);
+        (self.clip.offset_frames + into, to_end)
+    }
+
+    fn gain(&self, clip_frame: u64) -> f32 {
+        let mut gain = self.clip.gain;
+        if clip_frame < self.clip.fade_in_frames {
+            gain *= clip_frame as f32 / self.clip.fade_in_frames as f32;
+        }
+        let left = self.sounding_frames - clip_frame;
+        if left < self.clip.fade_out_frames {
+            gain *= left as f32 / self.clip.fade_out_frames as f32;
+        }
+        gain
+    }
+
+    /// Adds frames of the source with the clip's gain.
+    pub(super) fn add(&self, clip_frame: u64, values: [&mut [f32]; 2], sums: [&mut [f32]; 2]) {
+        if self.fades_within(clip_frame, values[0].len() as u64) {
+            let ([left, right], [sum_left, sum_right]) = (values, sums);
+            for frame in 0..left.len() {
+                let gain = self.gain(clip_frame + frame as u64);
+                sum_left[frame] += left[frame] * gain;
+                sum_right[frame] += right[frame] * gain;
+            }
+            return;
+        }
+        for (values, sum) in values.into_iter().zip(sums) {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += *value * self.clip.gain);
+        }
+    }
+
+    fn fades_within(&self, clip_frame: u64, frames: u64) -> bool {
+        clip_frame < self.clip.fade_in_frames
+            || self.sounding_frames - clip_frame - frames < self.clip.fade_out_frames
+    }
+}
