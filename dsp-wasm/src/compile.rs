@@ -165,6 +165,7 @@ pub fn gain_from_db(level_db: f64) -> f32 {
 #[wasm_bindgen(js_name = equalizerResponse)]
 pub fn equalizer_response(values: &[f64], frequencies_hz: &[f64], sample_rate_hz: f64) -> Vec<f64> {
     let highest_hz = 0.499 * sample_rate_hz;
-    let response = |frequency_hz: &f64| equalizer::response_db(values, frequency_hz.min(highest_hz), sample_rate_hz);
+    let response =
+        |frequency_hz: &f64| equalizer::response_db(values, frequency_hz.min(highest_hz), sample_rate_hz);
     frequencies_hz.iter().map(response).collect()
 }
