@@ -142,6 +142,11 @@ impl Slot {
     /// The effect's output, or its input delayed while it is bypassed.
     fn work(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
+        let is_wet = self.wet.is_at_rest() && self.wet.target() == 1.0;
+        if is_wet && self.dry[0].frames() == 0 {
+            self.effect.process([&mut *left, &mut *right], side);
+            return make_fit([left, right]);
+        }
         let mut dry = [[0.0; CONTROL_FRAMES]; 2];
         for ((dry, delay), values) in dry.iter_mut().zip(&mut self.dry).zip([&*left, &*right]) {
             let dry = &mut dry[..frames];
@@ -151,7 +156,7 @@ impl Slot {
         // A bypassed effect goes on working: it is there at once when it is wanted again.
         self.effect.process([&mut *left, &mut *right], side);
         make_fit([&mut *left, &mut *right]);
-        if self.wet.is_at_rest() && self.wet.target() == 1.0 {
+        if is_wet {
             return;
         }
         for frame in 0..frames {

@@ -25,7 +25,6 @@
 
 extern crate alloc;
 
-#[cfg(feature = "analysis")]
 pub mod analysis;
 pub mod block;
 pub mod chain;

@@ -51,6 +51,31 @@ pub(crate) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
+/// The columns of four rows. The compiler does not find this way by itself.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline(always)]
+pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
+    use core::arch::wasm32::{i32x4_shuffle, v128};
+
+    let [a, b, c, d]: [v128; 4] = rows.map(bytemuck::cast);
+    let (ab_low, cd_low) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<0, 4, 1, 5>(c, d));
+    let (ab_high, cd_high) = (i32x4_shuffle::<2, 6, 3, 7>(a, b), i32x4_shuffle::<2, 6, 3, 7>(c, d));
+    let columns = [
+        i32x4_shuffle::<0, 1, 4, 5>(ab_low, cd_low),
+        i32x4_shuffle::<2, 3, 6, 7>(ab_low, cd_low),
+        i32x4_shuffle::<0, 1, 4, 5>(ab_high, cd_high),
+        i32x4_shuffle::<2, 3, 6, 7>(ab_high, cd_high),
+    ];
+    columns.map(bytemuck::cast)
+}
+
+/// The columns of four rows.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[inline(always)]
+pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
+    wide::f32x4::transpose(rows)
+}
+
 /// Defines a function that runs `$body`, an `#[inline(always)]` function of the same arguments,
 /// compiled for AVX2 where the machine has it and for the target's baseline elsewhere.
 macro_rules! on_best_instructions {

@@ -2,6 +2,8 @@
 
 #![cfg(target_arch = "wasm32")]
 
+#[path = "../../dsp-core/tests/signal/fingerprint.rs"]
+mod fingerprint;
 #[path = "../../dsp-core/tests/engine/small_bank.rs"]
 mod small_bank;
 
@@ -146,4 +148,9 @@ fn presets_are_listed_for_each_track() {
     project.tracks[0].synth_engine = None;
     assert_eq!(presets_used(to_js(&project)).expect("a list"), [""]);
     assert!(presets_used(JsValue::from_str("no project")).is_err());
+}
+
+#[wasm_bindgen_test]
+fn resampling_dither_and_true_peak_compute_the_bits_of_the_service() {
+    assert_eq!(fingerprint::computed(), fingerprint::EXPECTED);
 }

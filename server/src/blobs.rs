@@ -98,6 +98,22 @@ impl Blobs {
         })
     }
 
+    /// A nameless file with the content of the stored file of `key`, which stays: a second name of the same
+    /// bytes where the disk can do that, otherwise a copy.
+    ///
+    /// # Errors
+    /// When there is no such file, or it cannot be copied.
+    pub fn unnamed_copy(&self, key: &BlobKey, folder: &'static str) -> io::Result<BlobWriter> {
+        let writer = self.unnamed_writer(folder)?;
+        let source = self.path(key);
+        fs::remove_file(&writer.temporary)?;
+        if fs::hard_link(&source, &writer.temporary).is_err() {
+            fs::copy(&source, &writer.temporary)?;
+        }
+        let file = File::options().read(true).write(true).open(&writer.temporary)?;
+        Ok(writer.with_file(file))
+    }
+
     /// Ids and extensions of the stored files of one kind.
     ///
     /// # Errors
@@ -166,6 +182,12 @@ impl BlobWriter {
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}", uuid::Uuid::new_v4().simple()));
         let file = File::options().write(true).read(true).create_new(true).open(&temporary)?;
         Ok(Self { file: BufWriter::new(file), temporary, folder, destination, finished: false })
+    }
+
+    /// The same with the file that its temporary name now means.
+    fn with_file(mut self, file: File) -> Self {
+        self.file = BufWriter::new(file);
+        self
     }
 
     /// Where the bytes are until the file is finished, so that another process can write them. What was
@@ -298,9 +320,15 @@ mod tests {
         let writer = blobs.unnamed_writer("audio").expect("starts");
         fs::write(writer.temporary(), b"from elsewhere").expect("writes");
         let key = BlobKey::new("audio", "b2", "wav").expect("fits");
+        let copy_of = BlobKey::new("parts", "c3", "part").expect("fits");
         writer.finish_as(&key).expect("names it");
         assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
         assert_eq!(blobs.list("audio").expect("lists"), [("b2".to_owned(), "wav".to_owned())]);
+        blobs.put(&copy_of, b"a part").expect("stores");
+        let second = BlobKey::new("audio", "d4", "wav").expect("fits");
+        blobs.unnamed_copy(&copy_of, "audio").expect("copies").finish_as(&second).expect("names it");
+        blobs.remove(&copy_of).expect("removes");
+        assert_eq!(fs::read(blobs.path(&second)).expect("reads"), b"a part");
     }
 
     #[test]

@@ -185,6 +185,9 @@ pub enum ApiError {
         /// What would be added at least, in bytes.
         needed_bytes: u64,
     },
+    /// 460, as the tus protocol has it: a part of an upload is not what its checksum says.
+    #[error("the bytes do not have the checksum that came with them; nothing was added")]
+    ChecksumMismatch,
     /// 500: our fault. The text stays in the log.
     #[error("internal error: {0:#}")]
     Internal(anyhow::Error),
@@ -227,6 +230,7 @@ impl ApiError {
             Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::StorageFull | Self::QuotaExceeded { .. } => StatusCode::INSUFFICIENT_STORAGE,
+            Self::ChecksumMismatch => StatusCode::from_u16(460).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -254,6 +258,7 @@ impl ApiError {
             Self::TooManyRequests { .. } => "too_many_requests",
             Self::StorageFull => "storage_full",
             Self::QuotaExceeded { .. } => "quota_exceeded",
+            Self::ChecksumMismatch => "checksum_mismatch",
             Self::Internal(_) => "internal",
         }
     }

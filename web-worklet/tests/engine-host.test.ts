@@ -197,4 +197,68 @@ describe('EngineHost', () => {
     bench.render(9_600);
     expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
   });
+
+  it('mutes, solos and moves effects by their ids', () => {
+    const bench = new Bench();
+    expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined();
+    const piano = project.tracks[0];
+    if (!piano) throw new Error('no track');
+    const utility = { id: 'level', type: 'builtin' as const, name: 'utility' };
+    const tracks = [{ ...piano, effects: [utility] }, { id: 'bus', kind: 'bus' as const }];
+    expect(bench.ask({ type: 'setSession', project: { ...project, tracks, master: { effects: [utility] } } })).toBeUndefined();
+    const strike = (): number => {
+      bench.take({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+      const heard = peak(bench.render(9_600));
+      bench.take({ type: 'allNotesOff' });
+      bench.render(96_000);
+      return heard;
+    };
+    const loud = strike();
+    expect(loud).toBeGreaterThan(0.01);
+    const mix = { gain: 1, pan: 0, mute: false, solo: false };
+    bench.take({ type: 'setTrackMix', trackId: 'bus', mix: { ...mix, solo: true } });
+    bench.render(4_800);
+    expect(strike()).toBeLessThan(1e-4);
+    bench.take({ type: 'setTrackMix', trackId: 'bus', mix });
+    for (const trackId of ['piano', null]) {
+      const name = { trackId, effectId: 'level' };
+      bench.take({ type: 'setEffectParameter', ...name, parameter: 0, value: -60 });
+      bench.render(4_800);
+      // What an instrument sends to the shared reverb does not pass its track's effects.
+      expect(strike()).toBeLessThan(trackId === null ? loud / 500 : loud / 2);
+      bench.take({ type: 'setEffectBypass', ...name, bypass: true });
+      bench.render(4_800);
+      expect(strike()).toBeGreaterThan(loud * 0.9);
+    }
+    bench.take({ type: 'setEffectParameter', trackId: 'nobody', effectId: 'level', parameter: 0, value: -60 });
+    bench.take({ type: 'setBypass', trackId: null, bypass: false });
+  });
+
+  it('asks for the audio of clips, and plays what it is given', () => {
+    const bench = new Bench();
+    expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined();
+    const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
+    const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: [item] }] };
+    const audio = { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } };
+    const session = compileSession(clips, {}, undefined, 48_000, audio);
+    expect([session.lengthFrames, session.leftOut]).toEqual([48_000, []]);
+    bench.take({ type: 'setSession', request: 90, bytes: session.bytes, trackIds: session.trackIds });
+    bench.take({ type: 'streamAudio', request: 91, slot: 3, frames: 48_000 });
+    bench.take({ type: 'play' });
+    bench.render(1_536);
+    const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
+    if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
+    const [wanted] = asked.wanted;
+    expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
+    if (!wanted) throw new Error('nothing is wanted');
+    expect(wanted.sourceFrame).toBe(wanted.clipFrame);
+    const half = new Float32Array(wanted.frames).fill(0.25);
+    bench.take({ type: 'fillAudio', trackId: 'voice', clip: 0, clipFrame: wanted.clipFrame, left: half, right: half });
+    expect(peak(bench.render(4_800))).toBe(0.25);
+    bench.take({ type: 'loadAudio', request: 92, slot: 3, audio: { left: new Float32Array(48_000).fill(0.125), right: null } });
+    expect(peak(bench.render(4_800).subarray(2_400))).toBe(0.125);
+    bench.take({ type: 'dropAudio', slot: 3 });
+    expect(peak(bench.render(4_800).subarray(2_400))).toBe(0);
+    expect(bench.reports.filter((report) => report.type === 'reply').every((report) => report.error === undefined)).toBe(true);
+  });
 });

@@ -1,7 +1,6 @@
 //! What a recording is like: its spectrum, its tempo, its key.
 //!
-//! These are estimates for a person to look at. Unlike everything that is played they need not agree to the bit
-//! between targets, so they may stand on a fast Fourier transform that uses what the processor has.
+//! These are estimates for a person to look at.
 
 mod key;
 mod spectrum;
@@ -40,11 +39,12 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// For interleaved frames of `channels` channels, one at least, at a sample rate in hertz.
+    /// For interleaved frames of one or two channels at a sample rate in hertz.
     pub fn new(sample_rate_hz: u32, channels: usize) -> Self {
-        let spectrum = LongTermSpectrum::new(sample_rate_hz, channels.max(1));
+        let channels = channels.clamp(1, 2);
+        let spectrum = LongTermSpectrum::new(sample_rate_hz, channels);
         Self {
-            channels: channels.max(1),
+            channels,
             chroma: Chroma::new(spectrum.bin_hz()),
             spectrum,
             onsets: OnsetCurve::new(sample_rate_hz),

@@ -4,11 +4,9 @@
 //! (3/2), and the signal is led in and out by silence: by Parseval's theorem the powers of all bins together are
 //! exactly those of all samples, however short the signal is.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use realfft::num_complex::Complex;
-use realfft::{RealFftPlanner, RealToComplex};
+use crate::fft::Fft;
 
 /// Length of a window at 48 kHz; other rates have the power of two nearest above in proportion.
 const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
@@ -35,7 +33,7 @@ pub struct ThirdOctave {
 pub(super) struct LongTermSpectrum {
     sample_rate_hz: u32,
     channels: usize,
-    fft: Arc<dyn RealToComplex<f32>>,
+    fft: Fft,
     window: Vec<f32>,
     /// The last frames of each channel, and how many of them are there.
     waiting: Vec<Vec<f32>>,
@@ -48,16 +46,17 @@ pub(super) struct LongTermSpectrum {
     ends: Centroid,
     windows: u64,
     ending: bool,
-    input: Vec<f32>,
-    output: Vec<Complex<f32>>,
-    scratch: Vec<Complex<f32>>,
+    /// The first and the second channel, as real and imaginary parts.
+    re: Vec<f32>,
+    im: Vec<f32>,
 }
 
 impl LongTermSpectrum {
     pub(super) fn new(sample_rate_hz: u32, channels: usize) -> Self {
         let length = (WINDOW_FRAMES_48_KHZ * u64::from(sample_rate_hz.max(1))).div_ceil(48_000);
         let length = (length as usize).next_power_of_two();
-        let fft = RealFftPlanner::new().plan_fft_forward(length);
+        let fft = Fft::new(length);
+        let length = fft.size();
         let turn = core::f64::consts::TAU / length as f64;
         let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(turn * n as f64)) as f32).collect();
         let lead_in = alloc::vec![0.0; length - length / OVERLAP];
@@ -73,9 +72,8 @@ impl LongTermSpectrum {
             ends: Centroid::default(),
             windows: 0,
             ending: false,
-            input: fft.make_input_vec(),
-            output: fft.make_output_vec(),
-            scratch: fft.make_scratch_vec(),
+            re: alloc::vec![0.0; length],
+            im: alloc::vec![0.0; length],
             fft,
         }
     }
@@ -112,21 +110,24 @@ impl LongTermSpectrum {
     fn transform(&mut self, each: &mut dyn FnMut(&[f64])) {
         let length = self.window.len();
         while self.waiting[0].len() >= length {
-            self.power.fill(0.0);
-            for waiting in &mut self.waiting {
-                for ((input, value), weight) in self.input.iter_mut().zip(waiting.iter()).zip(&self.window) {
-                    *input = value * weight;
+            for (waiting, part) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
+                for ((part, value), weight) in part.iter_mut().zip(waiting.iter()).zip(&self.window) {
+                    *part = value * weight;
                 }
                 waiting.drain(..length / OVERLAP);
-                // The lengths are the plan's own.
-                let done =
-                    self.fft.process_with_scratch(&mut self.input, &mut self.output, &mut self.scratch);
-                if done.is_err() {
-                    continue;
-                }
-                for (power, bin) in self.power.iter_mut().zip(&self.output) {
-                    *power += f64::from(bin.norm_sqr()) / self.channels as f64;
-                }
+            }
+            if self.channels == 1 {
+                self.im.fill(0.0);
+            }
+            self.fft.forward(&mut self.re, &mut self.im);
+            // Two real signals in one complex: the power of both is the mean of a bin's and its mirror's.
+            let power_of = |bin: usize| {
+                let (re, im) = (f64::from(self.re[bin]), f64::from(self.im[bin]));
+                re * re + im * im
+            };
+            for (bin, power) in self.power.iter_mut().enumerate() {
+                let both = 0.5 * (power_of(bin) + power_of((length - bin) % length));
+                *power = both / self.channels as f64;
             }
             for (total, power) in self.total.iter_mut().zip(&self.power) {
                 *total += power;

@@ -7,11 +7,9 @@
 //! multiples of that time make it exact. Tempi an octave apart can be taken for each other, by people too: below 80 and
 //! above 165 beats a minute the answer is often the double or the half.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use realfft::num_complex::Complex;
-use realfft::{RealFftPlanner, RealToComplex};
+use crate::fft::Fft;
 
 /// Values of the onset curve in a second.
 const VALUES_A_SECOND: u32 = 200;
@@ -58,23 +56,22 @@ pub struct Tempo {
 pub(super) struct OnsetCurve {
     values_a_second: f64,
     hop: usize,
-    fft: Arc<dyn RealToComplex<f32>>,
+    fft: Fft,
     window: Vec<f32>,
     waiting: Vec<f32>,
     /// First bin of each band, and the end of the last.
     edges: Vec<usize>,
     before: Vec<f32>,
     curve: Vec<f64>,
-    input: Vec<f32>,
-    output: Vec<Complex<f32>>,
-    scratch: Vec<Complex<f32>>,
+    re: Vec<f32>,
+    im: Vec<f32>,
 }
 
 impl OnsetCurve {
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         let hop = (sample_rate_hz / VALUES_A_SECOND).max(1) as usize;
-        let length = (2 * hop).next_power_of_two();
-        let fft = RealFftPlanner::new().plan_fft_forward(length);
+        let fft = Fft::new(2 * hop);
+        let length = fft.size();
         let turn = core::f64::consts::TAU / length as f64;
         // The sum of the weights is half the length, and a sine of full scale has half of that in its bin.
         let scale = 4.0 / length as f64;
@@ -87,9 +84,8 @@ impl OnsetCurve {
             edges: edges(length / 2 + 1),
             before: alloc::vec![0.0; BANDS],
             curve: Vec::new(),
-            input: fft.make_input_vec(),
-            output: fft.make_output_vec(),
-            scratch: fft.make_scratch_vec(),
+            re: alloc::vec![0.0; length],
+            im: alloc::vec![0.0; length],
             fft,
         }
     }
@@ -102,16 +98,13 @@ impl OnsetCurve {
             }
             self.waiting.extend_from_slice(part);
             while self.waiting.len() >= self.window.len() {
-                for ((input, value), weight) in self.input.iter_mut().zip(&self.waiting).zip(&self.window) {
-                    *input = value * weight;
+                for ((value, sample), weight) in self.re.iter_mut().zip(&self.waiting).zip(&self.window) {
+                    *value = sample * weight;
                 }
+                self.im.fill(0.0);
                 self.waiting.drain(..self.hop);
-                let done =
-                    self.fft.process_with_scratch(&mut self.input, &mut self.output, &mut self.scratch);
-                // The lengths are the plan's own.
-                if done.is_ok() {
-                    self.compare();
-                }
+                self.fft.forward(&mut self.re, &mut self.im);
+                self.compare();
             }
         }
     }
@@ -120,8 +113,9 @@ impl OnsetCurve {
         let first = self.curve.is_empty();
         let mut growth = 0.0;
         for (band, before) in self.before.iter_mut().enumerate() {
-            let bins = &self.output[self.edges[band]..self.edges[band + 1]];
-            let power: f32 = bins.iter().map(Complex::norm_sqr).sum();
+            let bins = self.edges[band]..self.edges[band + 1];
+            let parts = self.re[bins.clone()].iter().zip(&self.im[bins]);
+            let power: f32 = parts.map(|(re, im)| re * re + im * im).sum();
             let level = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
             growth += f64::from((level - *before).max(0.0));
             *before = level;
@@ -187,26 +181,22 @@ fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
         .collect();
     let curve = smooth.as_slice();
     let mean = curve.iter().sum::<f64>() / curve.len() as f64;
-    let length = (2 * curve.len()).next_power_of_two();
-    let mut planner = RealFftPlanner::<f64>::new();
-    let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
-    let mut values = forward.make_input_vec();
-    for (value, given) in values.iter_mut().zip(curve) {
-        *value = given - mean;
+    let mut fft = Fft::new(2 * curve.len());
+    let mut re: Vec<f32> = curve.iter().map(|value| (value - mean) as f32).collect();
+    re.resize(fft.size(), 0.0);
+    let mut im = alloc::vec![0.0; fft.size()];
+    fft.forward(&mut re, &mut im);
+    for (re, im) in re.iter_mut().zip(&mut im) {
+        (*re, *im) = (*re * *re + *im * *im, 0.0);
     }
-    let mut spectrum = forward.make_output_vec();
-    forward.process(&mut values, &mut spectrum).ok()?;
-    for bin in &mut spectrum {
-        *bin = Complex::new(bin.norm_sqr(), 0.0);
-    }
-    inverse.process(&mut spectrum, &mut values).ok()?;
-    let whole = values[0];
-    if whole <= f64::EPSILON * length as f64 {
+    fft.inverse(&mut re, &mut im);
+    let whole = f64::from(re[0]);
+    if whole <= 1e-9 * fft.size() as f64 {
         return None;
     }
     // Fewer values overlap the longer the delay.
     let count = curve.len() as f64;
-    Some((0..curve.len() / 2).map(|lag| values[lag] / whole * count / (count - lag as f64)).collect())
+    Some((0..curve.len() / 2).map(|lag| f64::from(re[lag]) / whole * count / (count - lag as f64)).collect())
 }
 
 /// Where between the values a peak lies: the summit of a parabola.

@@ -7,7 +7,7 @@ use wide::f32x4;
 
 use super::CONTROL_FRAMES;
 use super::control::Ramp;
-use crate::synth::transpose;
+use crate::simd::transpose;
 
 /// What came in lately, read between its frames by Lagrange's polynomial through the four nearest values (T. I. Laakso
 /// and others, "Splitting the Unit Delay", IEEE Signal Processing Magazine 13-1, 1996): exact for whole delays and for all

@@ -69,6 +69,17 @@ impl Line {
         row
     }
 
+    /// A control step of values from so many frames before the next one on, and room for as many at the end, where
+    /// both are in a row and apart. The latter count as written.
+    #[inline(always)]
+    pub(crate) fn rows(&mut self, frames_back: usize) -> Option<[&mut [f32; CONTROL_FRAMES]; 2]> {
+        let (from, to) = (self.place.wrapping_sub(frames_back) & self.mask, self.place);
+        let ranges = [from..from + CONTROL_FRAMES, to..to + CONTROL_FRAMES];
+        let [read, write] = self.values.get_disjoint_mut(ranges).ok()?;
+        self.place = (to + CONTROL_FRAMES) & self.mask;
+        Some([read.try_into().ok()?, write.try_into().ok()?])
+    }
+
     /// As [`Self::read`], times a gain and added.
     #[inline(always)]
     pub(crate) fn add(&self, frames_back: usize, gain: f32, values: &mut [f32]) {

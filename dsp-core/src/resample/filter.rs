@@ -1,9 +1,12 @@
-//! The filter of a ratio: a windowed sinc, taken apart into phases.
+//! The filters of a ratio.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::ResampleError;
-use super::kernel::{Sample, TAPS_AT_ONCE};
+use super::fourier::{Pair, Plan, Spectrum};
+use super::interpolation::{Interpolation, TAPS};
+use super::sample::Sample;
 use crate::kaiser::{WindowedSinc, transition_width};
 
 /// Lowest rate that can be converted, in hertz.
@@ -12,27 +15,38 @@ pub const MIN_RATE_HZ: u32 = 8_000;
 /// Highest rate that can be converted, in hertz.
 pub const MAX_RATE_HZ: u32 = 192_000;
 
-/// Most coefficients of a filter. All ratios of the usual rates stay below: the largest, 11.025 to
-/// 192 kHz and back, has about 650 000.
-pub const MAX_COEFFICIENTS: usize = 1 << 20;
+/// Most phases between two frames. All ratios of the usual rates stay far below: the largest, from
+/// 11.025 to 192 kHz, has 1 280.
+pub const MAX_PHASES: usize = 1 << 15;
 
-/// The filter of a ratio of rates. Resamplers of the same ratio can share one.
+/// The filters of a ratio of rates. Resamplers of the same ratio can share them.
 #[derive(Debug, Clone)]
-pub struct ResamplerFilter<S> {
-    /// `phases / step` is the ratio of output to input rate, in lowest terms.
-    pub(super) phases: usize,
-    pub(super) step: usize,
-    /// From an output frame to the next: whole input frames, and phases beyond them.
-    pub(super) whole_step: usize,
-    pub(super) part_step: usize,
-    /// Taps of each phase: input frames that an output frame is made of.
-    pub(super) taps: usize,
-    /// Phase by phase; the taps of a phase in the order of the input frames.
-    pub(super) coefficients: Vec<S>,
+pub struct ResamplerFilter<S: Sample> {
+    /// `output / input` is the ratio of rates, in lowest terms.
+    pub(super) ratio: Ratio,
+    pub(super) sharp: SharpFilter<S>,
+    pub(super) interpolation: Interpolation<S>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ratio {
+    pub(super) input: u32,
+    pub(super) output: u32,
+}
+
+impl Ratio {
+    fn new(input: u32, output: u32) -> Self {
+        let divisor = greatest_common_divisor(input, output);
+        Self { input: input / divisor, output: output / divisor }
+    }
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 impl<S: Sample> ResamplerFilter<S> {
-    /// Designs the filter from one rate to another, both in hertz. Between equal rates it passes the
+    /// Designs the filters from one rate to another, both in hertz. Between equal rates they pass the
     /// signal as it is.
     ///
     /// # Errors
@@ -44,69 +58,139 @@ impl<S: Sample> ResamplerFilter<S> {
                 return Err(ResampleError::Rate { rate_hz });
             }
         }
-        let divisor = greatest_common_divisor(input_rate_hz, output_rate_hz);
-        let phases = (output_rate_hz / divisor) as usize;
-        let step = (input_rate_hz / divisor) as usize;
-        // The impulse response lasts as long in time whatever rate it is sampled at.
-        let lower_rate = (f64::from(output_rate_hz) / f64::from(input_rate_hz)).min(1.0);
-        let taps =
-            if phases == step { TAPS_AT_ONCE } else { libm::ceil(S::TAPS as f64 / lower_rate) as usize };
-        let taps = taps.next_multiple_of(TAPS_AT_ONCE);
-        if phases * taps > MAX_COEFFICIENTS {
-            let coefficients = phases * taps;
-            return Err(ResampleError::Ratio { input_rate_hz, output_rate_hz, coefficients });
+        // Above a quarter of the rate between the filters there must be nothing.
+        let factor =
+            if input_rate_hz == output_rate_hz || input_rate_hz >= 2 * output_rate_hz { 1 } else { 2 };
+        let second = Ratio::new(factor * input_rate_hz, output_rate_hz);
+        let phases = second.output as usize;
+        if phases > MAX_PHASES {
+            return Err(ResampleError::Ratio { input_rate_hz, output_rate_hz, phases });
         }
-        let cutoff = if phases == step {
-            0.5
+        let sharp = if input_rate_hz == output_rate_hz {
+            SharpFilter::none()
         } else {
-            // The transition ends at the lower Nyquist frequency.
-            (0.5 - transition_width(S::ATTENUATION_DB, S::TAPS) / 2.0) * lower_rate
+            let lower_rate = (f64::from(output_rate_hz) / f64::from(input_rate_hz)).min(1.0);
+            SharpFilter::new(factor as usize, lower_rate)
         };
-        let sinc = WindowedSinc::new(S::ATTENUATION_DB, cutoff, taps as f64 / 2.0);
-        Ok(Self {
-            phases,
-            step,
-            whole_step: step / phases,
-            part_step: step % phases,
-            taps,
-            coefficients: coefficients(&sinc, phases, taps),
-        })
+        let ratio = Ratio::new(input_rate_hz, output_rate_hz);
+        Ok(Self { ratio, sharp, interpolation: Interpolation::new(phases, second.input as usize) })
     }
 
     /// Frames that so many input frames become: `frames * output rate / input rate`, rounded to
     /// the nearest.
     pub fn output_frames(&self, input_frames: u64) -> u64 {
-        let (phases, step) = (self.phases as u128, self.step as u128);
-        ((2 * u128::from(input_frames) * phases + step) / (2 * step)) as u64
+        let (input, output) = (u128::from(self.ratio.input), u128::from(self.ratio.output));
+        ((2 * u128::from(input_frames) * output + input) / (2 * input)) as u64
     }
 
-    /// Input frames before and after its own time that an output frame depends on.
-    pub fn reach_frames(&self) -> usize {
-        self.taps / 2
+    /// Most input frames by which the output lags: what stands before that has come out.
+    pub fn lag_frames(&self) -> usize {
+        self.sharp.input_frames() + TAPS
     }
 }
 
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+/// The low-pass filter at the lower Nyquist frequency. It works on two blocks of input at a time, and
+/// gives as many frames, or twice as many.
+#[derive(Debug, Clone)]
+pub(super) struct SharpFilter<S: Sample> {
+    /// Output frames for each input frame.
+    pub(super) factor: usize,
+    /// Input frames before the first that an output frame depends on.
+    pub(super) lead_frames: usize,
+    /// Input frames of a block.
+    pub(super) block_frames: usize,
+    taps: usize,
+    plan: Plan<S>,
+    /// For each phase; nothing if the signal passes as it is.
+    spectra: Vec<Spectrum<S>>,
 }
 
-/// The impulse response by phases: tap `t` of phase `p` is its value at `p / phases + taps / 2 - 1 - t`.
-fn coefficients<S: Sample>(sinc: &WindowedSinc, phases: usize, taps: usize) -> Vec<S> {
-    // One half is enough: the response is symmetrical.
-    let half: Vec<S> = (0..=taps / 2 * phases)
-        .map(|place| S::from_f64(flushed(sinc.at(place as f64 / phases as f64))))
-        .collect();
-    let mut coefficients = Vec::with_capacity(phases * taps);
-    for phase in 0..phases {
-        for tap in 0..taps {
-            let place = (phase + taps / 2 * phases).abs_diff((tap + 1) * phases);
-            coefficients.push(half[place]);
+/// What the filter computes with.
+#[derive(Debug, Clone)]
+pub(super) struct Workspace<S> {
+    signals: Pair<S>,
+    results: Vec<Pair<S>>,
+}
+
+impl<S: Sample> SharpFilter<S> {
+    fn new(factor: usize, lower_rate: f64) -> Self {
+        // The impulse response lasts as long in time whatever rate it is sampled at.
+        let taps = (libm::ceil(S::TAPS as f64 / lower_rate) as usize).next_multiple_of(2);
+        // The transition ends at the lower Nyquist frequency.
+        let cutoff = (0.5 - transition_width(S::ATTENUATION_DB, S::TAPS) / 2.0) * lower_rate;
+        let sinc = WindowedSinc::new(S::ATTENUATION_DB, cutoff, taps as f64 / 2.0);
+        let plan = Plan::new(taps * 5 / 2);
+        let length = plan.length();
+        let exact_plan = Plan::<f64>::new(length);
+        let spectra = (0..factor).map(|phase| {
+            let mut response = vec![0.0; length];
+            for (number, value) in response.iter_mut().enumerate() {
+                // The second half of the transform's length is time before 0.
+                let time = if number < length / 2 { number as f64 } else { number as f64 - length as f64 };
+                *value = sinc.at(time + phase as f64 / factor as f64);
+            }
+            exact_plan.spectrum(response)
+        });
+        let spectra = spectra.collect();
+        Self { factor, lead_frames: taps / 2 - 1, block_frames: length - taps + 1, taps, plan, spectra }
+    }
+
+    /// A filter that changes nothing.
+    fn none() -> Self {
+        Self {
+            factor: 1,
+            lead_frames: 0,
+            block_frames: 1_024,
+            taps: 1,
+            plan: Plan::new(0),
+            spectra: Vec::new(),
         }
     }
-    coefficients
+
+    pub(super) fn workspace(&self) -> Workspace<S> {
+        let silent = Pair::silent(self.plan.length());
+        Workspace { results: vec![silent.clone(); self.spectra.len()], signals: silent }
+    }
+
+    /// Input frames of two blocks, with what they reach to.
+    pub(super) fn input_frames(&self) -> usize {
+        2 * self.block_frames + self.taps - 1
+    }
+
+    /// Frames that two blocks become.
+    pub(super) fn output_frames(&self) -> usize {
+        2 * self.block_frames * self.factor
+    }
+
+    /// Filters two blocks.
+    pub(super) fn process(&self, input: &[S], workspace: &mut Workspace<S>, output: &mut [S]) {
+        let Workspace { signals, results } = workspace;
+        if self.spectra.is_empty() {
+            output.copy_from_slice(input);
+            return;
+        }
+        let length = self.plan.length();
+        signals.re.copy_from_slice(&input[..length]);
+        signals.im.copy_from_slice(&input[self.block_frames..][..length]);
+        S::convolve(&self.plan, signals, &self.spectra, results);
+        let (first, second) = output.split_at_mut(output.len() / 2);
+        let valid = self.lead_frames..self.lead_frames + self.block_frames;
+        match &**results {
+            [only] => {
+                first.copy_from_slice(&only.re[valid.clone()]);
+                second.copy_from_slice(&only.im[valid]);
+            }
+            [even, odd] => {
+                interleave(&even.re[valid.clone()], &odd.re[valid.clone()], first);
+                interleave(&even.im[valid.clone()], &odd.im[valid], second);
+            }
+            _ => {}
+        }
+    }
 }
 
-/// A coefficient without what is too small to matter but would make products denormal.
-fn flushed(coefficient: f64) -> f64 {
-    if coefficient.abs() < 1e-12 { 0.0 } else { coefficient }
+fn interleave<S: Sample>(even: &[S], odd: &[S], output: &mut [S]) {
+    for (pair, (even, odd)) in output.as_chunks_mut::<2>().0.iter_mut().zip(even.iter().zip(odd)) {
+        *pair = [*even, *odd];
+    }
 }

@@ -5,11 +5,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::ResampleError;
-use super::filter::ResamplerFilter;
-use super::kernel::{Place, Sample};
+use super::filter::{ResamplerFilter, Workspace};
+use super::interpolation::{Place, TAPS};
+use super::sample::Sample;
 
-/// Input frames that are kept beyond those that an output frame needs.
-const ROOM_FRAMES: usize = 2_048;
+/// Frames between the filters that an output frame reaches back from its own time.
+const LEAD_FRAMES: usize = TAPS / 2 - 1;
 
 /// How far a call came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,33 +27,37 @@ pub struct Progress {
 /// [`finish`](Self::finish). Where pieces begin and end changes nothing.
 ///
 /// ```
-/// use dsp_core::resample::ResamplerProcessor;
+/// use dsp_core::resample::{Progress, ResamplerProcessor};
 ///
-/// let mut resampler = ResamplerProcessor::<f32>::new(96_000, 44_100, 2)?;
-/// let block = [0.25; 256];
-/// let (mut left, mut right) = ([0.0; 128], [0.0; 128]);
-/// let mut frames = 0;
-/// for _ in 0..375 {
-///     // 128 frames of output hold all that 256 of input become.
-///     frames += resampler.process(&[&block, &block], &mut [&mut left, &mut right]).written;
+/// let clip = vec![0.25_f32; 96_000];
+/// let mut resampler = ResamplerProcessor::new(96_000, 44_100, 1)?;
+/// let (mut rest, mut block, mut converted) = (&clip[..], [0.0; 256], Vec::new());
+/// while !rest.is_empty() {
+///     let Progress { read, written } = resampler.process(&[rest], &mut [&mut block]);
+///     converted.extend_from_slice(&block[..written]);
+///     rest = &rest[read..];
 /// }
 /// loop {
-///     let written = resampler.finish(&mut [&mut left, &mut right]);
-///     if written == 0 {
+///     let written = resampler.finish(&mut [&mut block]);
+///     converted.extend_from_slice(&block[..written]);
+///     if written < block.len() {
 ///         break;
 ///     }
-///     frames += written;
 /// }
-/// assert_eq!(frames, 44_100);
+/// assert_eq!(converted.len(), 44_100);
 /// # Ok::<(), dsp_core::resample::ResampleError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct ResamplerProcessor<S> {
+pub struct ResamplerProcessor<S: Sample> {
     filter: Arc<ResamplerFilter<S>>,
-    /// For each channel the input frames that are still needed, in room for more.
-    kept: Vec<Vec<S>>,
-    kept_frames: usize,
-    /// The next output frame, in what is kept.
+    workspace: Workspace<S>,
+    /// For each channel what waits for the first filter, until it has two blocks.
+    input: Vec<Vec<S>>,
+    input_frames: usize,
+    /// For each channel what is between the filters and still needed.
+    between: Vec<Vec<S>>,
+    between_frames: usize,
+    /// The next output frame, in what is between the filters.
     place: Place,
     /// Input frames so far, counted from the signal's first.
     read: u64,
@@ -73,11 +78,15 @@ impl<S: Sample> ResamplerProcessor<S> {
 
     /// A converter of `channels` channels with a filter that others use as well.
     pub fn with_filter(filter: Arc<ResamplerFilter<S>>, channels: usize) -> Self {
-        let room = filter.taps + ROOM_FRAMES;
+        let input = vec![S::ZERO; filter.sharp.input_frames()];
+        let between = vec![S::ZERO; filter.sharp.output_frames() + TAPS];
         let mut resampler = Self {
+            workspace: filter.sharp.workspace(),
             filter,
-            kept: vec![vec![S::ZERO; room]; channels],
-            kept_frames: 0,
+            input: vec![input; channels],
+            input_frames: 0,
+            between: vec![between; channels],
+            between_frames: 0,
             place: Place { index: 0, phase: 0 },
             read: 0,
             written: 0,
@@ -99,35 +108,46 @@ impl<S: Sample> ResamplerProcessor<S> {
     /// Goes to an output frame. Returns the input frame with which the input must go on, from which the
     /// output is what it would have been from the beginning.
     pub fn seek(&mut self, output_frame: u64) -> u64 {
-        let (phases, step) = (self.filter.phases as u128, self.filter.step as u128);
+        let (sharp, interpolation) = (&self.filter.sharp, &self.filter.interpolation);
+        let (phases, step) = (interpolation.phases as u128, interpolation.step as u128);
         let time = u128::from(output_frame) * step;
-        let before = self.filter.taps as u64 / 2 - 1;
-        let frame = (time / phases) as u64;
-        // Before the signal's first frame there is silence.
-        self.kept_frames = before.saturating_sub(frame) as usize;
-        for channel in &mut self.kept {
-            channel[..self.kept_frames].fill(S::ZERO);
-        }
-        self.place = Place { index: 0, phase: (time % phases) as usize };
-        self.read = frame.saturating_sub(before);
+        let first_between = ((time / phases) as u64).saturating_sub(LEAD_FRAMES as u64);
+        // Blocks begin at the same frames whatever comes before.
+        let skipped_pairs = first_between / sharp.output_frames() as u64;
+        let start = skipped_pairs * 2 * sharp.block_frames as u64;
+        let before = sharp.lead_frames as u64;
+        self.read = start.saturating_sub(before);
         self.written = output_frame;
+        // Before the signal's first frame there is silence.
+        self.input_frames = before.saturating_sub(start) as usize;
+        self.between_frames = if skipped_pairs == 0 { LEAD_FRAMES } else { 0 };
+        let start_between = skipped_pairs * sharp.output_frames() as u64;
+        let index = (time / phases) as u64 + self.between_frames as u64 - start_between;
+        self.place = Place { index: index as usize - LEAD_FRAMES, phase: (time % phases) as usize };
+        for channel in &mut self.input {
+            channel[..self.input_frames].fill(S::ZERO);
+        }
+        for channel in &mut self.between {
+            channel[..self.between_frames].fill(S::ZERO);
+        }
         self.read
     }
 
     /// Takes input and makes output until the one is used up or the other is full.
     ///
-    /// Output lags by [`ResamplerFilter::reach_frames`] input frames; what is not out yet is kept.
+    /// Output lags by up to [`ResamplerFilter::lag_frames`] input frames; what is not out yet is kept.
     /// Values that are not finite count as silence.
     ///
     /// # Panics
     ///
     /// If there are not as many slices as channels, or inputs or outputs differ in length.
     pub fn process(&mut self, input: &[&[S]], output: &mut [&mut [S]]) -> Progress {
-        assert_eq!(input.len(), self.kept.len(), "one input for each channel");
+        assert_eq!(input.len(), self.input.len(), "one input for each channel");
         let frames = input.first().map_or(0, |channel| channel.len());
         let room = self.check(output);
         let mut progress = Progress { read: 0, written: 0 };
         loop {
+            progress.written += self.make(output, progress.written, room);
             let taken = self.take(frames - progress.read, |channel, kept| {
                 let part = &input[channel][progress.read..][..kept.len()];
                 for (kept, value) in kept.iter_mut().zip(part) {
@@ -136,11 +156,10 @@ impl<S: Sample> ResamplerProcessor<S> {
             });
             progress.read += taken;
             self.read += taken as u64;
-            let made = self.make(output, progress.written, room);
-            progress.written += made;
-            if taken == 0 && made == 0 {
+            if progress.written == room || !self.has_two_blocks() {
                 return progress;
             }
+            self.filter_two_blocks();
         }
     }
 
@@ -155,75 +174,77 @@ impl<S: Sample> ResamplerProcessor<S> {
         let rest = self.filter.output_frames(self.read).saturating_sub(self.written);
         let room = usize::try_from(rest).unwrap_or(usize::MAX).min(self.check(output));
         let mut written = 0;
-        while written < room {
-            self.take(usize::MAX, |_, kept| kept.fill(S::ZERO));
+        loop {
             written += self.make(output, written, room);
+            if written == room {
+                return written;
+            }
+            self.take(usize::MAX, |_, kept| kept.fill(S::ZERO));
+            self.filter_two_blocks();
         }
-        written
     }
 
     /// The length of all outputs.
     fn check(&self, output: &[&mut [S]]) -> usize {
-        assert_eq!(output.len(), self.kept.len(), "one output for each channel");
+        assert_eq!(output.len(), self.input.len(), "one output for each channel");
         let room = output.first().map_or(0, |channel| channel.len());
         assert!(output.iter().all(|channel| channel.len() == room), "outputs of equal length");
         room
     }
 
+    fn has_two_blocks(&self) -> bool {
+        self.input_frames == self.filter.sharp.input_frames()
+    }
+
     /// Lets `fill` write up to `frames` more frames of each channel, and says how many.
     fn take(&mut self, frames: usize, mut fill: impl FnMut(usize, &mut [S])) -> usize {
-        let room = self.filter.taps + ROOM_FRAMES;
-        if frames > 0 && self.kept_frames == room {
-            self.forget();
+        let taken = frames.min(self.filter.sharp.input_frames() - self.input_frames);
+        for (number, channel) in self.input.iter_mut().enumerate() {
+            fill(number, &mut channel[self.input_frames..][..taken]);
         }
-        let taken = frames.min(room - self.kept_frames);
-        for (number, channel) in self.kept.iter_mut().enumerate() {
-            fill(number, &mut channel[self.kept_frames..][..taken]);
-        }
-        self.kept_frames += taken;
+        self.input_frames += taken;
         taken
     }
 
-    /// Drops the frames before the next output frame's.
-    fn forget(&mut self) {
-        let dropped = self.place.index;
-        for channel in &mut self.kept {
-            channel.copy_within(dropped..self.kept_frames, 0);
+    /// Sends two blocks of input through the first filter, when no output can be made without.
+    fn filter_two_blocks(&mut self) {
+        let sharp = &self.filter.sharp;
+        // From an output frame to the next it may be further than there are frames yet.
+        let dropped = self.place.index.min(self.between_frames);
+        let still_needed = self.between_frames - dropped;
+        let done = 2 * sharp.block_frames;
+        for (input, between) in self.input.iter_mut().zip(&mut self.between) {
+            between.copy_within(dropped..self.between_frames, 0);
+            let room = &mut between[still_needed..][..sharp.output_frames()];
+            sharp.process(input, &mut self.workspace, room);
+            input.copy_within(done.., 0);
         }
-        self.kept_frames -= dropped;
         self.place.index -= dropped;
+        self.between_frames = still_needed + sharp.output_frames();
+        self.input_frames -= done;
     }
 
     /// Fills the outputs from frame `from` up to `to` as far as what is kept allows, and says how far.
     fn make(&mut self, output: &mut [&mut [S]], from: usize, to: usize) -> usize {
-        let frames = self.ready_frames().min(to - from);
+        let interpolation = &self.filter.interpolation;
+        let frames = self.place.ready_frames(self.between_frames, interpolation).min(to - from);
         if frames == 0 {
             return 0;
         }
-        for (output, kept) in output.chunks_mut(2).zip(self.kept.chunks(2)) {
-            match (output, kept) {
-                ([left, right], [left_kept, right_kept]) => {
+        for (output, between) in output.chunks_mut(2).zip(self.between.chunks(2)) {
+            match (output, between) {
+                ([left, right], [left_between, right_between]) => {
                     let outputs = [&mut left[from..from + frames], &mut right[from..from + frames]];
-                    S::stereo(&self.filter, self.place, [left_kept, right_kept], outputs);
+                    S::stereo(interpolation, self.place, [left_between, right_between], outputs);
                 }
-                ([output], [kept]) => {
-                    S::mono(&self.filter, self.place, kept, &mut output[from..from + frames]);
+                ([output], [between]) => {
+                    S::mono(interpolation, self.place, between, &mut output[from..from + frames]);
                 }
                 _ => unreachable!("as many outputs as channels"),
             }
         }
-        self.place = self.place.after(frames, &self.filter);
+        self.place = self.place.after(frames, interpolation);
         self.written += frames as u64;
         frames
-    }
-
-    /// Output frames all of whose input is kept.
-    fn ready_frames(&self) -> usize {
-        let Some(behind) = self.kept_frames.checked_sub(self.place.index + self.filter.taps) else {
-            return 0;
-        };
-        // The last whose first input frame is at most `behind` further.
-        let last = ((behind + 1) * self.filter.phases - 1 - self.place.phase) / self.filter.step;
-        last + 1
     }
 }

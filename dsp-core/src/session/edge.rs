@@ -211,6 +211,9 @@ impl Edge {
 
     /// Lets frames of silence pass while it [`Self::is_silent`], or whatever while it passes nothing.
     pub(super) fn skip(&mut self, clock: u64, moves: bool, frames: usize) {
+        if self.level_db.is_none() && self.level.is_at_rest() && self.gate.is_at_rest() {
+            return;
+        }
         self.in_parts(clock, moves, frames, |edge, part| edge.level.skip(part));
         self.gate.pass(frames);
     }

@@ -143,6 +143,9 @@ impl Fader {
 
     /// Lets frames of silence pass.
     pub(super) fn skip(&mut self, clock: u64, moves: bool, frames: usize) {
+        if self.at_rest().is_some() {
+            return;
+        }
         self.in_parts(clock, moves, frames, |fader, part| {
             fader.gains_mut().into_iter().for_each(|gain| gain.skip(part.len()));
         });

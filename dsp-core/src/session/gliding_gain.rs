@@ -42,8 +42,9 @@ impl GlidingGain {
         if frames == 0 || self.current == self.target {
             return self.jump();
         }
-        self.straight_frames = frames;
-        self.straight_step = (self.target - self.current) / f64::from(frames);
+        // Half a day at 48 kHz: nothing moves for longer without a place in between.
+        self.straight_frames = frames.min(i32::MAX as u32);
+        self.straight_step = (self.target - self.current) / f64::from(self.straight_frames);
     }
 
     pub(super) fn jump(&mut self) {
@@ -60,14 +61,8 @@ impl GlidingGain {
         self.current == self.target && self.straight_frames == 0
     }
 
+    /// The gain of the next frame, while a hand moves it.
     fn next(&mut self) -> f32 {
-        if self.straight_frames > 0 {
-            let gain = self.current;
-            self.straight_frames -= 1;
-            // From the target backwards, so that rounding does not add up on the way.
-            self.current = self.target - self.straight_step * f64::from(self.straight_frames);
-            return gain as f32;
-        }
         if self.current != self.target {
             let distance = self.target - self.current;
             self.current =
@@ -78,6 +73,17 @@ impl GlidingGain {
 
     /// Passes values through the gain.
     pub(super) fn apply(&mut self, values: &mut [f32]) {
+        let on_the_way = values.len().min(self.straight_frames as usize);
+        let (straight, values) = values.split_at_mut(on_the_way);
+        if !straight.is_empty() {
+            let Self { target, straight_step, straight_frames, .. } = *self;
+            // From the target backwards, so that rounding does not add up on the way.
+            for (passed, value) in (0..).zip(straight) {
+                let left = straight_frames as i32 - passed;
+                *value *= (target - straight_step * f64::from(left)) as f32;
+            }
+            self.pass_straight(on_the_way);
+        }
         if !self.is_at_rest() {
             values.iter_mut().for_each(|value| *value *= self.next());
             return;
@@ -88,15 +94,18 @@ impl GlidingGain {
         }
     }
 
+    fn pass_straight(&mut self, frames: usize) {
+        if frames > 0 {
+            self.straight_frames -= frames as u32;
+            self.current = self.target - self.straight_step * f64::from(self.straight_frames);
+        }
+    }
+
     /// Lets frames of silence pass.
     pub(super) fn skip(&mut self, frames: usize) {
-        if self.straight_frames > 0 {
-            self.straight_frames =
-                self.straight_frames.saturating_sub(u32::try_from(frames).unwrap_or(u32::MAX));
-            self.current = self.target - self.straight_step * f64::from(self.straight_frames);
-            return;
-        }
-        for _ in 0..frames {
+        let on_the_way = frames.min(self.straight_frames as usize);
+        self.pass_straight(on_the_way);
+        for _ in on_the_way..frames {
             if self.is_at_rest() {
                 return;
             }

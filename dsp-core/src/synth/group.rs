@@ -6,8 +6,8 @@ use wide::f32x4;
 
 use super::filter::Coefficients;
 use super::interpolation::{CHUNK_FRAMES, Chunk};
-use super::lanes::{LANES, transpose};
-use crate::simd::on_best_instructions;
+use super::lanes::LANES;
+use crate::simd::{on_best_instructions, transpose};
 
 /// Voices that share a register.
 const QUAD: usize = 4;

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use wide::{f32x4, i32x4};
 
-use super::lanes::{LANES, Lanes, transpose};
+use super::lanes::{LANES, Lanes};
+use crate::simd::transpose;
 
 /// Most frames that are computed at a time.
 pub(super) const CHUNK_FRAMES: usize = 128;

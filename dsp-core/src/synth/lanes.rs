@@ -8,17 +8,6 @@ use core::ops::{Add, Mul, Sub};
 /// How many values are computed together, on every target.
 pub(super) const LANES: usize = 8;
 
-/// The columns of four rows.
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(crate) use super::simd128::transpose;
-
-/// The columns of four rows.
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-#[inline(always)]
-pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
-    wide::f32x4::transpose(rows)
-}
-
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(32))]
 pub(super) struct Lanes(pub(super) [f32; LANES]);

@@ -35,7 +35,6 @@ mod units;
 mod voice;
 mod voices;
 
-pub(crate) use lanes::transpose;
 pub use processor::SynthError;
 pub(crate) use processor::{SynthConfig, SynthProcessor};
 

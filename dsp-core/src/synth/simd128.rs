@@ -1,30 +1,13 @@
-//! What the compiler does not find by itself for WebAssembly's 128-bit vectors: turning rows into
-//! columns, and the kernel that nearly all voices use nearly all the time. The same operations
-//! in the same order as [`Cubic`](super::interpolation::Cubic), so the same bits.
+//! The kernel that nearly all voices use nearly all the time, in the words of WebAssembly's 128-bit
+//! vectors: the compiler does not find this way by itself. The same operations in the same order
+//! as [`Cubic`](super::interpolation::Cubic), so the same bits.
 
 use core::arch::wasm32::{
     f32x4_add, f32x4_convert_i32x4, f32x4_mul, f32x4_splat, f32x4_sub, i32x4_add, i32x4_shl, i32x4_shr,
     i32x4_shuffle, i32x4_splat, i64x2, u32x4, u32x4_shr, v128,
 };
 
-use wide::f32x4;
-
 use super::interpolation::{FOUR, Pcm16, UNIT_16};
-
-/// The columns of four rows.
-#[inline(always)]
-pub(crate) fn transpose(rows: [f32x4; FOUR]) -> [f32x4; FOUR] {
-    let [a, b, c, d]: [v128; FOUR] = rows.map(bytemuck::cast);
-    let (ab_low, cd_low) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<0, 4, 1, 5>(c, d));
-    let (ab_high, cd_high) = (i32x4_shuffle::<2, 6, 3, 7>(a, b), i32x4_shuffle::<2, 6, 3, 7>(c, d));
-    let columns = [
-        i32x4_shuffle::<0, 1, 4, 5>(ab_low, cd_low),
-        i32x4_shuffle::<2, 3, 6, 7>(ab_low, cd_low),
-        i32x4_shuffle::<0, 1, 4, 5>(ab_high, cd_high),
-        i32x4_shuffle::<2, 3, 6, 7>(ab_high, cd_high),
-    ];
-    columns.map(bytemuck::cast)
-}
 
 /// From a place to the three that follow.
 struct Steps {

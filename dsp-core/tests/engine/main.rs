@@ -1,7 +1,10 @@
 //! The engine from outside: whole banks and whole sessions.
 
+mod clips;
 mod edits;
+mod full;
 mod notes;
+mod routing;
 mod session;
 mod sessions;
 mod small_bank;

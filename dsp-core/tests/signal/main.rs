@@ -2,6 +2,7 @@
 //! `cargo test --package dsp-core --test signal -- --nocapture` shows the figures.
 
 mod dither;
+mod fingerprint;
 mod loudness;
 mod resampling;
 mod spectrum;
@@ -10,3 +11,13 @@ mod true_peak;
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;
+
+#[test]
+fn every_instruction_set_computes_the_same_bits() {
+    let best = fingerprint::computed();
+    dsp_core::simd::force_baseline(true);
+    let baseline = fingerprint::computed();
+    dsp_core::simd::force_baseline(false);
+    println!("{}: {best:#018x}, baseline: {baseline:#018x}", dsp_core::simd::instructions());
+    assert_eq!((best, baseline), (fingerprint::EXPECTED, fingerprint::EXPECTED));
+}

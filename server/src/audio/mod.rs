@@ -21,6 +21,7 @@ mod peaks_file;
 mod queries;
 mod reference;
 mod renditions;
+mod resumable;
 mod store;
 mod upload;
 
@@ -65,6 +66,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(file::read))
         .routes(routes!(peaks::read))
         .routes(routes!(analyze::analyze))
+        .merge(resumable::routes(config))
 }
 
 /// What this slice keeps in memory.
@@ -77,6 +79,7 @@ pub struct Audio {
     contents: Mutex<()>,
     /// One copy at another rate is made at a time: the next one may be the same.
     making: Arc<tokio::sync::Mutex<()>>,
+    busy_uploads: resumable::Busy,
 }
 
 impl Audio {
@@ -91,6 +94,7 @@ impl Audio {
             places: Arc::new(Semaphore::new(places)),
             contents: Mutex::new(()),
             making: Arc::default(),
+            busy_uploads: resumable::Busy::default(),
         })
     }
 
@@ -100,7 +104,8 @@ impl Audio {
     }
 }
 
-/// Removes what a crash left without an entry in the database. For the start, before anybody uploads.
+/// Removes what a crash left without an entry in the database and what has expired, and goes on with uploads that were
+/// whole. For the start, before anybody uploads.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -116,6 +121,8 @@ pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
             state.blobs.remove(&BlobKey::new(FOLDER, &id, extension)?)?;
         }
     }
+    resumable::remove_expired(state).await?;
+    resumable::take_up_again(state).await?;
     Ok(())
 }
 

@@ -216,11 +216,14 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32)>, sqlx::
     rows.iter().map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?))).collect()
 }
 
-/// Bytes that a user's audio takes on the disk: each content once, with everything made from it.
+/// Bytes that a user's audio takes on the disk: each content once, with everything made from it, and the
+/// uploads that are under way.
 pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
          (SELECT COALESCE(SUM(r.size_bytes), 0) FROM audio_renditions r WHERE r.sha256 = c.sha256)), 0) \
+         + (SELECT COALESCE(SUM(u.offset_bytes), 0) FROM audio_uploads u \
+         WHERE u.owner_id = $1 AND u.state = 'receiving') \
          AS BIGINT) AS used FROM audio_files f JOIN audio_contents c ON c.sha256 = f.sha256 WHERE f.owner_id = $1",
     )
     .bind(owner_id)

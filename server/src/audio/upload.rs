@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::AudioFile;
-use super::ingest::{self, Observer};
+use super::ingest::{self, Ingested, Observer};
 use super::intake::{self, Allowance, Received};
 use super::queries::UploadQuery;
 use crate::auth::CurrentUser;
@@ -48,6 +48,12 @@ pub(super) struct UploadedFile {
     pub file: AudioFile,
     /// Whether the user had a file of this content already; it is then the one that is answered.
     pub already_there: bool,
+}
+
+impl From<Ingested> for UploadedFile {
+    fn from(done: Ingested) -> Self {
+        Self { file: done.file, already_there: done.known }
+    }
 }
 
 /// A file that was not taken.
@@ -154,7 +160,7 @@ fn ingest_all(
         let name = one.name.clone();
         let mut part = |share: f64| observer((number as f64 + share) / count);
         match ingest::ingest(state, runtime, owner_id, one, &mut part) {
-            Ok(done) => answer.files.push(UploadedFile { file: done.file, already_there: done.known }),
+            Ok(done) => answer.files.push(done.into()),
             // Neither says anything about the one file.
             Err(error @ (ApiError::Internal(_) | ApiError::Conflict { .. })) => return Err(error),
             Err(error) => {

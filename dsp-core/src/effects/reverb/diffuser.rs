@@ -37,15 +37,25 @@ impl Diffuser {
         let coefficients = &mut coefficients[..values.len()];
         coefficient.fill(offset, coefficients);
         for (line, frames) in self.lines.iter_mut().zip(self.frames) {
-            let mut delayed = [0.0; CONTROL_FRAMES];
-            let delayed = &mut delayed[..values.len()];
-            line.read(frames, delayed);
-            for ((value, delayed), coefficient) in values.iter_mut().zip(&mut *delayed).zip(&*coefficients) {
-                let into = flush(*value + coefficient * *delayed);
-                *value = *delayed - coefficient * into;
-                *delayed = into;
+            let rows = if values.len() == CONTROL_FRAMES { line.rows(frames) } else { None };
+            if let Some([delayed, into]) = rows {
+                pass(coefficients, values, delayed, into);
+            } else {
+                let (mut delayed, mut into) = ([0.0; CONTROL_FRAMES], [0.0; CONTROL_FRAMES]);
+                line.read(frames, &mut delayed[..values.len()]);
+                pass(coefficients, values, &delayed, &mut into);
+                line.write(&into[..values.len()]);
             }
-            line.write(delayed);
         }
+    }
+}
+
+/// Passes values through an all-pass: with what comes out of its line, and to what goes into it.
+#[inline(always)]
+fn pass(coefficients: &[f32], values: &mut [f32], delayed: &[f32], into: &mut [f32]) {
+    for (((value, coefficient), delayed), into) in values.iter_mut().zip(coefficients).zip(delayed).zip(into)
+    {
+        *into = flush(*value + coefficient * delayed);
+        *value = delayed - coefficient * *into;
     }
 }

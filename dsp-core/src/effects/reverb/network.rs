@@ -16,7 +16,7 @@ use crate::effects::CONTROL_FRAMES;
 use crate::effects::fade::Fade;
 use crate::effects::lfo::{Phase, sine};
 use crate::effects::line::Line;
-use crate::synth::transpose;
+use crate::simd::transpose;
 
 /// Lines of the network.
 pub(super) const LINES: usize = 16;
@@ -157,9 +157,9 @@ impl Network {
     pub(super) fn process(&mut self, offset: usize, room: &Fade<Room>, [left, right]: [&mut [f32]; 2]) {
         let frames = left.len();
         let mut columns = [[f32x4::ZERO; LINES]; CONTROL_FRAMES / 4];
+        let mut copy = [0.0; CONTROL_FRAMES];
         for (place, line) in self.lines.iter().enumerate() {
             let frames_back = room.now().lines[place];
-            let mut copy = [0.0; CONTROL_FRAMES];
             // Straight from the line nearly always.
             let values = match line.row(frames_back) {
                 Some(row) if room.is_at_rest() => row,

@@ -337,6 +337,10 @@ impl ClipPlayer {
     /// in them.
     pub(super) fn add_to(&mut self, playing: bool, [left, right]: [&mut [f32]; 2]) -> bool {
         let frames = left.len();
+        if self.voices.is_empty() && self.join.is_silent() {
+            self.position += if playing { frames as u64 } else { 0 };
+            return false;
+        }
         if playing {
             self.advance(frames);
         }

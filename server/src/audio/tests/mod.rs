@@ -3,6 +3,7 @@
 mod analysis;
 mod files;
 mod peaks;
+mod resumable;
 mod uploads;
 
 use std::path::PathBuf;

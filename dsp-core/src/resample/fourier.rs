@@ -1,0 +1,363 @@
+//! Circular convolution by fast Fourier transforms.
+//!
+//! Forwards by decimation in frequency, back by decimation in time, four points at a time (J. W.
+//! Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). Between the two the spectrum
+//! stands in an order of its own, which does not matter: it is only multiplied by another in the same
+//! order. Real and imaginary parts are two real signals that do not mix.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::f64::consts::TAU;
+use core::ops::{Add, Mul, Sub};
+
+use super::sample::Sample;
+
+/// Values that are computed together in long passes.
+const WIDE: usize = 8;
+/// Values that are computed together in the last two passes, which work on tiles of 4 x 4 points.
+const NARROW: usize = 4;
+/// Points of a tile.
+const TILE: usize = NARROW * NARROW;
+
+/// Values that are computed together.
+pub trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+
+impl<V: Copy + Add<Output = V> + Sub<Output = V> + Mul<Output = V>> Vector for V {}
+
+/// Some values that the compiler turns into registers.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes<T, const W: usize>(pub(super) [T; W]);
+
+macro_rules! element_wise {
+    ($trait:ident, $method:ident, $operator:tt) => {
+        impl<T: Sample, const W: usize> $trait for Lanes<T, W> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                let mut result = self;
+                for lane in 0..W {
+                    result.0[lane] = self.0[lane] $operator other.0[lane];
+                }
+                result
+            }
+        }
+    };
+}
+
+element_wise!(Add, add, +);
+element_wise!(Sub, sub, -);
+element_wise!(Mul, mul, *);
+
+#[derive(Debug, Clone, Copy)]
+struct Complex<V> {
+    re: V,
+    im: V,
+}
+
+impl<V: Vector> Complex<V> {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self { re: self.re + other.re, im: self.im + other.im }
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Self { re: self.re - other.re, im: self.im - other.im }
+    }
+
+    /// With the other, turned by a quarter, added.
+    #[inline(always)]
+    fn plus_turned(self, other: Self) -> Self {
+        Self { re: self.re - other.im, im: self.im + other.re }
+    }
+
+    #[inline(always)]
+    fn minus_turned(self, other: Self) -> Self {
+        Self { re: self.re + other.im, im: self.im - other.re }
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Self { re: self.re * other.re - self.im * other.im, im: self.re * other.im + self.im * other.re }
+    }
+
+    #[inline(always)]
+    fn times_conjugate(self, other: Self) -> Self {
+        Self { re: self.re * other.re + self.im * other.im, im: self.im * other.re - self.re * other.im }
+    }
+}
+
+/// The discrete Fourier transform of four points.
+#[inline(always)]
+fn four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+    let (even, odd) = (a.plus(c), b.plus(d));
+    let (even_turned, odd_turned) = (a.minus(c), b.minus(d));
+    [
+        even.plus(odd),
+        even_turned.minus_turned(odd_turned),
+        even.minus(odd),
+        even_turned.plus_turned(odd_turned),
+    ]
+}
+
+/// Back from it, four times as large.
+#[inline(always)]
+fn four_back<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+    let (first, second) = (a.plus(c), b.plus(d));
+    let (first_turned, second_turned) = (a.minus(c), b.minus(d));
+    [
+        first.plus(second),
+        first_turned.plus_turned(second_turned),
+        first.minus(second),
+        first_turned.minus_turned(second_turned),
+    ]
+}
+
+/// The turns of the second, third and fourth quarter in a pass.
+#[derive(Debug, Clone, Copy)]
+struct Turns<V>([Complex<V>; 3]);
+
+impl<V: Vector> Turns<V> {
+    #[inline(always)]
+    fn forth(&self, points: [Complex<V>; 4]) -> [Complex<V>; 4] {
+        let [a, b, c, d] = four(points);
+        [a, b.times(self.0[0]), c.times(self.0[1]), d.times(self.0[2])]
+    }
+
+    #[inline(always)]
+    fn back(&self, [a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+        let [one, two, three] = self.0;
+        four_back([a, b.times_conjugate(one), c.times_conjugate(two), d.times_conjugate(three)])
+    }
+}
+
+/// The turns of the points from `first` on, in blocks of `length`: cosines and negative sines.
+fn turns<T: Sample, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
+    let mut turns = [[[T::ZERO; W]; 2]; 3];
+    for (quarter, [cosines, sines]) in turns.iter_mut().enumerate() {
+        for lane in 0..W {
+            let angle = TAU * ((first + lane) * (quarter + 1)) as f64 / length as f64;
+            cosines[lane] = T::from_f64(libm::cos(angle));
+            sines[lane] = T::from_f64(-libm::sin(angle));
+        }
+    }
+    turns
+}
+
+/// A spectrum, tile by tile.
+#[derive(Debug, Clone)]
+pub struct Spectrum<T: Sample>(Vec<[Complex<T::Four>; 4]>);
+
+/// What transforms of one length need.
+#[derive(Debug, Clone)]
+pub struct Plan<T: Sample> {
+    length: usize,
+    /// From the longest blocks to those of 64 points.
+    passes: Vec<Vec<Turns<Lanes<T, WIDE>>>>,
+    tile: Turns<T::Four>,
+}
+
+/// Two real signals of a transform's length.
+#[derive(Debug, Clone)]
+pub struct Pair<T> {
+    pub(super) re: Vec<T>,
+    pub(super) im: Vec<T>,
+}
+
+impl<T: Sample> Pair<T> {
+    pub(super) fn silent(length: usize) -> Self {
+        Self { re: vec![T::ZERO; length], im: vec![T::ZERO; length] }
+    }
+}
+
+impl<T: Sample> Plan<T> {
+    /// The shortest transform of at least `least` points: 64, 256, 1024 and so on.
+    pub(super) fn new(least: usize) -> Self {
+        let mut length = 4 * TILE;
+        while length < least {
+            length *= 4;
+        }
+        let mut passes = Vec::new();
+        let mut block = length;
+        while block > TILE {
+            let wide = |[re, im]: [[T; WIDE]; 2]| Complex { re: Lanes(re), im: Lanes(im) };
+            let of_place = |first| Turns(turns(first, block).map(wide));
+            passes.push((0..block / 4).step_by(WIDE).map(of_place).collect());
+            block /= 4;
+        }
+        let narrow = |[re, im]: [[T; NARROW]; 2]| Complex { re: T::four(re), im: T::four(im) };
+        Self { length, passes, tile: Turns(turns(0, TILE).map(narrow)) }
+    }
+
+    /// Points of the transform.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    #[inline(always)]
+    fn forth(&self, pair: &mut Pair<T>) {
+        for pass in &self.passes {
+            let length = 4 * WIDE * pass.len();
+            for (re, im) in pair.re.chunks_exact_mut(length).zip(pair.im.chunks_exact_mut(length)) {
+                let (mut re, mut im) = (quarters(re, pass.len()), quarters(im, pass.len()));
+                for (place, turns) in pass.iter().enumerate() {
+                    store(turns.forth(load(&re, &im, place)), &mut re, &mut im, place);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn back(&self, pair: &mut Pair<T>) {
+        for pass in self.passes.iter().rev() {
+            let length = 4 * WIDE * pass.len();
+            for (re, im) in pair.re.chunks_exact_mut(length).zip(pair.im.chunks_exact_mut(length)) {
+                let (mut re, mut im) = (quarters(re, pass.len()), quarters(im, pass.len()));
+                for (place, turns) in pass.iter().enumerate() {
+                    store(turns.back(load(&re, &im, place)), &mut re, &mut im, place);
+                }
+            }
+        }
+    }
+
+    /// The last two passes of a tile.
+    #[inline(always)]
+    fn tile_forth(&self, re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
+        four(transposed::<T>(self.tile.forth(rows::<T>(re, im))))
+    }
+
+    /// Back from them.
+    #[inline(always)]
+    fn tile_back(&self, points: [Complex<T::Four>; 4], re: &mut [T; TILE], im: &mut [T; TILE]) {
+        let rows = self.tile.back(transposed::<T>(four_back(points)));
+        for (row, (re, im)) in
+            rows.iter().zip(re.as_chunks_mut::<NARROW>().0.iter_mut().zip(im.as_chunks_mut::<NARROW>().0))
+        {
+            (*re, *im) = (T::values(row.re), T::values(row.im));
+        }
+    }
+}
+
+impl Plan<f64> {
+    /// The spectrum of a filter, in the order of a plan of the same length, made so that
+    /// [`convolve`] gives the signal's own level.
+    pub(super) fn spectrum<T: Sample>(&self, impulse_response: Vec<f64>) -> Spectrum<T> {
+        let mut pair = Pair { im: vec![0.0; impulse_response.len()], re: impulse_response };
+        self.forth(&mut pair);
+        let scale = 1.0 / self.length as f64;
+        let narrowed = |values: Lanes<f64, NARROW>| T::four(values.0.map(|value| T::from_f64(scale * value)));
+        let tiles = pair.re.as_chunks::<TILE>().0.iter().zip(pair.im.as_chunks::<TILE>().0);
+        let spectrum = tiles.map(|(re, im)| {
+            self.tile_forth(re, im).map(|point| Complex { re: narrowed(point.re), im: narrowed(point.im) })
+        });
+        Spectrum(spectrum.collect())
+    }
+}
+
+/// Convolves a pair of signals with several filters; the pair itself is used up.
+#[inline(always)]
+pub(super) fn convolve<T: Sample>(
+    plan: &Plan<T>,
+    signals: &mut Pair<T>,
+    filters: &[Spectrum<T>],
+    results: &mut [Pair<T>],
+) {
+    plan.forth(signals);
+    let tiles = signals.re.as_chunks::<TILE>().0.iter().zip(signals.im.as_chunks::<TILE>().0);
+    for (number, (re, im)) in tiles.enumerate() {
+        let points = plan.tile_forth(re, im);
+        for (filter, result) in filters.iter().zip(&mut *results) {
+            let [a, b, c, d] = filter.0[number];
+            let [e, f, g, h] = points;
+            let (re, im) =
+                (&mut result.re.as_chunks_mut().0[number], &mut result.im.as_chunks_mut().0[number]);
+            plan.tile_back([e.times(a), f.times(b), g.times(c), h.times(d)], re, im);
+        }
+    }
+    for result in results {
+        plan.back(result);
+    }
+}
+
+/// The quarters of a block, each in `chunks` chunks.
+#[inline(always)]
+fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
+    let (first, rest) = block.as_chunks_mut().0.split_at_mut(chunks);
+    let (second, rest) = rest.split_at_mut(chunks);
+    let (third, fourth) = rest.split_at_mut(chunks);
+    [first, second, third, &mut fourth[..chunks]]
+}
+
+#[inline(always)]
+fn load<T: Sample>(
+    re: &[&mut [[T; WIDE]]; 4],
+    im: &[&mut [[T; WIDE]]; 4],
+    place: usize,
+) -> [Complex<Lanes<T, WIDE>>; 4] {
+    let mut points = [Complex { re: Lanes([T::ZERO; WIDE]), im: Lanes([T::ZERO; WIDE]) }; 4];
+    for (point, (re, im)) in points.iter_mut().zip(re.iter().zip(im)) {
+        *point = Complex { re: Lanes(re[place]), im: Lanes(im[place]) };
+    }
+    points
+}
+
+#[inline(always)]
+fn store<T: Sample>(
+    points: [Complex<Lanes<T, WIDE>>; 4],
+    re: &mut [&mut [[T; WIDE]]; 4],
+    im: &mut [&mut [[T; WIDE]]; 4],
+    place: usize,
+) {
+    for ((point, re), im) in points.iter().zip(re).zip(im) {
+        re[place] = point.re.0;
+        im[place] = point.im.0;
+    }
+}
+
+#[inline(always)]
+fn rows<T: Sample>(re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
+    let silence = T::four([T::ZERO; NARROW]);
+    let mut rows = [Complex { re: silence, im: silence }; 4];
+    let values = re.as_chunks::<NARROW>().0.iter().zip(im.as_chunks::<NARROW>().0);
+    for (row, (re, im)) in rows.iter_mut().zip(values) {
+        *row = Complex { re: T::four(*re), im: T::four(*im) };
+    }
+    rows
+}
+
+#[inline(always)]
+fn transposed<T: Sample>([a, b, c, d]: [Complex<T::Four>; 4]) -> [Complex<T::Four>; 4] {
+    let [e, f, g, h] = T::transposed([a.re, b.re, c.re, d.re]);
+    let [i, j, k, l] = T::transposed([a.im, b.im, c.im, d.im]);
+    [Complex { re: e, im: i }, Complex { re: f, im: j }, Complex { re: g, im: k }, Complex { re: h, im: l }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn convolution_is_circular_and_keeps_the_signals_apart() {
+        for length in [64, 256, 1_024] {
+            let plan = Plan::<f64>::new(length);
+            assert_eq!(plan.length(), length);
+            let value = |n: usize, factor: usize| ((n * n * factor + 7) % 31) as f64 / 31.0 - 0.5;
+            let signal = |factor: usize| -> Vec<f64> { (0..length).map(|n| value(n, factor)).collect() };
+            let (first, second, filter) = (signal(3), signal(5), signal(11));
+            let mut pair = Pair { re: first.clone(), im: second.clone() };
+            let mut results = [Pair::silent(length)];
+            convolve(&plan, &mut pair, &[plan.spectrum(filter.clone())], &mut results);
+            for (signal, result) in [(first, &results[0].re), (second, &results[0].im)] {
+                for (n, result) in result.iter().enumerate() {
+                    let expected: f64 =
+                        (0..length).map(|k| filter[k] * signal[(n + length - k) % length]).sum();
+                    assert!(
+                        (result - expected).abs() < 1e-11,
+                        "{result} is not {expected} at {n} of {length}"
+                    );
+                }
+            }
+        }
+    }
+}

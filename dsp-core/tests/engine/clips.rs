@@ -1,0 +1,196 @@
+//! Recorded audio: exactly where and how the session says.
+
+use dsp_core::session::{Audio, AudioSlot, Clip, Mixer, Session, Slots, Track, Underruns};
+
+use crate::full::play;
+use crate::sessions::{peak, session};
+
+/// Values small enough that the limiter leaves them as they are, each its own.
+fn source(frames: usize) -> [Vec<f32>; 2] {
+    let values = |sign: f32| (0..frames).map(|frame| sign * (1 + frame % 997) as f32 / 4_096.0).collect();
+    [values(1.0), values(-0.5)]
+}
+
+fn clip(frame: u64, length_frames: u64) -> Clip {
+    Clip {
+        frame,
+        offset_frames: 0,
+        length_frames,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    }
+}
+
+fn with_clips(clips: &[Clip]) -> Session {
+    session(vec![Track { id: "a".to_owned(), clips: clips.to_vec(), ..Track::default() }])
+}
+
+fn whole(frames: usize) -> [Option<AudioSlot>; 1] {
+    let [left, right] = source(frames);
+    [Some(AudioSlot::Whole(Audio::from_channels(&left, Some(&right))))]
+}
+
+/// What a formula says of the left side, from `start` on.
+fn check(clips: &[Clip], source_frames: usize, start: u64, expected: impl Fn(u64) -> f32) {
+    let audio = whole(source_frames);
+    let mut mixer = Mixer::new(&with_clips(clips), Slots { banks: &[], audio: &audio }).unwrap();
+    mixer.seek(start);
+    mixer.play();
+    let lag = mixer.latency_frames();
+    let frames = 5_000;
+    let heard = play(&mut mixer, lag + frames, &[100, 256, 7]);
+    for frame in 0..frames {
+        let (value, expected) = (heard[lag + frame], expected(start + frame as u64));
+        assert!((value - expected).abs() < 1e-6, "{clips:?}: {value} at {frame}, expected {expected}");
+        let right = heard[2 * lag + frames + frame];
+        assert!((right + 0.5 * expected).abs() < 1e-6, "{clips:?}: {right} on the right at {frame}");
+    }
+}
+
+fn value(frame: u64) -> f32 {
+    source(4_000)[0][frame as usize]
+}
+
+#[test]
+fn a_clip_sounds_exactly_where_it_stands() {
+    let source = source(4_000)[0].clone();
+    let at =
+        |frame: i64| usize::try_from(frame).ok().and_then(|frame| source.get(frame)).copied().unwrap_or(0.0);
+    let inside = |frame: u64, start: u64, end: u64| (start..end).contains(&frame);
+    for start in [0, 1_000, 1_777, 3_000] {
+        check(&[clip(1_000, 900)], 4_000, start, |frame| {
+            if inside(frame, 1_000, 1_900) { at(frame as i64 - 1_000) } else { 0.0 }
+        });
+        // Longer than its source.
+        let late = Clip { offset_frames: 3_500, ..clip(700, 9_000) };
+        check(&[late], 4_000, start, |frame| if frame >= 700 { at(frame as i64 - 700 + 3_500) } else { 0.0 });
+        // Two that overlap.
+        check(&[clip(1_500, 2_000), clip(300, 2_000)], 4_000, start, |frame| {
+            let one = if inside(frame, 1_500, 3_500) { at(frame as i64 - 1_500) } else { 0.0 };
+            one + if inside(frame, 300, 2_300) { at(frame as i64 - 300) } else { 0.0 }
+        });
+    }
+}
+
+#[test]
+fn a_looped_clip_starts_over_at_its_offset() {
+    let looped = Clip { offset_frames: 3_700, looped: true, ..clip(200, 2_500) };
+    for start in [0, 199, 1_234] {
+        check(&[looped], 4_000, start, |frame| {
+            if (200..2_700).contains(&frame) { value(3_700 + (frame - 200) % 300) } else { 0.0 }
+        });
+    }
+}
+
+#[test]
+fn fades_are_straight_lines() {
+    let fading = Clip { fade_in_frames: 100, fade_out_frames: 400, gain: 0.5, ..clip(0, 1_000) };
+    for start in [0, 50, 800] {
+        check(&[fading], 4_000, start, |frame| {
+            if frame >= 1_000 {
+                return 0.0;
+            }
+            let fade = (frame as f32 / 100.0).min(1.0) * ((1_000 - frame) as f32 / 400.0).min(1.0);
+            0.5 * fade * value(frame)
+        });
+    }
+    // The fade-out counts from where the source ends.
+    let short = Clip { offset_frames: 3_900, fade_out_frames: 50, ..clip(0, 1_000) };
+    check(&[short], 4_000, 0, |frame| {
+        if frame < 100 { value(3_900 + frame) * ((100 - frame) as f32 / 50.0).min(1.0) } else { 0.0 }
+    });
+}
+
+#[test]
+fn stopping_and_editing_a_clip_does_not_click() {
+    let values: Vec<f32> = vec![0.5; 48_000];
+    let audio = [Some(AudioSlot::Whole(Audio::from_channels(&values, None)))];
+    let slots = Slots { banks: &[], audio: &audio };
+    for edit in [true, false] {
+        let mut mixer = Mixer::new(&with_clips(&[clip(0, 40_000)]), slots).unwrap();
+        mixer.play();
+        play(&mut mixer, 9_600, &[128]);
+        if edit {
+            mixer.set_session(&with_clips(&[]), slots).unwrap();
+        } else {
+            mixer.stop();
+        }
+        let heard = play(&mut mixer, 4_800, &[128]);
+        let left = &heard[..4_800];
+        let steepest =
+            left.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
+        assert!(steepest < 0.01, "a step of {steepest}");
+        assert_eq!(peak(&left[2_000..]), 0.0);
+    }
+}
+
+/// Hands over what is wanted, at most so many frames of each, as somebody with the source would.
+fn hand_over(mixer: &mut Mixer, source: &[Vec<f32>; 2], most: usize) {
+    let wanted: Vec<_> = mixer.wanted_audio().collect();
+    for want in wanted {
+        let start = want.source_frame as usize;
+        let piece = start..start + want.frames.min(most);
+        let audio = source.each_ref().map(|side| &side[piece.clone()]);
+        mixer.fill_audio(want.track_place, want.clip, want.clip_frame, audio);
+    }
+}
+
+#[test]
+fn audio_that_is_handed_over_in_time_is_as_good_as_whole() {
+    const FRAMES: usize = 120_000;
+    let [left, right] = source(FRAMES);
+    let clips = [
+        clip(1_000, 100_000),
+        Clip { offset_frames: 119_000, looped: true, ..clip(50_000, 60_000) },
+        Clip { fade_in_frames: 500, ..clip(90_000, 9_000) },
+    ];
+    let session = with_clips(&clips);
+    let audio = whole(FRAMES);
+    let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
+    let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
+    let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
+    let source = [left, right];
+    for start in [0, 60_000, 20_000] {
+        mixer.seek(start);
+        expected.seek(start);
+        mixer.play();
+        expected.play();
+        for _ in 0..16 {
+            hand_over(&mut mixer, &source, 16_384);
+        }
+        for _ in 0..40 {
+            hand_over(&mut mixer, &source, 4_096);
+            // An edit elsewhere takes nothing away.
+            mixer.set_session(&session, Slots { banks: &[], audio: &streamed }).unwrap();
+            let calls = [128, 1_000];
+            assert!(play(&mut mixer, 1_500, &calls) == play(&mut expected, 1_500, &calls), "from {start}");
+        }
+        assert_eq!(mixer.take_underruns(), Underruns::default(), "from {start}");
+    }
+}
+
+#[test]
+fn audio_that_comes_too_late_is_silence_and_is_counted() {
+    let source = source(90_000);
+    let streamed = [Some(AudioSlot::Streamed { frames: 90_000 })];
+    let mut mixer =
+        Mixer::new(&with_clips(&[clip(100, 90_000)]), Slots { banks: &[], audio: &streamed }).unwrap();
+    mixer.play();
+    let lag = mixer.latency_frames();
+    assert_eq!(peak(&play(&mut mixer, 1_100, &[100])), 0.0);
+    assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 1_000 });
+    // From where it is now on it is heard, in its place.
+    hand_over(&mut mixer, &source, 2_000);
+    let heard = play(&mut mixer, 1_000, &[100]);
+    assert_eq!(heard[lag..1_000], source[0][1_000..2_000 - lag]);
+    assert_eq!(mixer.take_underruns(), Underruns::default());
+    // Nobody asked for this.
+    mixer.fill_audio(0, 0, 50_000, [&source[0][..10], &source[1][..10]]);
+    mixer.fill_audio(7, 0, 0, [&source[0][..10], &source[1][..10]]);
+    mixer.fill_audio(0, 9, 0, [&source[0][..10], &source[1][..10]]);
+    play(&mut mixer, 2_000, &[100]);
+    assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 1_000 });
+}

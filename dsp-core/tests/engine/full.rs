@@ -1,0 +1,333 @@
+//! A session in which everything is at work, and what must not make a difference to it.
+
+use std::sync::{LazyLock, Mutex};
+
+use assert_no_alloc::assert_no_alloc;
+use dsp_core::effects::EFFECTS;
+use dsp_core::session::{
+    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Crew, Curve, EffectOwner,
+    EffectSettings, Mixer, OfflineRender, SendSettings, Session, Slots, TailConfig, TempoChange, Track,
+    TrackMix,
+};
+use dsp_core::soundfont::Bank;
+
+use crate::sessions::{peak, session, track};
+use crate::small_bank::small_bank;
+
+pub(crate) const SECOND: u64 = 48_000;
+
+/// Twelve seconds of quiet noise.
+fn noise() -> AudioSlot {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 40) as f32 / 8_388_608.0 - 1.0) * 0.05
+    };
+    let values: Vec<f32> = (0..12 * SECOND).map(|_| next()).collect();
+    AudioSlot::Whole(Audio::from_channels(&values, None))
+}
+
+/// The bank and the audio of every session here.
+pub(crate) struct Media {
+    banks: [Option<Bank>; 1],
+    audio: [Option<AudioSlot>; 1],
+}
+
+impl Media {
+    pub(crate) fn slots(&self) -> Slots<'_> {
+        Slots { banks: &self.banks, audio: &self.audio }
+    }
+}
+
+pub(crate) fn media() -> &'static Media {
+    static MEDIA: LazyLock<Media> =
+        LazyLock::new(|| Media { banks: [Some(small_bank())], audio: [Some(noise())] });
+    &MEDIA
+}
+
+pub(crate) fn point(frame: u64, value: f64, curve: Curve) -> AutomationPoint {
+    AutomationPoint { frame, value, curve }
+}
+
+pub(crate) fn lane(target: AutomationTarget, points: &[AutomationPoint]) -> AutomationLane {
+    AutomationLane { target, points: points.to_vec() }
+}
+
+pub(crate) fn effect(id: &str, kind: &str, values: &[f64]) -> EffectSettings {
+    EffectSettings {
+        id: id.to_owned(),
+        kind: kind.to_owned(),
+        values: values.to_vec(),
+        bypass: false,
+        side_chain: None,
+        impulse: None,
+    }
+}
+
+/// One of each kind of effect, all listening to a track where they can.
+fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
+    let one = |kind: &&dsp_core::effects::EffectKind| EffectSettings {
+        side_chain: side_chain.filter(|_| kind.has_side_chain),
+        ..effect(kind.id, kind.id, &[])
+    };
+    EFFECTS.iter().map(one).collect()
+}
+
+/// Lines for the first continuous parameter of each effect, within the middle of its range.
+fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
+    let lane_for = |(place, effect): (usize, &EffectSettings)| {
+        let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
+        let number = kind.parameters.iter().position(|parameter| parameter.is_continuous())?;
+        let parameter = &kind.parameters[number];
+        let between = |share: f64| parameter.default + (parameter.max - parameter.default) * share;
+        let target = AutomationTarget::Effect { effect: place as u32, parameter: number as u32 };
+        let points = [
+            point(777, between(0.0), Curve::Linear),
+            point(end / 2, between(0.05), Curve::Arc(0.4)),
+            point(end, between(0.0), Curve::Step),
+        ];
+        Some(lane(target, &points))
+    };
+    effects.iter().enumerate().filter_map(lane_for).collect()
+}
+
+/// A song of so many seconds: notes, clips, every effect, a group, a bus, automation, changes of tempo.
+pub(crate) fn song(secs: u64) -> Session {
+    let end = secs * SECOND;
+    let notes: Vec<(u64, u64, u8)> = (0..4 * secs)
+        .map(|beat| (beat * SECOND / 4, beat * SECOND / 4 + 9_000, 48 + (beat * 7 % 24) as u8))
+        .collect();
+    let mut melody = track("melody", &notes);
+    melody.output = Some(3);
+    melody.sends = vec![
+        SendSettings { to: 4, gain: 0.3, pre_fader: false },
+        SendSettings { to: 4, gain: 0.1, pre_fader: true },
+    ];
+    melody.effects = all_effects(None);
+    melody.automation = lanes_for(&melody.effects, end);
+    melody.automation.push(lane(
+        AutomationTarget::Volume,
+        &[
+            point(0, -20.0, Curve::Linear),
+            point(end / 3 + 5, -3.0, Curve::Arc(-0.5)),
+            point(end, -12.0, Curve::Linear),
+        ],
+    ));
+    melody.automation.push(lane(
+        AutomationTarget::Send(0),
+        &[point(1_000, -30.0, Curve::Linear), point(end, -6.0, Curve::Linear)],
+    ));
+    let mut bass =
+        track("bass", &notes.iter().map(|(on, off, key)| (*on, *off, key - 24)).collect::<Vec<_>>());
+    bass.effects = all_effects(Some(0));
+    bass.output = Some(3);
+    let clip = |frame, looped| Clip {
+        frame,
+        offset_frames: 100,
+        length_frames: 3 * SECOND,
+        gain: 0.5,
+        fade_in_frames: 1_000,
+        fade_out_frames: 4_000,
+        looped,
+        audio_slot: 0,
+    };
+    let clips = (0..secs / 2).map(|number| clip(number * 2 * SECOND + 333, number % 2 == 1)).collect();
+    let voice = Track { id: "voice".to_owned(), clips, pan: -0.3, ..Track::default() };
+    let group = Track {
+        id: "group".to_owned(),
+        effects: all_effects(Some(2)),
+        automation: vec![lane(
+            AutomationTarget::Pan,
+            &[point(0, -0.5, Curve::Linear), point(end, 0.5, Curve::Linear)],
+        )],
+        ..Track::default()
+    };
+    let bus = Track { id: "bus".to_owned(), effects: all_effects(None), gain: 0.5, ..Track::default() };
+    let mut session = session(vec![melody, bass, voice, group, bus]);
+    session.length_frames = end;
+    session.master_effects = all_effects(None);
+    session.master_automation = vec![lane(
+        AutomationTarget::Volume,
+        &[point(0, -6.0, Curve::Linear), point(end, 0.0, Curve::Linear)],
+    )];
+    let tempo = |frame, bpm, beat| TempoChange { frame, bpm, beat };
+    session.tempo =
+        vec![tempo(0, 120.0, 0.0), tempo(SECOND + 1, 90.0, 2.000_041), tempo(2 * SECOND, 150.0, 3.5)];
+    session
+}
+
+pub(crate) fn mixer(session: &Session) -> Mixer {
+    Mixer::new(session, media().slots()).unwrap()
+}
+
+/// Left, then right, of the next frames, asked for `call_frames` at a time in turn.
+pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> Vec<f32> {
+    let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
+    let mut calls = call_frames.iter().cycle();
+    let mut done = 0;
+    while done < frames {
+        let part = done..frames.min(done + calls.next().copied().unwrap_or(1));
+        mixer.process(&mut left[part.clone()], &mut right[part.clone()]);
+        done = part.end;
+    }
+    left.extend(right);
+    left
+}
+
+fn render_by(mut render: OfflineRender, crew: &dyn Crew) -> [Vec<f32>; 2] {
+    let mut heard = [Vec::new(), Vec::new()];
+    while let Some((left, right)) = render.next_block_by(crew) {
+        heard[0].extend_from_slice(left);
+        heard[1].extend_from_slice(right);
+    }
+    heard
+}
+
+/// Two threads that take jobs from a list, the last first.
+struct Two;
+
+impl Crew for Two {
+    fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
+        let jobs = Mutex::new(jobs.iter_mut().rev());
+        let next = || jobs.lock().unwrap().next();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while let Some(job) = next() {
+                        job();
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn neither_call_sizes_nor_threads_change_a_bit() {
+    let song = song(3);
+    let new = || OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
+    let expected = render_by(new(), &dsp_core::session::Alone);
+    assert!(peak(&expected[0]) > 0.05, "silent: {}", peak(&expected[0]));
+    assert!(render_by(new(), &Two) == expected, "two threads differ");
+    for calls in [&[1][..], &[128], &[512], &[3, 31, 77, 256, 1]] {
+        let mut mixer = mixer(&song);
+        mixer.play();
+        let (lag, frames) = (mixer.latency_frames(), expected[0].len());
+        let heard = play(&mut mixer, lag + frames, calls);
+        assert!(heard[lag..lag + frames] == expected[0][..], "calls of {calls:?} differ on the left");
+        assert!(heard[2 * lag + frames..] == expected[1][..], "calls of {calls:?} differ on the right");
+    }
+}
+
+#[test]
+fn a_range_is_what_the_whole_render_has_there() {
+    let song = song(3);
+    let new = OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
+    let whole = render_by(new, &dsp_core::session::Alone);
+    for range in [0..1_000, 51_234..100_001, 143_999..144_000, 700..700] {
+        let mut part = OfflineRender::of_range(&song, media().slots(), range.clone()).unwrap();
+        // Some of it skipped by hand, or none.
+        for _ in 0..range.start % 3 {
+            part.skip_by(&Two);
+        }
+        let heard = render_by(part, &Two);
+        let range = range.start as usize..range.end as usize;
+        assert!(heard[0] == whole[0][range.clone()] && heard[1] == whole[1][range.clone()], "{range:?}");
+    }
+}
+
+#[test]
+fn seeking_and_ten_seconds_lead_to_what_playing_from_the_start_does() {
+    let song = song(16);
+    let mut whole = mixer(&song);
+    whole.play();
+    let start = 14 * SECOND as usize;
+    let frames = 24_000;
+    play(&mut whole, start, &[256]);
+    let expected = play(&mut whole, frames, &[256]);
+    let mut seeking = mixer(&song);
+    seeking.play();
+    seeking.seek(4 * SECOND);
+    play(&mut seeking, start - 4 * SECOND as usize, &[256]);
+    let heard = play(&mut seeking, frames, &[256]);
+    let difference: Vec<f32> =
+        heard.iter().zip(&expected).map(|(heard, expected)| heard - expected).collect();
+    let difference_db = 20.0 * libm::log10(f64::from(peak(&difference).max(1e-10)));
+    println!("after a seek and 10 s: {difference_db:.1} dBFS off, the mix at {:.3}", peak(&expected));
+    assert!(peak(&expected) > 0.05 && difference_db < -60.0, "{difference_db} dBFS");
+}
+
+#[test]
+fn seeking_again_is_as_fresh_as_the_first_time() {
+    let song = song(4);
+    for frame in [0, 12_345, 2 * SECOND] {
+        let mut fresh = mixer(&song);
+        fresh.seek(frame);
+        fresh.play();
+        let mut used = mixer(&song);
+        used.play();
+        play(&mut used, 30_000, &[256]);
+        used.seek(frame);
+        assert!(play(&mut used, 30_000, &[256]) == play(&mut fresh, 30_000, &[100]), "from {frame}");
+    }
+}
+
+#[test]
+fn nothing_allocates_while_everything_is_at_work() {
+    let song = song(3);
+    let mut mixer = mixer(&song);
+    let (mut left, mut right) = (vec![0.0; 1_024], vec![0.0; 1_024]);
+    let mut figures = [0.0; 12];
+    assert_no_alloc(|| {
+        mixer.play();
+        for number in 0..40 {
+            mixer.process(&mut left, &mut right);
+            let owner = if number % 2 == 0 { EffectOwner::Master } else { EffectOwner::Track(number % 5) };
+            mixer.set_effect_parameter(owner, number % 3, number % 4, 0.5);
+            mixer.set_effect_bypass(owner, number % 3, number % 5 == 0);
+            mixer.set_bypass(owner, number % 7 == 0);
+            mixer.set_send_gain(0, number % 3, 0.1);
+            let (mute, solo) = (number % 6 == 0, number % 4 == 0);
+            mixer.set_track_mix(number % 6, &TrackMix { gain: 0.5, pan: 0.2, mute, solo });
+            mixer.set_master_gain(0.9);
+            mixer.seek(number as u64 * 3_000);
+        }
+        mixer.take_peaks(&mut figures);
+        mixer.take_rms(&mut figures);
+        mixer.take_underruns();
+        mixer.stop();
+        mixer.process(&mut left, &mut right);
+    });
+}
+
+#[test]
+fn a_session_at_rest_follows_its_lines_without_moving() {
+    let mut song = song(2);
+    song.tracks[0].automation = vec![lane(
+        AutomationTarget::Volume,
+        &[
+            point(0, -144.0, Curve::Linear),
+            point(SECOND, -144.0, Curve::Linear),
+            point(SECOND + 1, 0.0, Curve::Step),
+        ],
+    )];
+    song.tracks[0].effects.clear();
+    song.tracks[0].sends.clear();
+    song.tracks[0].output = None;
+    song.master_effects.clear();
+    song.master_automation.clear();
+    let mut mixer = mixer(&song);
+    let mut strike = |frame: u64| {
+        mixer.seek(frame);
+        play(&mut mixer, 4_800, &[128]);
+        mixer.live(0, dsp_core::session::Event::NoteOn { key: 60, velocity: 100 });
+        let heard = peak(&play(&mut mixer, 4_800, &[128]));
+        mixer.release_all();
+        play(&mut mixer, 48_000, &[128]);
+        heard
+    };
+    assert!(strike(500) < 1e-4);
+    assert!(strike(SECOND + 500) > 0.05);
+}

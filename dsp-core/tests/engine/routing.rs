@@ -1,0 +1,298 @@
+//! Outputs, sends, mute, solo, automation of the mix, and sessions that make no sense.
+
+use dsp_core::session::{
+    AutomationTarget, Clip, Curve, Mixer, OfflineRender, SendSettings, Session, Slots, TailConfig,
+    TempoChange, Track, TrackMix,
+};
+
+use crate::full::{SECOND, effect, lane, media, mixer, play, point, song};
+use crate::sessions::{peak, session};
+
+/// A track of steady sound: the level of the audio is the gain that it is heard with.
+fn steady(id: &str) -> Track {
+    let clip = Clip {
+        frame: 0,
+        offset_frames: 0,
+        length_frames: 10 * SECOND,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    };
+    Track { id: id.to_owned(), clips: vec![clip], ..Track::default() }
+}
+
+fn bus(id: &str) -> Track {
+    Track { id: id.to_owned(), ..Track::default() }
+}
+
+fn send(to: u32, gain: f32, pre_fader: bool) -> SendSettings {
+    SendSettings { to, gain, pre_fader }
+}
+
+/// Audio of one value all along.
+fn steady_slots() -> [Option<dsp_core::session::AudioSlot>; 1] {
+    let values = vec![0.125; 10 * SECOND as usize];
+    [Some(dsp_core::session::AudioSlot::Whole(dsp_core::session::Audio::from_channels(&values, None)))]
+}
+
+fn steady_mixer(session: &Session) -> Mixer {
+    Mixer::new(session, Slots { banks: &[], audio: &steady_slots() }).unwrap()
+}
+
+/// The gains of left and right with which steady tracks are heard together.
+fn heard(tracks: &[Track]) -> (f32, f32) {
+    let mut mixer = steady_mixer(&session(tracks.to_vec()));
+    mixer.play();
+    let heard = play(&mut mixer, 4_800, &[256]);
+    (heard[4_000] / 0.125, heard[4_800 + 4_000] / 0.125)
+}
+
+fn check_gain(what: &str, tracks: &[Track], expected: f32) {
+    let (left, right) = heard(tracks);
+    assert!((left - expected).abs() < 1e-5 && left == right, "{what}: {left}, {right}, expected {expected}");
+}
+
+#[test]
+fn gains_along_the_ways_multiply() {
+    let with = |mut track: Track, change: &dyn Fn(&mut Track)| {
+        change(&mut track);
+        track
+    };
+    let half = with(bus("g"), &|track| track.gain = 0.5);
+    let fed = with(steady("a"), &|track| (track.output, track.gain) = (Some(1), 0.5));
+    check_gain("a group", &[fed.clone(), half.clone()], 0.25);
+    let group_first = [half.clone(), with(fed.clone(), &|track| track.output = Some(0))];
+    check_gain("a group above its tracks", &group_first, 0.25);
+    check_gain(
+        "two in a group",
+        &[fed.clone(), half.clone(), with(fed.clone(), &|track| track.id = "b".into())],
+        0.5,
+    );
+    let sending = |pre_fader| {
+        with(steady("a"), &|track| (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)]))
+    };
+    check_gain("a send behind the fader", &[sending(false), half.clone()], 0.5 + 0.125);
+    check_gain("a send before the fader", &[sending(true), half.clone()], 0.5 + 0.25);
+    let panned = with(sending(true), &|track| track.pan = 1.0);
+    assert_eq!(heard(&[panned, half.clone()]), (0.25, 0.75));
+    let muted = with(sending(true), &|track| track.mute = true);
+    check_gain("mute silences sends, too", &[muted, half.clone()], 0.0);
+    check_gain("a muted group", &[fed, with(half, &|track| track.mute = true)], 0.0);
+}
+
+#[test]
+fn solo_is_heard_through_what_it_feeds_and_with_what_feeds_it() {
+    // a and b feed g; a sends to r; c goes straight to the master, and sends to r.
+    let check = |solo: &[&str], expected: f32| {
+        let mut tracks = vec![steady("a"), steady("b"), steady("c"), bus("g"), bus("r")];
+        tracks[0].output = Some(3);
+        tracks[1].output = Some(3);
+        (tracks[0].gain, tracks[1].gain, tracks[2].gain) = (0.5, 0.25, 0.125);
+        tracks[0].sends = vec![send(4, 0.25, false)];
+        tracks[2].sends = vec![send(4, 0.25, false)];
+        for track in tracks.iter_mut().filter(|track| solo.contains(&&*track.id)) {
+            track.solo = true;
+        }
+        check_gain(&format!("solo {solo:?}"), &tracks, expected);
+    };
+    let (a, b, c) = (0.5, 0.25, 0.125);
+    check(&[], a + b + c + (a + c) / 4.0);
+    check(&["a"], a + a / 4.0);
+    check(&["b"], b);
+    check(&["c"], c + c / 4.0);
+    check(&["g"], a + b);
+    check(&["r"], (a + c) / 4.0);
+    check(&["b", "r"], b + (a + c) / 4.0);
+    // A soloed track that is muted stays so.
+    let mut muted = [steady("a"), steady("b")];
+    (muted[0].mute, muted[0].solo) = (true, true);
+    check_gain("muted and soloed", &muted, 0.0);
+}
+
+#[test]
+fn solo_and_mute_by_hand_glide() {
+    let mut mixer = steady_mixer(&session(vec![steady("a"), steady("b")]));
+    mixer.play();
+    play(&mut mixer, 4_800, &[128]);
+    let switch = |mute, solo| TrackMix { gain: 1.0, pan: 0.0, mute, solo };
+    for (place, mix, expected) in [
+        (1, switch(false, true), 1.0),
+        (1, switch(true, true), 0.0),
+        (1, switch(false, false), 2.0),
+        (0, switch(true, false), 1.0),
+    ] {
+        mixer.set_track_mix(place, &mix);
+        let heard = play(&mut mixer, 4_800, &[128]);
+        let left = &heard[..4_800];
+        let steepest =
+            left.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
+        assert!(steepest < 0.001, "{mix:?}: a step of {steepest}");
+        assert_eq!(left[4_799] / 0.125, expected, "{mix:?}");
+    }
+    assert!(!mixer.lets_through(0) && mixer.lets_through(1) && !mixer.lets_through(2));
+}
+
+#[test]
+fn automation_of_the_mix_is_exact_to_the_frame() {
+    let lines = |targets: &[(AutomationTarget, [(u64, f64, Curve); 3])]| {
+        let mut track = steady("a");
+        track.automation = targets
+            .iter()
+            .map(|(target, points)| {
+                lane(*target, &points.map(|(frame, value, curve)| point(frame, value, curve)))
+            })
+            .collect();
+        let mut mixer = steady_mixer(&session(vec![track]));
+        mixer.play();
+        let lag = mixer.latency_frames();
+        let mut heard = play(&mut mixer, lag + 4_000, &[77, 256]);
+        let right = heard.split_off(lag + 4_000).split_off(lag);
+        (heard.split_off(lag), right)
+    };
+    let db = |value: f32| 20.0 * libm::log10(f64::from(value) / 0.125);
+    // Straight in decibels; a jump at its very frame.
+    let (left, right) = lines(&[(
+        AutomationTarget::Volume,
+        [(101, -24.0, Curve::Linear), (1_101, -4.0, Curve::Step), (3_003, -10.0, Curve::Linear)],
+    )]);
+    assert_eq!(left, right);
+    for frame in 0..4_000_u64 {
+        let expected = match frame {
+            0..=100 => -24.0,
+            101..=1_100 => -24.0 + 20.0 * (frame - 101) as f64 / 1_000.0,
+            1_101..=3_002 => -4.0,
+            _ => -10.0,
+        };
+        let level_db = db(left[frame as usize]);
+        // Between two places the gain goes straight, not the level: 0.01 dB at 20 dB in 1000 frames.
+        assert!((level_db - expected).abs() < 0.015, "{level_db} dB at {frame}, expected {expected}");
+    }
+    let (left, right) = lines(&[
+        (
+            AutomationTarget::Pan,
+            [(0, 0.0, Curve::Linear), (2_000, 1.0, Curve::Step), (2_500, -1.0, Curve::Linear)],
+        ),
+        (
+            AutomationTarget::Volume,
+            [(0, 0.0, Curve::Step), (3_000, -6.0, Curve::Step), (3_500, 0.0, Curve::Step)],
+        ),
+    ]);
+    let expected = libm::cos(0.5 * core::f64::consts::FRAC_PI_2);
+    assert!((f64::from(left[1_000]) / 0.125 - expected).abs() < 1e-4, "{}", left[1_000]);
+    assert_eq!((left[2_000], right[2_499], right[2_500]), (0.0, 0.125, 0.0));
+    assert!(
+        (db(left[3_000]) + 6.0).abs() < 1e-4 && db(left[2_999]).abs() < 1e-5 && db(left[3_500]).abs() < 1e-5
+    );
+}
+
+#[test]
+fn meters_tell_peaks_and_levels_of_tracks_groups_and_master() {
+    let mut tracks = vec![steady("a"), bus("g"), steady("muted")];
+    tracks[0].output = Some(1);
+    (tracks[0].gain, tracks[1].gain, tracks[2].mute) = (0.5, 0.5, true);
+    tracks[1].pan = 1.0;
+    let mut mixer = steady_mixer(&session(tracks));
+    mixer.play();
+    play(&mut mixer, 4_800, &[128]);
+    let mut figures = [[0.0; 8]; 2];
+    mixer.take_peaks(&mut figures[0]);
+    mixer.take_rms(&mut figures[1]);
+    play(&mut mixer, 4_800, &[100]);
+    mixer.take_peaks(&mut figures[0]);
+    mixer.take_rms(&mut figures[1]);
+    for figures in figures {
+        assert_eq!(figures, [0.0625, 0.0625, 0.0, 0.031_25, 0.0, 0.0, 0.0, 0.031_25]);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let check = |change: &dyn Fn(&mut Session), expected: &str| {
+        let mut nonsense = session(vec![steady("a"), bus("b"), bus("c")]);
+        change(&mut nonsense);
+        let error = Mixer::new(&nonsense, Slots::default()).err().expect("refused").to_string();
+        assert_eq!(error, expected);
+        let mut mixer = mixer(&session(vec![steady("a")]));
+        assert_eq!(mixer.set_session(&nonsense, Slots::default()).unwrap_err().to_string(), expected);
+        mixer.play();
+        assert!(peak(&play(&mut mixer, 1_000, &[256])) > 0.0, "does not play on");
+    };
+    let loops = "what track \"b\" feeds leads back to it";
+    check(
+        &|session| (session.tracks[1].output, session.tracks[2].sends) = (Some(2), vec![send(1, 1.0, false)]),
+        loops,
+    );
+    check(&|session| session.tracks[1].output = Some(1), loops);
+    check(
+        &|session| session.tracks[0].output = Some(3),
+        "track \"a\" names track number 3, which is not there",
+    );
+    check(
+        &|session| session.tracks[2].sends = vec![send(u32::MAX, 1.0, false)],
+        "track \"c\" names track number 4294967295, which is not there",
+    );
+    check(&|session| session.master_effects = vec![effect("x", "none", &[])], "there is no effect \"none\"");
+    check(
+        &|session| session.tracks[0].effects = vec![effect("x", "utility", &[]); 65],
+        "track \"a\" has more than 64 effects",
+    );
+}
+
+#[test]
+fn nonsense_in_numbers_is_played_without_harm() {
+    let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 1e-320];
+    let frames = [0, 1, 31, u64::MAX, u64::MAX - 1, 1 << 62, 1 << 60];
+    for (turn, &number) in numbers.iter().enumerate() {
+        let frame = |step: usize| frames[(turn + step) % frames.len()];
+        let mut nonsense = song(2);
+        nonsense.master_gain = number as f32;
+        nonsense.tempo =
+            (0..4).map(|step| TempoChange { frame: frame(step), bpm: number, beat: number }).collect();
+        for track in &mut nonsense.tracks {
+            (track.gain, track.pan) = (number as f32, number as f32);
+            for clip in &mut track.clips {
+                (clip.frame, clip.offset_frames, clip.length_frames) = (frame(0), frame(1), frame(2));
+                (clip.fade_in_frames, clip.fade_out_frames) = (frame(3), frame(4));
+                (clip.gain, clip.audio_slot) = (number as f32, (turn % 2) as u32 * 99);
+            }
+            track.sends.iter_mut().for_each(|send| send.gain = number as f32);
+            track.effects.iter_mut().for_each(|effect| {
+                (effect.values, effect.impulse) = (vec![number; 100], Some(u32::MAX));
+            });
+            for lane in &mut track.automation {
+                lane.points = (0..5)
+                    .map(|step| {
+                        point(frame(step), numbers[(turn + step) % numbers.len()], Curve::Arc(number))
+                    })
+                    .collect();
+            }
+            let target = AutomationTarget::Effect { effect: u32::MAX, parameter: u32::MAX };
+            track.automation.push(lane(target, &[point(0, 1.0, Curve::Linear)]));
+            track.automation.push(lane(AutomationTarget::Send(9), &[]));
+        }
+        let mut mixer = mixer(&nonsense);
+        mixer.play();
+        for position in [0, 5_000, u64::MAX] {
+            mixer.seek(position);
+            let heard = play(&mut mixer, 3_000, &[256, 31]);
+            assert!(heard.iter().all(|value| value.is_finite()), "{number} at {position}");
+        }
+        let sound = song(2);
+        mixer.set_session(&sound, media().slots()).unwrap();
+        mixer.seek(0);
+        assert!(peak(&play(&mut mixer, 48_000, &[256])) > 0.01, "silent after {number}");
+    }
+}
+
+#[test]
+fn an_empty_render_of_everything_ends() {
+    let mut empty = song(2);
+    empty.tracks.iter_mut().for_each(|track| (track.events.clear(), track.clips.clear()).0);
+    empty.length_frames = 0;
+    let mut render = OfflineRender::new(&empty, media().slots(), TailConfig { max_secs: 1.0 }).unwrap();
+    while let Some((left, _)) = render.next_block() {
+        assert!(peak(left) < 1e-3);
+    }
+}

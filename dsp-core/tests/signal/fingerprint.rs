@@ -1,0 +1,54 @@
+//! One number for all the bits that resampling, dither and the true-peak meter compute, the same on
+//! every machine; `dsp-wasm/tests/browser.rs` finds it again in a browser.
+
+use dsp_core::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
+use dsp_core::resample::resample;
+use dsp_core::true_peak::TruePeakMeter;
+
+/// The number. It changes when what is computed does, and then on purpose.
+pub(crate) const EXPECTED: u64 = 0x92d4_f9d2_bf27_fd24;
+
+/// Noise between -1 and 1 from a linear congruential generator.
+fn noise(frames: usize) -> Vec<f32> {
+    let mut state = 1_u32;
+    (0..frames)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 8_388_608.0 - 1.0
+        })
+        .collect()
+}
+
+/// FNV-1a over words instead of bytes.
+fn folded(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// Computes the number.
+pub(crate) fn computed() -> u64 {
+    let single = noise(6_000);
+    let double: Vec<f64> = single.iter().map(|value| f64::from(*value)).collect();
+    let mut words = Vec::new();
+    for (input_hz, output_hz) in [(44_100, 48_000), (96_000, 44_100), (48_000, 96_000)] {
+        let singles = resample(input_hz, output_hz, &[&single, &single]).unwrap();
+        words.extend(singles.iter().flatten().map(|value| u64::from(value.to_bits())));
+        let doubles = resample(input_hz, output_hz, &[&double]).unwrap();
+        words.extend(doubles.iter().flatten().map(|value| value.to_bits()));
+    }
+    for rate_hz in [44_100, 96_000] {
+        let mut meter = TruePeakMeter::new(rate_hz);
+        meter.process(&single);
+        words.push(u64::from(meter.true_peak().to_bits()));
+        let mut quantizer = QuantizerProcessor::new(QuantizerConfig {
+            depth: BitDepth::Sixteen,
+            shaping: NoiseShaping::Wannamaker,
+            sample_rate_hz: rate_hz,
+            seed: 1,
+            channel: 0,
+        });
+        let mut steps = vec![0; single.len()];
+        quantizer.process(&single, &mut steps);
+        words.extend(steps.iter().map(|step| u64::from(step.cast_unsigned())));
+    }
+    folded(words.into_iter())
+}

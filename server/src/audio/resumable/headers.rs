@@ -1,0 +1,131 @@
+//! The protocol's header fields.
+
+use axum::http::{HeaderMap, HeaderName, header};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256};
+
+use super::{TUS_RESUMABLE, TUS_VERSION};
+use crate::audio::intake::clean_name;
+use crate::error::{ApiError, ApiResult};
+
+pub(super) const UPLOAD_OFFSET: HeaderName = HeaderName::from_static("upload-offset");
+pub(super) const UPLOAD_LENGTH: HeaderName = HeaderName::from_static("upload-length");
+pub(super) const UPLOAD_METADATA: HeaderName = HeaderName::from_static("upload-metadata");
+pub(super) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("upload-expires");
+pub(super) const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
+
+/// Names of the checksums that are understood.
+pub(super) const CHECKSUMS: &str = "sha1,sha256";
+
+/// Longest metadata, in bytes.
+const METADATA_MAX_BYTES: usize = 4_096;
+
+/// 412 unless the request speaks version 1.0.0.
+pub(super) fn require_version(headers: &HeaderMap) -> ApiResult<()> {
+    if headers.get(TUS_RESUMABLE) == Some(&TUS_VERSION) {
+        return Ok(());
+    }
+    Err(ApiError::PreconditionFailed {
+        code: "tus_version",
+        detail: "Resumable uploads speak tus 1.0.0: send `Tus-Resumable: 1.0.0`.".to_owned(),
+    })
+}
+
+fn bad(detail: impl Into<String>) -> ApiError {
+    ApiError::bad_request("bad_upload_header", detail)
+}
+
+/// A header that holds a whole number; `None` if it is missing.
+pub(super) fn number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<u64>> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    match digits.and_then(|text| text.parse().ok()) {
+        Some(number) => Ok(Some(number)),
+        None => Err(bad(format!("{name} must be a whole number of bytes."))),
+    }
+}
+
+/// The same, which must be there.
+pub(super) fn needed_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<u64> {
+    number(headers, name)?.ok_or_else(|| bad(format!("{name} is missing.")))
+}
+
+/// `Upload-Metadata` as it came, and the file name in it.
+pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
+    let text = match headers.get(UPLOAD_METADATA) {
+        Some(value) => value.to_str().map_err(|_| bad("upload-metadata must be ASCII."))?,
+        None => "",
+    };
+    if text.len() > METADATA_MAX_BYTES {
+        return Err(bad(format!("upload-metadata may have at most {METADATA_MAX_BYTES} bytes.")));
+    }
+    let mut name = String::new();
+    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once(' ').unwrap_or((pair, ""));
+        let value = BASE64_STANDARD.decode(value.trim());
+        let value =
+            value.map_err(|_| bad(format!("the value of `{key}` in upload-metadata is not base64.")))?;
+        if key == "filename" || (key == "name" && name.is_empty()) {
+            name = String::from_utf8_lossy(&value).into_owned();
+        }
+    }
+    Ok((clean_name(&name), text.to_owned()))
+}
+
+/// 415 unless the body is what an upload goes on with.
+pub(super) fn require_offset_octets(headers: &HeaderMap) -> ApiResult<()> {
+    if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/offset+octet-stream") {
+        return Ok(());
+    }
+    Err(ApiError::UnsupportedMedia {
+        detail: "A part of an upload comes as `application/offset+octet-stream`.".to_owned(),
+    })
+}
+
+/// A checksum that a part should have.
+#[derive(Debug)]
+pub(super) struct Checksum {
+    hash: Hash,
+    expected: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Hash {
+    Sha1(Sha1),
+    Sha256(Sha256),
+}
+
+impl Checksum {
+    /// The one in the request's header, if there is one.
+    pub(super) fn of(headers: &HeaderMap) -> ApiResult<Option<Self>> {
+        let Some(value) = headers.get(UPLOAD_CHECKSUM) else { return Ok(None) };
+        let (name, text) = value.to_str().ok().and_then(|text| text.split_once(' ')).unwrap_or_default();
+        let hash = match name {
+            "sha1" => Hash::Sha1(Sha1::new()),
+            "sha256" => Hash::Sha256(Sha256::new()),
+            _ => {
+                return Err(bad(format!("upload-checksum must be one of {CHECKSUMS}, a space, and base64.")));
+            }
+        };
+        let expected = BASE64_STANDARD.decode(text.trim());
+        let expected = expected.map_err(|_| bad("upload-checksum is not base64."))?;
+        Ok(Some(Self { hash, expected }))
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        match &mut self.hash {
+            Hash::Sha1(hash) => hash.update(bytes),
+            Hash::Sha256(hash) => hash.update(bytes),
+        }
+    }
+
+    /// Whether the bytes were those that were meant.
+    pub(super) fn matches(self) -> bool {
+        match self.hash {
+            Hash::Sha1(hash) => hash.finalize()[..] == self.expected,
+            Hash::Sha256(hash) => hash.finalize()[..] == self.expected,
+        }
+    }
+}

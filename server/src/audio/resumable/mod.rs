@@ -1,0 +1,92 @@
+//! Resumable uploads by the tus protocol 1.0.0, at `/audio/uploads`.
+//!
+//! Extensions: creation, expiration, termination, checksum. The bytes lie in a file of their own; how many of them count
+//! stands in the database and is written after they are on the disk, so that an upload goes on after any kind of end
+//! of the service. When the last byte is there a task decodes the file; `GET /audio/uploads/{id}` says what
+//! came of it.
+
+mod finish;
+mod headers;
+mod part;
+mod store;
+mod verbs;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware;
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) use finish::take_up_again;
+pub(super) use store::remove_expired;
+
+use crate::blobs::BlobKey;
+use crate::config::Config;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::BodyLimit;
+use crate::router::with_body_limit;
+use crate::state::AppState;
+
+/// Folder of the store that unfinished uploads are in.
+const FOLDER: &str = "audio-uploads";
+
+/// The one version of the protocol that is spoken.
+const TUS_VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
+const TUS_RESUMABLE: HeaderName = HeaderName::from_static("tus-resumable");
+const TUS_VERSIONS: HeaderName = HeaderName::from_static("tus-version");
+
+/// The routes, relative to `/api/v1`.
+pub(super) fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let limit = BodyLimit::of(config.limits.upload_max_bytes, "An upload");
+    let routes = OpenApiRouter::new().routes(routes!(verbs::options, verbs::create)).routes(routes!(
+        verbs::head,
+        verbs::describe,
+        verbs::append,
+        verbs::terminate
+    ));
+    with_body_limit(routes, limit).layer(middleware::map_response(name_version))
+}
+
+/// Every answer names the version, refusals too.
+async fn name_version(mut response: Response) -> Response {
+    response.headers_mut().insert(TUS_RESUMABLE, TUS_VERSION);
+    response.headers_mut().insert(TUS_VERSIONS, TUS_VERSION);
+    response
+}
+
+fn key(id: &str) -> ApiResult<BlobKey> {
+    BlobKey::new(FOLDER, id, "part").map_err(|_| ApiError::not_found("upload", id))
+}
+
+/// The uploads that somebody is writing to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Busy(Arc<Mutex<HashSet<String>>>);
+
+impl Busy {
+    /// Takes an upload for oneself until the guard is dropped; 409 if somebody else has it.
+    fn take(&self, id: &str) -> ApiResult<BusyGuard> {
+        if self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned()) {
+            return Ok(BusyGuard { busy: self.clone(), id: id.to_owned() });
+        }
+        Err(ApiError::Conflict {
+            code: "upload_busy",
+            detail: "Another request is writing to this upload; ask for its offset in a moment.".to_owned(),
+        })
+    }
+}
+
+/// Gives an upload free when dropped.
+#[derive(Debug)]
+struct BusyGuard {
+    busy: Busy,
+    id: String,
+}
+
+impl Drop for BusyGuard {
+    fn drop(&mut self) {
+        self.busy.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}

@@ -1,0 +1,188 @@
+//! Unfinished uploads in the database.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::key;
+use crate::audio::store::signed;
+use crate::clock;
+use crate::db::Db;
+use crate::error::ApiError;
+use crate::state::AppState;
+
+/// Where an upload stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum UploadState {
+    /// Bytes are missing.
+    Receiving,
+    /// All bytes are there; a task decodes them.
+    Decoding,
+    /// The file is there.
+    Done,
+    /// The file was not taken; the task says why.
+    Refused,
+}
+
+impl UploadState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Receiving => "receiving",
+            Self::Decoding => "decoding",
+            Self::Done => "done",
+            Self::Refused => "refused",
+        }
+    }
+
+    fn from_stored(text: &str) -> Self {
+        match text {
+            "receiving" => Self::Receiving,
+            "decoding" => Self::Decoding,
+            "done" => Self::Done,
+            _ => Self::Refused,
+        }
+    }
+}
+
+/// An upload as stored.
+#[derive(Debug, Clone)]
+pub(super) struct UploadRow {
+    pub(super) id: String,
+    pub(super) owner_id: String,
+    pub(super) name: String,
+    pub(super) metadata: String,
+    pub(super) length_bytes: u64,
+    pub(super) offset_bytes: u64,
+    pub(super) expires_secs: i64,
+    pub(super) state: UploadState,
+    pub(super) task_id: Option<String>,
+    pub(super) file_id: Option<String>,
+}
+
+fn upload(row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
+    let bytes = |column| row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default());
+    let state: String = row.try_get("state")?;
+    Ok(UploadRow {
+        id: row.try_get("id")?,
+        owner_id: row.try_get("owner_id")?,
+        name: row.try_get("name")?,
+        metadata: row.try_get("metadata")?,
+        length_bytes: bytes("length_bytes")?,
+        offset_bytes: bytes("offset_bytes")?,
+        expires_secs: row.try_get("expires_secs")?,
+        state: UploadState::from_stored(&state),
+        task_id: row.try_get("task_id")?,
+        file_id: row.try_get("file_id")?,
+    })
+}
+
+/// Stores a new upload.
+pub(super) async fn insert(db: &Db, row: &UploadRow) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO audio_uploads (id, owner_id, name, metadata, length_bytes, offset_bytes, expires_secs) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&row.id)
+    .bind(&row.owner_id)
+    .bind(&row.name)
+    .bind(&row.metadata)
+    .bind(signed(row.length_bytes))
+    .bind(signed(row.offset_bytes))
+    .bind(row.expires_secs)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// The user's upload with this id, unless it has expired.
+pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<UploadRow>, sqlx::Error> {
+    let row =
+        sqlx::query("SELECT * FROM audio_uploads WHERE owner_id = $1 AND id = $2 AND expires_secs > $3")
+            .bind(owner_id)
+            .bind(id)
+            .bind(clock::now_unix_secs())
+            .fetch_optional(db)
+            .await?;
+    row.as_ref().map(upload).transpose()
+}
+
+/// How many uploads of a user lack bytes.
+pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT COUNT(*) FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving'")
+        .bind(owner_id)
+        .fetch_one(db)
+        .await
+}
+
+/// All uploads whose file is still to be decoded.
+pub(super) async fn to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
+    let rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
+    rows.iter().map(upload).collect()
+}
+
+/// Stores how many bytes count, and until when the upload is kept.
+pub(super) async fn set_offset(
+    db: &Db,
+    id: &str,
+    offset_bytes: u64,
+    expires_secs: i64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_uploads SET offset_bytes = $1, expires_secs = $2 WHERE id = $3")
+        .bind(signed(offset_bytes))
+        .bind(expires_secs)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Stores where an upload stands, and what came of it.
+pub(super) async fn set_state(
+    db: &Db,
+    id: &str,
+    state: UploadState,
+    file_id: Option<&str>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_uploads SET state = $1, file_id = $2 WHERE id = $3")
+        .bind(state.as_str())
+        .bind(file_id)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Stores which task decodes an upload.
+pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_uploads SET task_id = $1 WHERE id = $2")
+        .bind(task_id)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Removes an upload.
+pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM audio_uploads WHERE id = $1").bind(id).execute(db).await?;
+    Ok(())
+}
+
+/// Removes uploads whose time is over with their bytes, and bytes without an upload.
+pub(in crate::audio) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
+    sqlx::query("DELETE FROM audio_uploads WHERE expires_secs <= $1 AND state <> 'decoding'")
+        .bind(clock::now_unix_secs())
+        .execute(&state.db)
+        .await?;
+    // Listed first: an upload that begins now has its entry before its bytes.
+    let blobs = state.blobs.clone();
+    let files = tokio::task::spawn_blocking(move || blobs.list(super::FOLDER)).await??;
+    let known: Vec<String> = sqlx::query_scalar("SELECT id FROM audio_uploads").fetch_all(&state.db).await?;
+    for (id, _) in files {
+        if !known.contains(&id) {
+            let (blobs, key) = (state.blobs.clone(), key(&id)?);
+            tokio::task::spawn_blocking(move || blobs.remove(&key)).await??;
+        }
+    }
+    Ok(())
+}

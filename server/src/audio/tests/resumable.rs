@@ -1,0 +1,252 @@
+//! Resumable uploads by the tus protocol.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Method;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::stream;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{LIST, get, stored_names};
+use crate::audio::sounds::sine_wav;
+use crate::audio::sweep;
+use crate::test_app::{Answer, Call, TestApp};
+
+const UPLOADS: &str = "/api/v1/audio/uploads";
+const OCTETS: &str = "application/offset+octet-stream";
+
+fn tus<'a>(app: &'a TestApp, method: Method, path: &str) -> Call<'a> {
+    app.local(method, path).header("tus-resumable", "1.0.0")
+}
+
+/// Begins an upload and returns its path.
+async fn begin(app: &TestApp, name: &str, length_bytes: usize) -> String {
+    let metadata = format!("filename {},kind", BASE64_STANDARD.encode(name));
+    let call = tus(app, Method::POST, UPLOADS).header("upload-length", &length_bytes.to_string());
+    let answer = call.header("upload-metadata", &metadata).send().await;
+    answer.expect(201);
+    assert_eq!(answer.header("tus-resumable"), "1.0.0");
+    assert!(answer.header("upload-expires").ends_with(" GMT"), "{:?}", answer.headers);
+    answer.header("location").to_owned()
+}
+
+async fn append(app: &TestApp, path: &str, offset: usize, bytes: &[u8]) -> Answer {
+    let call = tus(app, Method::PATCH, path).header("upload-offset", &offset.to_string());
+    call.raw(OCTETS, bytes.to_vec()).send().await
+}
+
+async fn offset(app: &TestApp, path: &str) -> String {
+    let answer = tus(app, Method::HEAD, path).send().await;
+    answer.expect(200);
+    assert_eq!(answer.header("cache-control"), "no-store");
+    answer.header("upload-offset").to_owned()
+}
+
+async fn task(app: &TestApp, id: &str) -> Value {
+    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    get(app, &format!("/api/v1/tasks/{id}")).await.expect(200)
+}
+
+fn parts(app: &TestApp) -> usize {
+    let folder = app.state.config.storage.dir.join("blobs/audio-uploads");
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_comes_in_parts() {
+    let app = TestApp::start().await;
+    let bytes = sine_wav(440.0, 48_000, 0.5);
+    let path = begin(&app, "Größe.wav", bytes.len()).await;
+    assert_eq!(offset(&app, &path).await, "0");
+    let answer = append(&app, &path, 0, &bytes[..1_000]).await;
+    answer.expect(204);
+    assert_eq!((answer.header("upload-offset"), answer.header("songfoundry-task-id")), ("1000", ""));
+    // A request that was repeated, and one that is ahead.
+    append(&app, &path, 0, &bytes[..1_000]).await.problem(409, "wrong_offset");
+    append(&app, &path, 2_000, b"x").await.problem(409, "wrong_offset");
+    assert_eq!(offset(&app, &path).await, "1000");
+    let head = tus(&app, Method::HEAD, &path).send().await;
+    assert_eq!(head.header("upload-length"), bytes.len().to_string());
+    assert!(head.header("upload-metadata").starts_with("filename "), "{:?}", head.headers);
+    let status = get(&app, &path).await.expect(200);
+    assert_eq!((&status["state"], &status["offset_bytes"]), (&json!("receiving"), &json!(1_000)));
+
+    let answer = append(&app, &path, 1_000, &bytes[1_000..]).await;
+    answer.expect(204);
+    let task = task(&app, answer.header("songfoundry-task-id")).await;
+    assert_eq!(
+        (&task["state"], &task["result"]["name"]),
+        (&json!("succeeded"), &json!("Größe.wav")),
+        "{task}"
+    );
+    let status = get(&app, &path).await.expect(200);
+    assert_eq!((&status["state"], &status["audio_id"]), (&json!("done"), &task["result"]["id"]));
+    let id = status["audio_id"].as_str().expect("an id");
+    let file = get(&app, &format!("{LIST}/{id}/file")).await;
+    assert!(file.bytes == bytes, "other bytes came back");
+    assert_eq!((parts(&app), stored_names(&app).len()), (0, 3));
+    append(&app, &path, bytes.len(), b"x").await.problem(409, "wrong_offset");
+    tus(&app, Method::DELETE, &path).send().await.expect(204);
+    get(&app, &format!("{LIST}/{id}")).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_before_a_break_counts() {
+    let app = TestApp::start().await;
+    let bytes = sine_wav(440.0, 48_000, 0.5);
+    let path = begin(&app, "a.wav", bytes.len()).await;
+    let broken = stream::iter([Ok(bytes[..5_000].to_vec()), Err(std::io::Error::other("gone"))]);
+    let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
+    call.raw(OCTETS, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
+    assert_eq!(offset(&app, &path).await, "5000");
+    // What was written and not counted, by a service that was killed.
+    let id = path.rsplit('/').next().expect("an id");
+    let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
+    let mut longer = std::fs::read(&file).expect("reads");
+    longer.extend(b"not counted");
+    std::fs::write(&file, longer).expect("writes");
+    let answer = append(&app, &path, 5_000, &bytes[5_000..]).await;
+    answer.expect(204);
+    assert_eq!(task(&app, answer.header("songfoundry-task-id")).await["state"], "succeeded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_are_checked() {
+    let app = TestApp::start().await;
+    let bytes = sine_wav(440.0, 48_000, 0.1);
+    let path = begin(&app, "a.wav", bytes.len()).await;
+    let patch = |checksum: String, body: &[u8]| {
+        let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
+        call.header("upload-checksum", &checksum).raw(OCTETS, body.to_vec())
+    };
+    let sha256 = |bytes: &[u8]| format!("sha256 {}", BASE64_STANDARD.encode(Sha256::digest(bytes)));
+    patch(sha256(b"other"), &bytes[..100]).send().await.problem(460, "checksum_mismatch");
+    assert_eq!(offset(&app, &path).await, "0");
+    // SHA-1 of "abc" (FIPS 180).
+    let abc: Vec<u8> = (0..20)
+        .map(|n| {
+            u8::from_str_radix(&"a9993e364706816aba3e25717850c26c9cd0d89d"[2 * n..2 * n + 2], 16)
+                .expect("hex")
+        })
+        .collect();
+    patch(format!("sha1 {}", BASE64_STANDARD.encode(&abc)), b"abc").send().await.expect(204);
+    let call = tus(&app, Method::PATCH, &path).header("upload-offset", "3");
+    call.header("upload-checksum", &sha256(&bytes[3..]))
+        .raw(OCTETS, bytes[3..].to_vec())
+        .send()
+        .await
+        .expect(204);
+    for bad in ["md5 abcd", "sha1", "sha1 ???"] {
+        let other = begin(&app, "b.wav", 10).await;
+        let call = tus(&app, Method::PATCH, &other).header("upload-offset", "0");
+        call.header("upload-checksum", bad).raw(OCTETS, "x").send().await.problem(400, "bad_upload_header");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_protocol_is_kept() {
+    let app = TestApp::with(&[("SF_UPLOAD_MAX_BYTES", "1000000"), ("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
+    let options = app.local(Method::OPTIONS, UPLOADS).send().await;
+    options.expect(204);
+    assert_eq!(options.header("tus-version"), "1.0.0");
+    assert_eq!(options.header("tus-extension"), "creation,expiration,termination,checksum");
+    assert_eq!(
+        (options.header("tus-max-size"), options.header("tus-checksum-algorithm")),
+        ("1000000", "sha1,sha256")
+    );
+    let refused = app.local(Method::POST, UPLOADS).header("upload-length", "10").send().await;
+    refused.problem(412, "tus_version");
+    assert_eq!(refused.header("tus-version"), "1.0.0");
+    for (length, status, code) in [
+        ("1000001", 413, "too_large"),
+        ("600000", 507, "quota_exceeded"),
+        ("0", 400, "bad_upload_header"),
+        ("-1", 400, "bad_upload_header"),
+        ("many", 400, "bad_upload_header"),
+    ] {
+        let call = tus(&app, Method::POST, UPLOADS).header("upload-length", length);
+        call.send().await.problem(status, code);
+    }
+    tus(&app, Method::POST, UPLOADS).send().await.problem(400, "bad_upload_header");
+    let call = tus(&app, Method::POST, UPLOADS).header("upload-length", "10");
+    call.header("upload-metadata", "filename ???").send().await.problem(400, "bad_upload_header");
+    let path = begin(&app, "a.wav", 10).await;
+    append(&app, &path, 0, b"eleven bytes").await.problem(400, "upload_too_long");
+    assert_eq!(offset(&app, &path).await, "0");
+    let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
+    call.raw("text/plain", "x").send().await.problem(415, "unsupported_media_type");
+    tus(&app, Method::PATCH, &path).raw(OCTETS, "x").send().await.problem(400, "bad_upload_header");
+    append(&app, &format!("{UPLOADS}/nothing"), 0, b"x").await.problem(404, "not_found");
+    tus(&app, Method::DELETE, &path).send().await.expect(204);
+    tus(&app, Method::DELETE, &path).send().await.problem(404, "not_found");
+    assert_eq!(parts(&app), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_upload_without_sound_is_refused_and_removed() {
+    let app = TestApp::start().await;
+    let path = begin(&app, "notes.txt", 15).await;
+    let answer = append(&app, &path, 0, b"no sound at all").await;
+    let task = task(&app, answer.header("songfoundry-task-id")).await;
+    assert_eq!(task["error"]["status"], 415, "{task}");
+    let status = get(&app, &path).await.expect(200);
+    assert_eq!((&status["state"], &status["audio_id"]), (&json!("refused"), &Value::Null));
+    assert_eq!((parts(&app), stored_names(&app).len()), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_expire() {
+    let app = TestApp::with(&[("SF_UNFINISHED_UPLOAD_SECS", "1")]).await;
+    let path = begin(&app, "a.wav", 100).await;
+    append(&app, &path, 0, &[0; 10]).await.expect(204);
+    tokio::time::sleep(Duration::from_millis(2_100)).await;
+    tus(&app, Method::HEAD, &path).send().await;
+    append(&app, &path, 10, &[0; 10]).await.problem(404, "not_found");
+    assert_eq!(parts(&app), 1);
+    begin(&app, "b.wav", 100).await;
+    assert_eq!(parts(&app), 1, "the next beginning removes what has expired");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_goes_on_with_whole_uploads() {
+    let app = TestApp::start().await;
+    let bytes = sine_wav(440.0, 48_000, 0.1);
+    let path = begin(&app, "a.wav", bytes.len()).await;
+    append(&app, &path, 0, &bytes[..bytes.len() - 1]).await.expect(204);
+    // As if the service had ended between the last byte and the task.
+    let id = path.rsplit('/').next().expect("an id");
+    let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
+    std::fs::write(file, &bytes).expect("writes");
+    sqlx::query("UPDATE audio_uploads SET offset_bytes = length_bytes, state = 'decoding' WHERE id = $1")
+        .bind(id)
+        .execute(&app.state.db)
+        .await
+        .expect("updates");
+    sweep(&app.state).await.expect("goes on");
+    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    let status = get(&app, &path).await.expect(200);
+    assert_eq!(status["state"], "done", "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_belong_to_their_user() {
+    let app = TestApp::start().await;
+    let path = begin(&app, "a.wav", 100).await;
+    let token = app.token_of_new_user("other").await;
+    for method in [Method::GET, Method::DELETE] {
+        let call = || app.remote(method.clone(), &path).header("tus-resumable", "1.0.0");
+        call().send().await.problem(401, "token_missing");
+        call().token(&token).send().await.problem(404, "not_found");
+    }
+    let call =
+        || app.remote(Method::PATCH, &path).header("tus-resumable", "1.0.0").header("upload-offset", "0");
+    call().raw(OCTETS, "x").send().await.problem(401, "token_missing");
+    call().token(&token).raw(OCTETS, "x").send().await.problem(404, "not_found");
+    let post =
+        app.remote(Method::POST, UPLOADS).header("tus-resumable", "1.0.0").header("upload-length", "1");
+    post.send().await.problem(401, "token_missing");
+    assert_eq!(offset(&app, &path).await, "0");
+}
