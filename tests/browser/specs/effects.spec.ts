@@ -12,6 +12,8 @@ const chain = (page: Page, of = 'Flute'): Locator =>
 const panels = (page: Page, of?: string): Locator => chain(page, of).getByRole('listitem', { name: /^Effect \d+:/ });
 const knob = (page: Page, name: string, place = 0): Locator => panels(page).nth(place).getByRole('slider', { name, exact: true });
 
+const knobOf = (page: Page, name: string): Locator => page.getByRole('slider', { name, exact: true });
+
 async function addUtility(page: Page, of = 'Flute'): Promise<void> {
   const editor = page.getByRole('region', { name: 'Editor' });
   await editor.getByRole('button', { name: `Add an effect to ${of}` }).click();
@@ -112,4 +114,29 @@ test('the master has effects, and strips open them', async ({ page, service }) =
   await master.getByRole('button', { name: 'Master: use Utility' }).click();
   const stored = await saveAndRead(page, service);
   expect(stored.master.effects).toMatchObject([{ name: 'utility', bypass: true }]);
+});
+
+test('an equalizer is shaped on its curve, and a compressor shows what it turns down', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Strings' }).click();
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  const add = async (name: string): Promise<void> => {
+    await page.getByRole('region', { name: 'Editor' }).getByRole('button', { name: 'Add an effect to Strings' }).click();
+    await page.getByRole('menuitem', { name, exact: true }).click();
+  };
+  await add('Equalizer');
+  const curve = page.getByLabel('Response of the equalizer');
+  const width = (await curve.boundingBox())?.width ?? 0;
+  // Bell 2 stands at 600 Hz on an axis of three decades from 20 Hz; a third of the axis is a decade.
+  await dragFrom(page, curve, [Math.log10(30) / 3, 0.5], [width / 3, -30]);
+  await add('Compressor');
+  await knobOf(page, 'Compressor threshold').press('Home');
+  const stored = trackOf(await saveAndRead(page, service), 'Strings');
+  const [equalizer, compressor] = stored.effects as { params: Record<string, number> }[];
+  expect(equalizer?.params.bell_2_frequency_hz).toBeGreaterThan(5_500);
+  expect(equalizer?.params.bell_2_frequency_hz).toBeLessThan(6_500);
+  expect(equalizer?.params.bell_2_gain_db).toBeGreaterThan(4);
+  expect(compressor?.params.threshold_db).toBe(-60);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
 });

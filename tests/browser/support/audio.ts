@@ -28,16 +28,16 @@ export function peak(values: Float32Array): number {
   return highest;
 }
 
-/** The first frame that is not silent. */
-export function firstSound({ left, right }: Recording): number {
-  const frame = left.findIndex((value, place) => value !== 0 || right[place] !== 0);
+/** The first frame whose magnitude is above a level, by default silence. */
+export function firstSound({ left, right }: Recording, level = 0): number {
+  const frame = left.findIndex((value, place) => Math.abs(value) > level || Math.abs(right[place] ?? 0) > level);
   if (frame < 0) throw new Error('all silent');
   return frame;
 }
 
-/** Largest difference over the frames that both have, with the first sounds laid on each other. */
-export function largestDifference(a: Recording, b: Recording): { difference: number; frames: number } {
-  const [startA, startB] = [firstSound(a), firstSound(b)];
+/** Largest difference over the frames that both have, with the first sounds above a level laid on each other. */
+export function largestDifference(a: Recording, b: Recording, level = 0): { difference: number; frames: number } {
+  const [startA, startB] = [firstSound(a, level), firstSound(b, level)];
   const lead = Math.min(startA, startB);
   const frames = Math.min(a.left.length - startA, b.left.length - startB) + lead;
   let difference = 0;

@@ -95,7 +95,7 @@ export class Player {
     );
     this.clipAudio = new ClipAudio(
       api,
-      () => this.#settle(0),
+      () => this.#settle(),
       (_id, error) => host.failed('An audio file cannot be played', error),
     );
   }
@@ -134,7 +134,7 @@ export class Player {
     if ((this.#running || !this.#engine) && this.#project) await this.sync(this.#project);
     this.banks.retry();
     await Promise.all([this.banks.settled(), this.clipAudio.settled()]);
-    await this.#running;
+    if (this.#unsettled && this.#project) await this.sync(this.#project);
     if (!this.waiting) return;
     this.waiting = false;
     if (!this.#engine) return;
@@ -227,17 +227,17 @@ export class Player {
     const changes = liveChanges(before, project, this.#host.kindOf);
     if (!changes) return false;
     for (const change of changes) tellChange(engine, change);
-    if (changes.length > 0) this.#settle(SETTLE_MS);
+    if (changes.length > 0) {
+      clearTimeout(this.#settleTimer);
+      this.#settleTimer = setTimeout(() => this.#settle(), SETTLE_MS);
+    }
     return true;
   }
 
-  /** Gives the engine a new session after a while, with everything that it was told since the last one. */
-  #settle(afterMs: number): void {
-    clearTimeout(this.#settleTimer);
-    this.#settleTimer = setTimeout(() => {
-      this.#unsettled = true;
-      if (this.#project) void this.sync(this.#project);
-    }, afterMs);
+  /** Gives the engine a new session with everything that it was told, or has, since the last one. */
+  #settle(): void {
+    this.#unsettled = true;
+    if (this.#project) void this.sync(this.#project);
   }
 
   async #take(project: Project, audition: SoundFontEngine | null): Promise<void> {

@@ -1,0 +1,153 @@
+/** Audio files on tracks, by mouse and keyboard. */
+import type { Locator, Page } from '@playwright/test';
+import { firstSound, peak } from '../support/audio';
+import { recorded, startRecording } from '../support/capture';
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
+import { toneWav } from '../support/tone';
+
+// A service of their own: what these tests store must not be heard in others.
+test.use({ settings: { SF_LOG: 'warn' } });
+
+const RATE_HZ = 44_100;
+const FRAMES = 10 * RATE_HZ;
+/** Frames of a quarter note of the demo song, at 100 bpm. */
+const QUARTER = RATE_HZ * 0.6;
+
+type Clip = {
+  id: string;
+  start_tick: number;
+  offset_frames: number;
+  length_frames: number;
+  gain_db: number;
+  fades: { in_frames: number; out_frames: number };
+  loop: boolean;
+};
+
+const lanes = (page: Page): Locator => page.getByLabel('Clips of the tracks');
+const clipsOf = (project: StoredProject): Clip[] => trackOf(project, 'Tone').items as Clip[];
+const knob = (page: Page, name: string): Locator => page.getByRole('group', { name: 'Clip', exact: true }).getByRole('slider', { name });
+
+/** Lets a file go over the lanes. */
+async function dropTone(page: Page, x: number, y: number): Promise<void> {
+  const box = await lanes(page).boundingBox();
+  if (!box) throw new Error('the lanes are not shown');
+  const dataTransfer = await page.evaluateHandle((encoded) => {
+    const transfer = new DataTransfer();
+    const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+    transfer.items.add(new File([bytes], 'Tone.wav', { type: 'audio/wav' }));
+    return transfer;
+  }, toneWav(RATE_HZ, FRAMES).toString('base64'));
+  await lanes(page).dispatchEvent('drop', { dataTransfer, clientX: box.x + x, clientY: box.y + y });
+}
+
+/** Middle of the lane of the audio track, from the top of the lanes. */
+async function laneY(page: Page): Promise<number> {
+  const header = await page.getByRole('listitem', { name: 'Track Tone' }).boundingBox();
+  const box = await lanes(page).boundingBox();
+  if (!header || !box) throw new Error('the track is not shown');
+  return header.y + header.height / 2 - box.y;
+}
+
+test('a file that is dropped becomes a track with a clip, which is edited in every way', async ({ page, service }) => {
+  test.setTimeout(120_000);
+  await openDemo(page, service);
+  await dropTone(page, 100, 20);
+  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
+  let stored = await saveAndRead(page, service);
+  const [first] = clipsOf(stored);
+  expect(trackOf(stored, 'Tone').kind).toBe('audio');
+  expect(first).toMatchObject({ offset_frames: 0, length_frames: FRAMES, gain_db: 0, loop: false });
+  expect((first?.start_tick ?? 1) % 960).toBe(0);
+
+  await knob(page, 'Clip gain').press('Enter');
+  await page.keyboard.type('-6');
+  await page.keyboard.press('Enter');
+  await knob(page, 'Clip fade in').press('Enter');
+  await page.keyboard.type('500 ms');
+  await page.keyboard.press('Enter');
+  stored = await saveAndRead(page, service);
+  expect(clipsOf(stored)[0]).toMatchObject({ gain_db: -6, fades: { in_frames: RATE_HZ / 2, out_frames: 0 } });
+
+  // Where the clip lies: pixels of a tick from a second clip a known way later.
+  const y = await laneY(page);
+  await page.keyboard.press('Control+d');
+  stored = await saveAndRead(page, service);
+  const [, copy] = clipsOf(stored);
+  expect(copy?.start_tick).toBe((first?.start_tick ?? 0) + 16_000);
+  await page.keyboard.press('Delete');
+  await expect.poll(async () => clipsOf(await saveAndRead(page, service)).length).toBe(1);
+
+  // The clip begins near 100 px, on the beat; it is taken by its body and moved by keys.
+  await lanes(page).click({ position: { x: 130, y } });
+  await page.keyboard.press('ArrowRight');
+  stored = await saveAndRead(page, service);
+  expect(clipsOf(stored)[0]?.start_tick).toBe((first?.start_tick ?? 0) + 240);
+  await page.keyboard.press('Control+z');
+
+  await page.getByRole('switch', { name: 'Clip loop' }).click();
+  stored = await saveAndRead(page, service);
+  expect(clipsOf(stored)[0]?.loop).toBe(true);
+  await page.keyboard.press('Control+z');
+
+  // Split a quarter note in.
+  const position = page.getByRole('button', { name: /^Position in bars/ });
+  const beats = (first?.start_tick ?? 0) / 960 + 1;
+  await position.click();
+  await page.keyboard.type(`${Math.floor(beats / 4) + 1}.${(beats % 4) + 1}.000`);
+  await page.keyboard.press('Enter');
+  await lanes(page).click({ position: { x: 130, y } });
+  await page.keyboard.press('Control+k');
+  stored = await saveAndRead(page, service);
+  const parts = clipsOf(stored);
+  expect(parts.map((part) => [part.offset_frames, part.length_frames])).toEqual([
+    [0, QUARTER],
+    [QUARTER, FRAMES - QUARTER],
+  ]);
+  expect(parts[1]?.start_tick).toBe((first?.start_tick ?? 0) + 960);
+});
+
+test('clips are trimmed and faded by their edges, and stay on audio tracks', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Project menu' }).click();
+  await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
+  await dropTone(page, 0, 20);
+  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
+  await page.getByRole('button', { name: 'Show the whole song' }).click();
+  const y = await laneY(page);
+  const box = await lanes(page).boundingBox();
+  if (!box) throw new Error('the lanes are not shown');
+  const facts = page.getByRole('region', { name: 'Editor' });
+  // The whole song is the clip, and the view has 3 % more.
+  const width = box.width / 1.03;
+  const at = (share: number, top: number): [number, number] => [(width * share) / box.width, top / box.height];
+  await dragFrom(page, lanes(page), [(width - 3) / box.width, y / box.height], [-width / 2, 0]);
+  await expect(facts, 'half is left').toContainText('00:05.000 long');
+  await dragFrom(page, lanes(page), [5 / box.width, y / box.height], [width / 4, 0]);
+  await expect(facts).toContainText('from 00:02.500, 00:02.500 long');
+  await dragFrom(page, lanes(page), at(0.25 + 7 / width, y - 27), [width / 10, 0]);
+  await expect(knob(page, 'Clip fade in')).toHaveAttribute('aria-valuetext', /^(9\d\d ms|1\.0\d s)$/);
+  await page.keyboard.press('Control+z');
+  await expect(knob(page, 'Clip fade in')).toHaveAttribute('aria-valuetext', '0.00 ms');
+});
+
+test('a clip is heard from its very frame, at the rate of the song', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Project menu' }).click();
+  await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
+  await dropTone(page, 0, 20);
+  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
+  await startRecording(page);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.waitForTimeout(4_000);
+  const heard = await recorded(page);
+  const start = firstSound(heard);
+  const second = heard.left.subarray(start, start + 48_000);
+  expect(second.length).toBe(48_000);
+  expect(peak(second)).toBeGreaterThan(0.45);
+  expect(peak(second)).toBeLessThan(0.55);
+  // The tone has 0.06 radians a frame of its file, at 44.1 kHz.
+  const crossings = second.reduce((count, value, frame) => count + (frame > 0 && value >= 0 && (second[frame - 1] ?? 0) < 0 ? 1 : 0), 0);
+  expect(Math.abs(crossings - (0.06 * RATE_HZ) / (2 * Math.PI))).toBeLessThan(2);
+});

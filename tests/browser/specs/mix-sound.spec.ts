@@ -1,0 +1,72 @@
+/** Effects, buses, groups and automation sound in the page as in the service's render, to the bit. */
+import type { Page } from '@playwright/test';
+import { largestDifference, peak, readFloatWav } from '../support/audio';
+import { recorded, startRecording } from '../support/capture';
+import { openDemo } from '../support/demo';
+import { expect, test, type Service } from '../support/service';
+
+// A service of their own: what these tests store must not be heard in others.
+test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_LOG: 'warn' } });
+
+/**
+ * Above this level both begin: what rings before the first note, as oversampled effects do, is heard, but lies
+ * before the first frame of an export.
+ */
+const ONSET = 1e-3;
+
+type Json = Record<string, unknown>;
+type Document = { tracks: Json[]; master: Json };
+
+const effect = (id: string, name: string, params: Json = {}): Json => ({ id, type: 'builtin', name, params });
+
+/** The demo song with everything that a mix can have. */
+function mixed(song: Document): Document {
+  const [flute, piano, guitar, strings, bass, drums] = song.tracks;
+  return {
+    ...song,
+    tracks: [
+      { ...flute, effects: [effect('c', 'compressor', { threshold_db: -30 }), effect('e', 'equalizer', { bell_2_gain_db: 6 })], sends: [{ to: 'room', level_db: -6 }] },
+      { ...piano, effects: [effect('k', 'chorus'), effect('l', 'limiter')], output: 'band' },
+      { ...guitar, effects: [effect('d', 'delay')], sends: [{ to: 'room', level_db: -12, pre_fader: true }] },
+      {
+        ...strings,
+        automation: [
+          { target: 'volume_db', points: [{ tick: 0, value: -24, curve: 0.5 }, { tick: 9600, value: 0, curve: 'step' }, { tick: 19200, value: -6 }] },
+        ],
+      },
+      { ...bass, output: 'band', effects: [{ ...effect('g', 'gate'), side_chain: drums?.['id'] }] },
+      { ...drums },
+      { id: 'room', kind: 'bus', effects: [effect('r', 'reverb', { mix: 1 })], volume_db: -3 },
+      { id: 'band', kind: 'group', effects: [effect('s', 'saturator')] },
+    ],
+    master: { ...song.master, effects: [effect('u', 'utility', { gain_db: -3 }), effect('w', 'width')] },
+  };
+}
+
+async function store(page: Page, service: Service): Promise<Document> {
+  const address = `${service.url}/api/v1/projects/demo`;
+  const answer = await page.request.get(address);
+  const project = mixed((await answer.json()) as Document);
+  const saved = await page.request.put(address, { data: project, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
+  expect(saved.status(), await saved.text()).toBe(200);
+  return project;
+}
+
+test('a whole mix plays as it is exported', async ({ page, service }) => {
+  test.setTimeout(180_000);
+  const project = await store(page, service);
+  await openDemo(page, service);
+  await startRecording(page);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.waitForTimeout(20_000);
+  const heard = await recorded(page);
+  const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, { data: { project, format: 'wav', bit_depth: 'float32' } });
+  expect(answer.status(), await answer.text()).toBe(200);
+  const { audio_url: url } = (await answer.json()) as { audio_url: string };
+  const rendered = readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
+  expect(peak(heard.left)).toBeGreaterThan(0.05);
+  const { difference, frames } = largestDifference(heard, rendered, ONSET);
+  console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
+  expect(frames).toBeGreaterThan(10 * 48_000);
+  expect(difference, 'what is heard is what is exported, to the bit').toBe(0);
+});
