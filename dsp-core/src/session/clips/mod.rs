@@ -116,6 +116,13 @@ impl Voice {
         (self.clip.offset_frames + into, to_end)
     }
 
+    /// Lets a ring go on by itself where the clip is looped; all before the frame `read` of the clip has been played.
+    fn repeat(&self, ring: &mut Ring, read: u64) {
+        if self.clip.looped {
+            ring.repeat(self.region_frames, read, self.sounding_frames);
+        }
+    }
+
     fn gain(&self, clip_frame: u64) -> f32 {
         let mut gain = self.clip.gain;
         if clip_frame < self.clip.fade_in_frames {
@@ -324,6 +331,7 @@ impl ClipPlayer {
             if voice.number == clip {
                 let read = self.position.saturating_sub(voice.clip.frame);
                 ring.fill(clip_frame, read, audio);
+                voice.repeat(ring, read);
             }
         }
     }
@@ -386,7 +394,11 @@ impl ClipPlayer {
                 None => {
                     let ring = self.rings.iter_mut().find(|ring| ring.voice() == Some(place));
                     missing += match ring {
-                        Some(ring) => ring.read(clip_frame, [&mut *left, &mut *right]),
+                        Some(ring) => {
+                            let missing = ring.read(clip_frame, [&mut *left, &mut *right]);
+                            voice.repeat(ring, clip_frame + part);
+                            missing
+                        }
                         None => part,
                     };
                 }
