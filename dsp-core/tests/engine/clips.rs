@@ -173,6 +173,40 @@ fn audio_that_is_handed_over_in_time_is_as_good_as_whole() {
 }
 
 #[test]
+fn a_short_loop_is_asked_for_once() {
+    const FRAMES: usize = 4_000;
+    let source = source(FRAMES);
+    // Rounds shorter than what is played between two times that anybody looks at what is wanted.
+    for round_frames in [1, 100, 1_400] {
+        let offset_frames = FRAMES as u64 - round_frames;
+        let looped = Clip { offset_frames, looped: true, ..clip(100, 90_000) };
+        let session = with_clips(&[looped]);
+        let audio = whole(FRAMES);
+        let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
+        let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
+        let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
+        for start in [0, 50_000, 70] {
+            for mixer in [&mut mixer, &mut expected] {
+                mixer.seek(start);
+                mixer.play();
+            }
+            hand_over(&mut mixer, &source, FRAMES);
+            // From the middle of a round on, its beginning is still to come.
+            hand_over(&mut mixer, &source, FRAMES);
+            for _ in 0..30 {
+                assert_eq!(mixer.wanted_audio().count(), 0, "{round_frames} from {start}");
+                let calls = [128, 1_000];
+                assert!(
+                    play(&mut mixer, 1_536, &calls) == play(&mut expected, 1_536, &calls),
+                    "{round_frames} from {start}"
+                );
+            }
+            assert_eq!(mixer.take_underruns(), Underruns::default(), "{round_frames} from {start}");
+        }
+    }
+}
+
+#[test]
 fn audio_that_comes_too_late_is_silence_and_is_counted() {
     let source = source(90_000);
     let streamed = [Some(AudioSlot::Streamed { frames: 90_000 })];

@@ -1,16 +1,24 @@
 /**
- * What the browser plays is what the service renders, to the bit: each song of the native parity test through
- * the audio thread's engine, with the reduced bank and 128, 512 and 4096 frames a call, and its start with one
- * frame a call; songs with a whole SF2 bank also with that, 128 frames a call.
+ * What the browser plays is what the service renders, to the bit: each song and each project of the native parity
+ * test through the audio thread's engine, with the reduced bank and 128, 512 and 4096 frames a call, and its start
+ * with one frame a call; songs with a whole SF2 bank also with that, 128 frames a call. Projects go the page's way
+ * from the document, and longer audio is handed over piece by piece.
  */
 import { expect, test } from '@playwright/test';
-import { manifest, renderInPage, startParityServer, type RenderRequest } from '../support/parity';
+import {
+  projectManifest,
+  renderInPage,
+  songManifest,
+  startParityServer,
+  type RenderAnswer,
+  type RenderRequest,
+} from '../support/parity';
 
 const CALLS = [128, 512, 4096];
 
 test('every song has the hash of the native renders', async ({ page }) => {
   test.setTimeout(600_000);
-  const { sampleRateHz, songFrames, startFrames, cases } = manifest();
+  const { sampleRateHz, songFrames, startFrames, cases } = songManifest();
   expect(cases).toHaveLength(20);
   const banks = [...new Set(cases.flatMap(({ wholeBank }) => wholeBank ?? []))];
   const server = await startParityServer(banks);
@@ -19,16 +27,51 @@ test('every song has the hash of the native renders', async ({ page }) => {
       const render = async (bank: string, frames: number, calls: number[]): Promise<string[]> => {
         // A fresh page for each: a fresh memory for each engine.
         await page.goto(server.url);
-        const request: RenderRequest = { session: `/case/${session}`, bank, trackIds, sampleRateHz, frames, calls };
-        return page.evaluate(renderInPage, request);
+        const request: RenderRequest = {
+          session: { file: `/case/songs/${session}`, trackIds },
+          bank,
+          sounds: [],
+          sampleRateHz,
+          stretches: calls.map((callFrames) => ({ frames, callFrames })),
+        };
+        return (await page.evaluate(renderInPage, request)).hashes;
       };
-      const reduced = await render(`/case/${reducedBank}`, songFrames, CALLS);
+      const reduced = await render(`/case/songs/${reducedBank}`, songFrames, CALLS);
       expect(reduced, `${name}: reduced bank, ${CALLS.join(', ')} frames a call`).toEqual(CALLS.map(() => songHash));
-      expect(await render(`/case/${reducedBank}`, startFrames, [1]), `${name}: one frame a call`).toEqual([startHash]);
+      expect(await render(`/case/songs/${reducedBank}`, startFrames, [1]), `${name}: one frame a call`).toEqual([startHash]);
       if (wholeBank !== null) {
         const whole = await render(`/bank/${banks.indexOf(wholeBank)}`, songFrames, [128]);
         expect(whole, `${name}: whole bank`).toEqual([songHash]);
       }
+    }
+  } finally {
+    await server.close();
+  }
+});
+
+test('every project has the session and the hash of the native renders', async ({ page }) => {
+  test.setTimeout(600_000);
+  const { sounds, cases } = projectManifest();
+  expect(cases.length).toBeGreaterThan(5);
+  const server = await startParityServer([]);
+  try {
+    for (const { name, project, sampleRateHz, frames, startFrames, latencyFrames, bank, ...expected } of cases) {
+      await page.goto(server.url);
+      const request: RenderRequest = {
+        session: { project },
+        bank: bank === null ? null : `/case/projects/${bank}`,
+        sounds: sounds[sampleRateHz] ?? [],
+        sampleRateHz,
+        stretches: [{ frames: startFrames, callFrames: 1 }, ...CALLS.map((callFrames) => ({ frames, callFrames }))],
+      };
+      const answer: RenderAnswer = {
+        latencyFrames,
+        sessionHash: expected.sessionHash,
+        leftOut: [],
+        hashes: [expected.startHash, ...CALLS.map(() => expected.hash)],
+        underruns: 0,
+      };
+      expect(await page.evaluate(renderInPage, request), `${name}: one frame a call, then ${CALLS.join(', ')}`).toEqual(answer);
     }
   } finally {
     await server.close();

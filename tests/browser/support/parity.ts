@@ -1,18 +1,18 @@
-/** The engine of the audio thread in a page of its own, with the sessions that the native parity test left. */
+/** The engine of the audio thread in a page of its own, with what the native parity test left. */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import type { EngineCommand, EngineReport } from '../../../web-worklet/src/protocol';
+import type { EngineCommand, EngineReport, WantedAudio } from '../../../web-worklet/src/protocol';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
 const FOLDER = join(TARGET, 'parity');
 
-/** A song as the native test left it; file names are relative to its folder. */
-export type ParityCase = {
+/** A song as the native test left it; file names are relative to `songs`. */
+export type SongCase = {
   name: string;
   session: string;
   trackIds: string[];
@@ -22,16 +22,55 @@ export type ParityCase = {
   startHash: string;
 };
 
-export type Manifest = { sampleRateHz: number; songFrames: number; startFrames: number; cases: ParityCase[] };
+export type SongManifest = { sampleRateHz: number; songFrames: number; startFrames: number; cases: SongCase[] };
 
-/** What the native test found. */
-export function manifest(): Manifest {
-  const path = join(FOLDER, 'manifest.json');
+/** A project as the native test left it; file names are relative to `projects`. */
+export type ProjectCase = {
+  name: string;
+  /** The document. */
+  project: object;
+  sampleRateHz: number;
+  frames: number;
+  startFrames: number;
+  latencyFrames: number;
+  bank: string | null;
+  /** Of the session that the document becomes, as bytes. */
+  sessionHash: string;
+  hash: string;
+  startHash: string;
+};
+
+/** Recorded audio: floats of the left channel, then of the right. */
+export type Sound = {
+  fileId: string;
+  file: string;
+  frames: number;
+  channels: number;
+  fileRateHz: number;
+  /** Whether it is handed over as it is wanted. */
+  isStreamed: boolean;
+};
+
+/** Sounds by the sample rate of the project. */
+export type ProjectManifest = { sounds: Record<string, Sound[]>; cases: ProjectCase[] };
+
+function manifest(folder: string): unknown {
+  const path = join(FOLDER, folder, 'manifest.json');
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new Error(`${path} cannot be read; \`cargo test --package songfoundry-tests --test parity\` makes it`, { cause: error });
   }
+}
+
+/** What the native test found of songs. */
+export function songManifest(): SongManifest {
+  return manifest('songs') as SongManifest;
+}
+
+/** What the native test found of projects. */
+export function projectManifest(): ProjectManifest {
+  return manifest('projects') as ProjectManifest;
 }
 
 function sendFile(answer: ServerResponse, path: string, type: string): void {
@@ -85,64 +124,146 @@ export async function startParityServer(banks: readonly string[]): Promise<{ url
   };
 }
 
-/** One render to make in the page. */
+/** So many frames from the start of a session, so many a call. */
+export type Stretch = { frames: number; callFrames: number };
+
+/** Renders to make in the page with one engine. */
 export type RenderRequest = {
-  session: string;
-  bank: string;
-  trackIds: string[];
+  /** A session's file and the ids of its tracks, or a project. */
+  session: { file: string; trackIds: string[] } | { project: object };
+  /** The bank in slot 0. */
+  bank: string | null;
+  sounds: Sound[];
   sampleRateHz: number;
-  frames: number;
-  /** Frames of each call; every one is a render of its own. */
-  calls: number[];
+  stretches: Stretch[];
 };
 
-/** Runs in the page: renders a session through the audio thread's engine; a SHA-256 for each of `calls`. */
-export async function renderInPage(request: RenderRequest): Promise<string[]> {
+export type RenderAnswer = {
+  latencyFrames: number;
+  /** SHA-256 of the session's bytes. */
+  sessionHash: string;
+  /** What of the project is not part of the session. */
+  leftOut: string[];
+  /** SHA-256 of the samples, for each of the stretches. */
+  hashes: string[];
+  /** How often audio that was wanted was not there. */
+  underruns: number;
+};
+
+/** Runs in the page: renders a session through the audio thread's engine. */
+export async function renderInPage(request: RenderRequest): Promise<RenderAnswer> {
   type Host = {
     take(command: EngineCommand): void;
     render(left: Float32Array, right: Float32Array): void;
   };
   type EngineModule = {
-    EngineHost: new (module: WebAssembly.Module, rate: number, post: (report: EngineReport) => void) => Host;
+    EngineHost: new (module: WebAssembly.Module, rate: number, post: (report: EngineReport) => void, nowMs: () => number) => Host;
   };
-  type Bindings = { WasmEngine: new (rate: number) => { latencyFrames: number } };
+  type Bindings = {
+    WasmEngine: new (rate: number) => { setSession(bytes: Uint8Array): void; latencyFrames: number };
+    compileSession(
+      project: object,
+      bankSlots: object,
+      defaultSlot: number,
+      rate: number,
+      audio: object,
+    ): { bytes: Uint8Array<ArrayBuffer>; trackIds: string[]; leftOut: string[] };
+  };
+  /** Most frames of a long file that the page brings at a time; one piece for each clip. */
+  const PIECE_FRAMES = 16_384;
+  /** Place of the underruns in a status, and frames between two. */
+  const STATUS_UNDERRUNS = 3;
+  const REPORT_FRAMES = 1536;
   const load = (path: string): Promise<unknown> => import(path);
   const { EngineHost } = (await load('/web-worklet/src/engine-host')) as EngineModule;
-  const { WasmEngine } = (await load('/web-worklet/pkg/dsp_wasm.js')) as Bindings;
-  const bytes = async (path: string): Promise<ArrayBuffer> => {
+  const { WasmEngine, compileSession } = (await load('/web-worklet/pkg/dsp_wasm.js')) as Bindings;
+  const fetched = async (path: string): Promise<ArrayBuffer> => {
     const answer = await fetch(path);
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
     return answer.arrayBuffer();
   };
-  const module = await WebAssembly.compile(await bytes('/web-worklet/pkg/dsp_wasm_bg.wasm'));
-  const session = new Uint8Array(await bytes(request.session));
-  const bank = await bytes(request.bank);
+  const hashOf = async (data: BufferSource): Promise<string> => {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', data));
+    return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  };
+  const channels = await Promise.all(
+    request.sounds.map(async ({ file, frames, channels: count }) => {
+      const values = new Float32Array(await fetched(`/case/projects/${file}`));
+      return { left: values.subarray(0, frames), right: count === 2 ? values.subarray(frames) : null };
+    }),
+  );
+
   const failures: string[] = [];
-  const host = new EngineHost(module, request.sampleRateHz, (report) => {
+  let wanted: WantedAudio[] = [];
+  let underruns = 0;
+  const module = await WebAssembly.compile(await fetched('/web-worklet/pkg/dsp_wasm_bg.wasm'));
+  const post = (report: EngineReport): void => {
     if (report.type === 'reply' && report.error !== undefined) failures.push(report.error);
     if (report.type === 'failed') failures.push(report.detail);
+    if (report.type === 'wanted') wanted = report.wanted;
+    if (report.type === 'status') underruns = report.values[STATUS_UNDERRUNS] ?? 0;
+  };
+  // A clock that stands: only clips can come too late.
+  const host = new EngineHost(module, request.sampleRateHz, post, () => 0);
+  if (request.bank !== null) {
+    const bank = await fetched(request.bank);
+    host.take({ type: 'beginBank', request: 1, slot: 0, sizeBytes: bank.byteLength });
+    host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
+    host.take({ type: 'endBank', request: 2, slot: 0 });
+  }
+  request.sounds.forEach(({ frames, isStreamed }, slot) => {
+    const audio = channels[slot];
+    if (isStreamed) host.take({ type: 'streamAudio', request: 3, slot, frames });
+    else if (audio) host.take({ type: 'loadAudio', request: 3, slot, audio });
   });
-  host.take({ type: 'beginBank', request: 1, slot: 0, sizeBytes: bank.byteLength });
-  host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
-  host.take({ type: 'endBank', request: 2, slot: 0 });
-  host.take({ type: 'setSession', request: 3, bytes: session, trackIds: request.trackIds });
-  const latency = new WasmEngine(request.sampleRateHz).latencyFrames;
+
+  const compiled = async (): Promise<{ bytes: Uint8Array<ArrayBuffer>; trackIds: string[]; leftOut: string[] }> => {
+    if ('project' in request.session) {
+      const files = request.sounds.map(({ fileId, frames, fileRateHz }, slot) => [fileId, { slot, frames, fileRateHz }]);
+      return compileSession(request.session.project, {}, 0, request.sampleRateHz, Object.fromEntries(files));
+    }
+    const { file, trackIds } = request.session;
+    return { bytes: new Uint8Array(await fetched(file)), trackIds, leftOut: [] };
+  };
+  const { bytes, trackIds, leftOut } = await compiled();
+  host.take({ type: 'setSession', request: 4, bytes, trackIds });
+  const ruler = new WasmEngine(request.sampleRateHz);
+  ruler.setSession(bytes);
+  const { latencyFrames } = ruler;
+
+  /** Hands over what was wanted, a piece for each clip; says whether that was anything. */
+  const bring = (): boolean => {
+    const pieces = wanted;
+    wanted = [];
+    for (const { trackId, clip, slot, clipFrame, sourceFrame, frames } of pieces) {
+      const { left, right } = channels[slot] ?? { left: new Float32Array(0), right: null };
+      const end = sourceFrame + Math.min(PIECE_FRAMES, frames);
+      const piece = left.slice(sourceFrame, end);
+      host.take({ type: 'fillAudio', trackId, clip, clipFrame, left: piece, right: right?.slice(sourceFrame, end) ?? piece });
+    }
+    return pieces.length > 0;
+  };
   const hashes: string[] = [];
-  for (const call of request.calls) {
+  for (const { frames, callFrames } of request.stretches) {
     host.take({ type: 'stop' });
     host.take({ type: 'seek', frame: 0 });
+    // As the page does, it stands for a while before it plays; clips get what they begin with.
+    const unheard = new Float32Array(REPORT_FRAMES);
+    do host.render(unheard, unheard);
+    while (bring());
     host.take({ type: 'play' });
-    const total = latency + request.frames;
+    const total = latencyFrames + frames;
     const [left, right] = [new Float32Array(total), new Float32Array(total)];
-    for (let done = 0; done < total; done += call) {
-      host.render(left.subarray(done, Math.min(done + call, total)), right.subarray(done, Math.min(done + call, total)));
+    for (let done = 0; done < total; done += callFrames) {
+      const end = Math.min(done + callFrames, total);
+      host.render(left.subarray(done, end), right.subarray(done, end));
+      bring();
     }
-    const both = new Float32Array(2 * request.frames);
-    both.set(left.subarray(latency), 0);
-    both.set(right.subarray(latency), request.frames);
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', both));
-    hashes.push([...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(''));
+    const both = new Float32Array(2 * frames);
+    both.set(left.subarray(latencyFrames), 0);
+    both.set(right.subarray(latencyFrames), frames);
+    hashes.push(await hashOf(both));
   }
   if (failures.length > 0) throw new Error(failures.join('; '));
-  return hashes;
+  return { latencyFrames, sessionHash: await hashOf(bytes), leftOut, hashes, underruns };
 }

@@ -8,14 +8,14 @@ use schemas::session::presets_used;
 use songfoundry_server::multitrack::midi::{ImportOptions, import};
 use songfoundry_server::rendering::banks;
 
-use super::RATE_HZ;
+use super::SMALL_BANK as SMALL;
+use super::songs::RATE_HZ;
 
 /// Debian's package `openttd-openmsx`.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
 /// How many of its songs take part: the first by name.
 const SONG_COUNT: usize = 20;
-/// Debian's packages `timgm6mb-soundfont`, `fluid-soundfont-gm` and `musescore-general-soundfont-small`.
-const SMALL: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+/// Debian's packages `fluid-soundfont-gm` and `musescore-general-soundfont-small`.
 const LARGE: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 const COMPRESSED: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 

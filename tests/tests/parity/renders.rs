@@ -2,9 +2,14 @@
 
 use std::sync::Mutex;
 
-use dsp_core::session::{Crew, Mixer, OfflineRender, Session, TailConfig};
-use dsp_core::soundfont::Bank;
+use dsp_core::session::{Crew, Mixer, OfflineRender, Session, Slots, TailConfig};
 use sha2::{Digest as _, Sha256};
+
+use super::sounds::Sound;
+
+/// Frames between two times at which browsers are told what is wanted, and most that they bring at a time.
+const REPORT_FRAMES: usize = 1_536;
+const PIECE_FRAMES: usize = 16_384;
 
 /// Samples of a render.
 pub(super) struct Pcm {
@@ -20,11 +25,9 @@ impl Pcm {
 
     /// SHA-256 of all samples of the left channel, then of the right, as little-endian floats.
     pub(super) fn hash(&self) -> String {
-        let mut hash = Sha256::new();
-        for value in self.left.iter().chain(&self.right) {
-            hash.update(value.to_le_bytes());
-        }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let bytes: Vec<u8> =
+            self.left.iter().chain(&self.right).flat_map(|value| value.to_le_bytes()).collect();
+        sha256(&bytes)
     }
 
     /// The largest magnitude.
@@ -44,14 +47,49 @@ impl Pcm {
     }
 }
 
+/// SHA-256 in hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// By a mixer, called with a number of frames at a time, as playback does; without the frames by which it lags.
-pub(super) fn by_calls(session: &Session, bank: &Bank, call_frames: usize, frames: usize) -> Pcm {
-    let mut mixer = Mixer::new(session, &[Some(bank.clone())]).expect("a mixer");
+pub(super) fn by_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
+    by_mixer(session, slots, call_frames, frames, |_| false)
+}
+
+/// As [`by_calls`], with audio that is handed over as browsers do it: while the session still stands until
+/// nothing is wanted, then a piece for each clip at a time.
+pub(super) fn by_handing_over(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
+    by_mixer(session, slots, REPORT_FRAMES, frames, |mixer| {
+        assert_eq!(mixer.take_underruns().events, 0, "audio came too late");
+        let wanted: Vec<_> = mixer.wanted_audio().collect();
+        for one in &wanted {
+            let Sound { left, right, .. } = &sounds[one.audio_slot as usize];
+            let from = one.source_frame as usize;
+            let piece = from..from + one.frames.min(PIECE_FRAMES);
+            let audio = [&left[piece.clone()], &right.as_ref().unwrap_or(left)[piece]];
+            mixer.fill_audio(one.track_place, one.clip, one.clip_frame, audio);
+        }
+        !wanted.is_empty()
+    })
+}
+
+/// `bring` hands over what is wanted, and says whether that was anything.
+fn by_mixer(
+    session: &Session,
+    slots: Slots<'_>,
+    call_frames: usize,
+    frames: usize,
+    mut bring: impl FnMut(&mut Mixer) -> bool,
+) -> Pcm {
+    let mut mixer = Mixer::new(session, slots).expect("a mixer");
+    while bring(&mut mixer) {}
     mixer.play();
     let lag = mixer.latency_frames();
     let (mut left, mut right) = (vec![0.0; lag + frames], vec![0.0; lag + frames]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
         mixer.process(left, right);
+        bring(&mut mixer);
     }
     Pcm { left: left.split_off(lag), right: right.split_off(lag) }
 }
@@ -82,10 +120,9 @@ fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 }
 
 /// As an export does, over a number of threads.
-pub(super) fn by_export(session: &Session, bank: &Bank, threads: usize, frames: usize) -> Pcm {
+pub(super) fn by_export(session: &Session, slots: Slots<'_>, threads: usize, frames: usize) -> Pcm {
     let crew = Threads(threads);
-    let mut render =
-        OfflineRender::new(session, &[Some(bank.clone())], TailConfig { max_secs: 0.0 }).expect("renders");
+    let mut render = OfflineRender::new(session, slots, TailConfig { max_secs: 0.0 }).expect("renders");
     let (mut left, mut right) = (Vec::with_capacity(frames), Vec::with_capacity(frames));
     while let Some((block_left, block_right)) = render.next_block_by(&crew) {
         left.extend_from_slice(block_left);

@@ -248,6 +248,7 @@ impl ClipPlayer {
             if voice.number == clip {
                 let read = self.position.saturating_sub(voice.clip.frame);
                 ring.fill(clip_frame, read, audio);
+                voice.repeat(ring, read);
             }
         }
     }
@@ -310,7 +311,11 @@ impl ClipPlayer {
                 None => {
                     let ring = self.rings.iter_mut().find(|ring| ring.voice() == Some(place));
                     missing += match ring {
-                        Some(ring) => ring.read(clip_frame, [&mut *left, &mut *right]),
+                        Some(ring) => {
+                            let missing = ring.read(clip_frame, [&mut *left, &mut *right]);
+                            voice.repeat(ring, clip_frame + part);
+                            missing
+                        }
                         None => part,
                     };
                 }

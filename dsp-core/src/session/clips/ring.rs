@@ -11,11 +11,13 @@ pub(super) struct Ring {
     /// Frames of the clip that are in it.
     start: u64,
     end: u64,
+    /// The first frame that was handed over without a gap behind it, played or not.
+    oldest: u64,
 }
 
 impl Ring {
     pub(super) fn new(frames: usize) -> Self {
-        Self { voice: None, values: [vec![0.0; frames], vec![0.0; frames]], start: 0, end: 0 }
+        Self { voice: None, values: [vec![0.0; frames], vec![0.0; frames]], start: 0, end: 0, oldest: 0 }
     }
 
     pub(super) fn voice(&self) -> Option<usize> {
@@ -30,7 +32,7 @@ impl Ring {
     /// Is empty, and belongs to a voice.
     pub(super) fn begin(&mut self, voice: usize) {
         self.voice = Some(voice);
-        (self.start, self.end) = (0, 0);
+        (self.start, self.end, self.oldest) = (0, 0, 0);
     }
 
     /// Belongs to a voice of another number, with what is in it.
@@ -57,7 +59,7 @@ impl Ring {
     pub(super) fn fill(&mut self, frame: u64, read: u64, [left, right]: [&[f32]; 2]) {
         if self.end <= read || self.start > read {
             // Nothing in it is of use any more.
-            (self.start, self.end) = (read, read);
+            (self.start, self.end, self.oldest) = (read, read, read);
         }
         let frames = left.len().min(right.len());
         let Some(known) = self.end.checked_sub(frame) else { return };
@@ -70,6 +72,20 @@ impl Ring {
             for (values, audio) in self.values.iter_mut().zip([left, right]) {
                 values[slot] = if audio[place].is_finite() { audio[place] } else { 0.0 };
             }
+            self.end += 1;
+        }
+    }
+
+    /// Goes on with what it still has of the last round, where audio starts over after `round_frames`: nobody is
+    /// asked for the same again and again. All before `read` has been played, and the clip ends at `end`.
+    pub(super) fn repeat(&mut self, round_frames: u64, read: u64, end: u64) {
+        let size = self.frames();
+        if round_frames > size || !(self.start..=self.end).contains(&read) {
+            return;
+        }
+        while self.end < end && self.end - read < size && self.end - self.oldest >= round_frames {
+            let [from, to] = [self.end - round_frames, self.end].map(|frame| (frame % size) as usize);
+            self.values.iter_mut().for_each(|values| values[to] = values[from]);
             self.end += 1;
         }
     }
@@ -127,5 +143,27 @@ mod tests {
         assert_eq!(read(&mut ring, 12), ([12.0, 13.0, 0.0, 0.0], 2));
         fill(&mut ring, 20, 12, &[1.0]);
         assert_eq!((ring.missing_from(12), ring.missing_from(30), ring.missing_from(2)), (14, 30, 2));
+    }
+
+    #[test]
+    fn a_round_that_is_there_is_repeated() {
+        let mut ring = Ring::new(6);
+        ring.begin(0);
+        fill(&mut ring, 0, 0, &[1.0, 2.0]);
+        ring.repeat(3, 0, 100);
+        assert_eq!(ring.missing_from(0), 2, "half a round");
+        fill(&mut ring, 2, 0, &[3.0]);
+        ring.repeat(3, 0, 5);
+        assert_eq!(ring.missing_from(0), 5, "to the end of the clip");
+        for read in [0, 4, 8, 12] {
+            ring.repeat(3, read, 100);
+            assert_eq!(ring.room(read), 0);
+            let expected = [0, 1, 2, 3].map(|place| ((read + place) % 3 + 1) as f32);
+            assert_eq!(self::read(&mut ring, read), (expected, 0));
+        }
+        // A place that it has left, and a round that it cannot hold.
+        ring.repeat(3, 1, 100);
+        ring.repeat(7, 16, 100);
+        assert_eq!((ring.missing_from(16), ring.missing_from(30)), (18, 30));
     }
 }

@@ -1,6 +1,7 @@
 //! A clip with its source: where its frames come from, and how loud they are.
 
 use super::super::audio::{Audio, AudioSlot};
+use super::ring::Ring;
 use super::{AHEAD_FRAMES, Clip};
 
 /// A clip with its source.
@@ -45,6 +46,13 @@ impl Voice {
         let into = if self.clip.looped { clip_frame % self.region_frames } else { clip_frame };
         let to_end = (self.region_frames - into).min(self.sounding_frames - clip_frame);
         (self.clip.offset_frames + into, to_end)
+    }
+
+    /// Lets a ring go on by itself where the clip is looped; all before the frame `read` of the clip has been played.
+    pub(super) fn repeat(&self, ring: &mut Ring, read: u64) {
+        if self.clip.looped {
+            ring.repeat(self.region_frames, read, self.sounding_frames);
+        }
     }
 
     fn gain(&self, clip_frame: u64) -> f32 {

@@ -1,0 +1,89 @@
+//! Project documents in which everything that a project can say about sound is at work.
+
+mod chains;
+mod clips;
+mod delays;
+mod kinds;
+mod mix;
+mod solo;
+
+use serde_json::{Value, json};
+
+/// Ticks of a quarter note.
+const QUARTER: u32 = 960;
+
+/// A project and what it is called in reports.
+pub(super) struct Document {
+    pub(super) name: String,
+    pub(super) sample_rate_hz: u32,
+    pub(super) project: Value,
+}
+
+/// All documents; every kind of effect has one to itself.
+pub(super) fn documents() -> Vec<Document> {
+    let whole =
+        [mix::document(), clips::document(), solo::document(), delays::document(), chains::document()];
+    whole.into_iter().chain(kinds::documents()).collect()
+}
+
+impl Document {
+    fn new(name: &str, sample_rate_hz: u32, tempo_map: Value, tracks: Vec<Value>, master: Value) -> Self {
+        let project = json!({
+            "schema_version": 1, "project_id": "parity", "name": name, "sample_rate_hz": sample_rate_hz,
+            "tempo_map": tempo_map, "tracks": tracks, "master": master, "settings": {"seed": 20_000},
+        });
+        Self { name: name.to_owned(), sample_rate_hz, project }
+    }
+}
+
+/// A track with some more fields.
+fn track(id: &str, kind: &str, fields: Value) -> Value {
+    with(json!({"id": id, "kind": kind}), fields)
+}
+
+/// An effect at its defaults, with some more fields; its id is its kind's.
+fn effect(kind: &str, fields: Value) -> Value {
+    with(json!({"id": kind, "type": "builtin", "name": kind}), fields)
+}
+
+fn lane(target: &str, points: &[(u32, f64, Value)]) -> Value {
+    let point =
+        |(tick, value, curve): &(u32, f64, Value)| json!({"tick": tick, "value": value, "curve": curve});
+    json!({"target": target, "points": points.iter().map(point).collect::<Vec<_>>()})
+}
+
+/// An item of an audio file, with some more fields.
+fn audio(file_id: &str, start_tick: u32, fields: Value) -> Value {
+    let id = format!("{file_id} at {start_tick}");
+    let item =
+        json!({"type": "audio", "id": id, "start_tick": start_tick, "source": {"server_file_id": file_id}});
+    with(item, fields)
+}
+
+/// A track that plays notes: its preset, then start and pitch of notes that last for `length_ticks` each.
+fn instrument(
+    id: &str,
+    [bank, program]: [u8; 2],
+    notes: &[(u32, u8)],
+    length_ticks: u32,
+    fields: Value,
+) -> Value {
+    let note = |(place, (tick, pitch)): (usize, &(u32, u8))| {
+        let velocity = [0.75, 0.5, 1.0, 0.25][place % 4];
+        json!({"tick": tick, "length_ticks": length_ticks, "pitch": pitch, "velocity": velocity})
+    };
+    let end = notes.last().map_or(0, |(tick, _)| tick + length_ticks);
+    let item = json!({
+        "type": "midi", "id": "notes", "start_tick": 0, "length_ticks": end,
+        "notes": notes.iter().enumerate().map(note).collect::<Vec<_>>(),
+        "controls": [{"tick": 0, "type": "cc", "controller": 91, "value": 30}, {"tick": QUARTER, "type": "bend", "value": 900}],
+    });
+    let engine = json!({"type": "soundfont", "bank": bank, "program": program});
+    with(track(id, "instrument", json!({"synth_engine": engine, "items": [item]})), fields)
+}
+
+fn with(mut object: Value, fields: Value) -> Value {
+    let (Value::Object(known), Value::Object(fields)) = (&mut object, fields) else { panic!("objects") };
+    known.extend(fields);
+    object
+}

@@ -1,0 +1,173 @@
+//! Documents, from what the service stores to the samples.
+
+use std::path::Path;
+
+use dsp_core::effects::{EFFECTS, EffectKind};
+use dsp_core::session::{AutomationLane, AutomationTarget, EffectSettings, Mixer, Session, Slots};
+use dsp_core::simd::force_baseline;
+use dsp_core::soundfont::Bank;
+use schemas::session::{Compiled, compile, presets_used};
+use serde_json::{Value, json};
+use songfoundry_server::rendering::banks;
+
+use super::documents::{Document, documents};
+use super::renders::{Pcm, by_calls, by_export, by_handing_over, sha256};
+use super::sounds::{Library, Sound};
+use super::{SMALL_BANK, choice_of_instructions, new_folder, write};
+
+/// Seconds that are compared where every call asks for one frame.
+const START_SECS: u32 = 1;
+
+/// The session of a document, taken the way that the service takes.
+fn session(document: &Document, library: &Library) -> Session {
+    let name = &document.name;
+    schemas::validate::validate(&document.project).unwrap_or_else(|found| panic!("{name}: {found:?}"));
+    let project = serde_json::from_value(document.project.clone()).expect("a project");
+    let mut sounds = library;
+    let Compiled { session, left_out } =
+        compile(&project, document.sample_rate_hz, &mut sounds).expect("a session");
+    assert_eq!(left_out, [], "{name}");
+    session
+}
+
+/// The small bank and its reduced file, for a session that plays it.
+fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
+    let presets = presets_used(session, 0);
+    session.tracks.iter().any(|track| track.instrument.is_some()).then(|| {
+        let whole =
+            banks::open(Path::new(SMALL_BANK)).unwrap_or_else(|error| panic!("{SMALL_BANK}: {error}"));
+        whole.prepare(&presets).expect("the samples are decoded");
+        let reduced = whole.reduced(&presets).expect("the bank is reduced");
+        (whole, reduced)
+    })
+}
+
+fn check(place: usize, document: &Document, session: &Session, library: &Library, folder: &Path) -> Value {
+    let name = &document.name;
+    let frames = session.length_frames as usize;
+    let start_frames = (START_SECS * document.sample_rate_hz) as usize;
+    let (whole_bank, reduced_file) = bank(session).unzip();
+    let reduced_bank = reduced_file.clone().map(|file| Bank::from_vec(file).expect("a reduced bank"));
+    let (whole_banks, reduced_banks) = ([whole_bank], [reduced_bank]);
+    let (audio, streamed) = (library.whole(), library.streamed());
+    let whole = Slots { banks: &whole_banks, audio: &audio };
+    let reduced = Slots { banks: &reduced_banks, audio: &audio };
+
+    force_baseline(false);
+    let expected = by_calls(session, whole, 512, frames);
+    let loudest = expected.loudest();
+    assert!(loudest > 0.05, "{name} is silent");
+    let (hash, start_hash) = (expected.hash(), expected.start(start_frames).hash());
+    let same = |what: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), hash, "{name}: {what}: {}", expected.difference(pcm));
+    };
+    let starts_same = |what: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), start_hash, "{name}: {what}: {}", expected.difference(pcm));
+    };
+    same("reduced bank, 4096 frames a call", &by_calls(session, reduced, 4096, frames));
+    same("two threads", &by_export(session, whole, 2, frames));
+    let handed_over = Slots { audio: &streamed, ..whole };
+    same("audio handed over", &by_handing_over(session, handed_over, &library.sounds, frames));
+    if place % 2 == 0 {
+        starts_same("one frame a call", &by_calls(session, reduced, 1, start_frames));
+    }
+    force_baseline(true);
+    same("baseline instructions, 128 frames a call", &by_calls(session, whole, 128, frames));
+    same("baseline instructions, reduced bank, one thread", &by_export(session, reduced, 1, frames));
+    if place % 2 == 1 {
+        starts_same("baseline instructions, one frame a call", &by_calls(session, whole, 1, start_frames));
+    }
+    force_baseline(false);
+
+    let latency_frames = Mixer::new(session, whole).expect("a mixer").latency_frames();
+    println!("{name}: {frames} frames, {latency_frames} late, up to {loudest:.2}, {hash}");
+    let bank_file = reduced_file.map(|file| {
+        let name = format!("{place}.sf2");
+        write(folder, &name, file);
+        name
+    });
+    json!({
+        "name": name,
+        "project": document.project,
+        "sampleRateHz": document.sample_rate_hz,
+        "frames": frames,
+        "startFrames": start_frames,
+        "latencyFrames": latency_frames,
+        "bank": bank_file,
+        "sessionHash": sha256(&postcard::to_allocvec(session).expect("a session")),
+        "hash": hash,
+        "startHash": start_hash,
+    })
+}
+
+/// Leaves the samples of a sound, left then right, in a file.
+fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
+    let Sound { file_id, file_rate_hz, left, right, is_streamed } = sound;
+    let file = format!("{file_id}.{sample_rate_hz}");
+    let values = left.iter().chain(right.iter().flatten());
+    write(folder, &file, values.flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
+    let channels = if right.is_some() { 2 } else { 1 };
+    json!({
+        "fileId": file_id, "file": file, "frames": left.len(), "channels": channels, "fileRateHz": file_rate_hz,
+        "isStreamed": is_streamed,
+    })
+}
+
+/// The effects of every track and of the master, with the lanes that may move them.
+fn effects_of(session: &Session) -> impl Iterator<Item = (usize, &EffectSettings, &[AutomationLane])> {
+    let of_tracks = session.tracks.iter().map(|track| (&track.effects, &track.automation));
+    let all = of_tracks.chain([(&session.master_effects, &session.master_automation)]);
+    all.flat_map(|(effects, lanes)| {
+        effects.iter().enumerate().map(|(place, effect)| (place, effect, lanes.as_slice()))
+    })
+}
+
+/// Every kind of effect takes part, at its defaults and with each of its parameters moving.
+fn check_kinds(sessions: &[Session]) {
+    let all = || sessions.iter().flat_map(effects_of);
+    let defaults =
+        |kind: &EffectKind| kind.parameters.iter().map(|parameter| parameter.default).collect::<Vec<_>>();
+    for kind in EFFECTS {
+        let uses = || all().filter(|(_, effect, _)| effect.kind == kind.id && !effect.bypass);
+        assert!(uses().any(|(_, effect, _)| effect.values == defaults(kind)), "{} at its defaults", kind.id);
+        for parameter in 0..kind.parameters.len() {
+            let moves = |(place, _, lanes): (usize, &EffectSettings, &[AutomationLane])| {
+                let target = AutomationTarget::Effect { effect: place as u32, parameter: parameter as u32 };
+                lanes.iter().any(|lane| {
+                    lane.target == target && lane.points.windows(2).any(|pair| pair[0].value != pair[1].value)
+                })
+            };
+            assert!(uses().any(moves), "{}/{} moves", kind.id, kind.parameters[parameter].id);
+        }
+        assert!(
+            !kind.has_side_chain || uses().any(|(_, effect, _)| effect.side_chain.is_some()),
+            "{} listens",
+            kind.id
+        );
+    }
+}
+
+#[test]
+fn one_hash_for_each_project() {
+    let _alone = choice_of_instructions();
+    let folder = new_folder("projects");
+    let documents = documents();
+    let libraries = [44_100, 48_000, 96_000].map(|rate_hz| (rate_hz, Library::new(rate_hz)));
+    let library = |document: &Document| {
+        let found = libraries.iter().find(|(rate_hz, _)| *rate_hz == document.sample_rate_hz);
+        &found.expect("a rate of projects").1
+    };
+    let sessions: Vec<Session> =
+        documents.iter().map(|document| session(document, library(document))).collect();
+    check_kinds(&sessions);
+    let cases: Vec<Value> = (documents.iter().zip(&sessions).enumerate())
+        .map(|(place, (document, session))| check(place, document, session, library(document), &folder))
+        .collect();
+    let sounds: serde_json::Map<String, Value> = (libraries.iter())
+        .map(|(rate_hz, library)| {
+            let sounds: Vec<Value> = library.sounds.iter().map(|one| sound(one, *rate_hz, &folder)).collect();
+            (rate_hz.to_string(), sounds.into())
+        })
+        .collect();
+    write(&folder, "manifest.json", json!({"sounds": sounds, "cases": cases}).to_string());
+}

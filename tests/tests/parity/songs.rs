@@ -1,0 +1,85 @@
+//! Twenty MIDI songs, each with one of three banks (SF2 small and large, SF3) and one of the ways to interpolate,
+//! in turn.
+
+use std::path::Path;
+
+use dsp_core::session::Slots;
+use dsp_core::simd::{force_baseline, instructions};
+use dsp_core::soundfont::Bank;
+use serde_json::{Value, json};
+
+use super::plan::{Case, cases};
+use super::renders::{Pcm, by_calls, by_export};
+use super::{choice_of_instructions, new_folder, write};
+
+/// Seconds of each song that are compared.
+const SONG_SECS: usize = 20;
+/// Seconds that are compared where every call asks for one frame.
+const START_SECS: usize = 3;
+pub(super) const RATE_HZ: u32 = 48_000;
+const SONG_FRAMES: usize = SONG_SECS * RATE_HZ as usize;
+const START_FRAMES: usize = START_SECS * RATE_HZ as usize;
+
+fn check(place: usize, case: &Case, folder: &Path) -> Value {
+    let name = &case.name;
+    let session = case.session();
+    let whole_bank = case.whole_bank(&session);
+    let reduced_file = case.reduced_file(&whole_bank, &session);
+    let reduced_bank = Bank::from_vec(reduced_file.clone()).expect("a reduced bank");
+    let (whole, reduced) = ([Some(whole_bank)], [Some(reduced_bank)]);
+    let (whole, reduced) = (Slots::from(&whole), Slots::from(&reduced));
+
+    force_baseline(false);
+    let expected = by_calls(&session, whole, 512, SONG_FRAMES);
+    assert!(expected.loudest() > 0.01, "{name} is silent");
+    let (song_hash, start_hash) = (expected.hash(), expected.start(START_FRAMES).hash());
+
+    let same = |what: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), song_hash, "{name}: {what}: {}", expected.difference(pcm));
+    };
+    same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
+    same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
+    let odd = place % 2 == 1;
+    let starts = |slots| by_calls(&session, slots, 1, START_FRAMES);
+    let start = odd.then(|| starts(reduced));
+
+    force_baseline(true);
+    same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
+    same("baseline instructions, reduced bank, two threads", &by_export(&session, reduced, 2, SONG_FRAMES));
+    let start = start.unwrap_or_else(|| starts(whole));
+    force_baseline(false);
+    assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", expected.difference(&start));
+
+    println!("{name}: {} tracks, a bank of {} bytes, {song_hash}", session.tracks.len(), reduced_file.len());
+    let (session_file, bank_file) = (format!("{place}.session"), format!("{place}.sf2"));
+    write(folder, &session_file, postcard::to_allocvec(&session).expect("a session"));
+    write(folder, &bank_file, &reduced_file);
+    json!({
+        "name": name,
+        "session": session_file,
+        "trackIds": session.tracks.iter().map(|track| &track.id).collect::<Vec<_>>(),
+        "reducedBank": bank_file,
+        "wholeBank": case.whole_bank_for_browsers(),
+        "songHash": song_hash,
+        "startHash": start_hash,
+    })
+}
+
+#[test]
+fn one_hash_for_each_song() {
+    let _alone = choice_of_instructions();
+    let folder = new_folder("songs");
+    println!("instructions: {}", instructions());
+    force_baseline(true);
+    assert_ne!(instructions(), "AVX2", "the switch works");
+    let cases = cases();
+    assert_eq!(cases.len(), 20);
+    let cases: Vec<_> = cases.iter().enumerate().map(|(place, case)| check(place, case, &folder)).collect();
+    let manifest = json!({
+        "sampleRateHz": RATE_HZ,
+        "songFrames": SONG_FRAMES,
+        "startFrames": START_FRAMES,
+        "cases": cases,
+    });
+    write(&folder, "manifest.json", manifest.to_string());
+}

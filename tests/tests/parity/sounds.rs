@@ -1,0 +1,153 @@
+//! Recorded audio made by plain arithmetic, the same everywhere.
+
+use std::collections::HashMap;
+
+use dsp_core::session::{Audio, AudioSlot};
+use schemas::session::{AudioPlace, Sounds};
+
+/// Recorded audio at a session's rate, and how an engine gets it.
+pub(super) struct Sound {
+    /// The service's id of the file.
+    pub(super) file_id: &'static str,
+    /// Rate of the file in hertz, by which items count.
+    pub(super) file_rate_hz: u32,
+    pub(super) left: Vec<f32>,
+    /// `None` for mono.
+    pub(super) right: Option<Vec<f32>>,
+    /// Whether browsers are given it piece by piece.
+    pub(super) is_streamed: bool,
+}
+
+/// Everything that a project plays.
+pub(super) struct Library {
+    pub(super) sounds: Vec<Sound>,
+    slots: HashMap<&'static str, usize>,
+}
+
+impl Library {
+    /// What the documents name: drums, plucked strings, a voice, and the impulse response of a room.
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        let rate_hz = sample_rate_hz as usize;
+        let sound = |file_id, file_rate_hz, left, right, is_streamed| Sound {
+            file_id,
+            file_rate_hz,
+            left,
+            right,
+            is_streamed,
+        };
+        let sounds = vec![
+            sound("drums", sample_rate_hz, drums(rate_hz), None, false),
+            sound("strings", sample_rate_hz, strings(rate_hz, 1), Some(strings(rate_hz, 2)), true),
+            // A file of another rate, of which the service has made samples of the session's.
+            sound("voice", 32_000, voice(rate_hz, 1.0), Some(voice(rate_hz, 1.007)), true),
+            sound("taps", 22_050, drums(rate_hz), None, true),
+            sound("room", sample_rate_hz, room(rate_hz, 3), Some(room(rate_hz, 4)), false),
+        ];
+        let slots = sounds.iter().enumerate().map(|(slot, sound)| (sound.file_id, slot)).collect();
+        Self { sounds, slots }
+    }
+
+    /// All of it whole.
+    pub(super) fn whole(&self) -> Vec<Option<AudioSlot>> {
+        let whole =
+            |sound: &Sound| Some(AudioSlot::Whole(Audio::from_channels(&sound.left, sound.right.as_deref())));
+        self.sounds.iter().map(whole).collect()
+    }
+
+    /// As browsers get it: some of it piece by piece.
+    pub(super) fn streamed(&self) -> Vec<Option<AudioSlot>> {
+        let mut slots = self.whole();
+        for (slot, sound) in slots.iter_mut().zip(&self.sounds).filter(|(_, sound)| sound.is_streamed) {
+            *slot = Some(AudioSlot::Streamed { frames: sound.left.len() as u64 });
+        }
+        slots
+    }
+}
+
+impl Sounds for &Library {
+    fn bank_slot(&mut self, _soundfont_id: Option<&str>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+        let slot = *self.slots.get(server_file_id)?;
+        let Sound { left, file_rate_hz, .. } = &self.sounds[slot];
+        Some(AudioPlace { slot: slot as u32, frames: left.len() as u64, file_rate_hz: *file_rate_hz })
+    }
+}
+
+/// Values between -1 and 1, one after the other: an xorshift generator of 64 bits (G. Marsaglia, "Xorshift RNGs",
+/// 2003).
+fn noise(seed: u64) -> impl FnMut() -> f32 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / 8_388_608.0 - 1.0
+    }
+}
+
+/// Two and a half seconds of hits, loud and soft, with silence between.
+fn drums(rate_hz: usize) -> Vec<f32> {
+    let mut next = noise(7);
+    let hit_frames = rate_hz / 4;
+    let decay = 1.0 - 24.0 / rate_hz as f32;
+    let mut level = 0.0;
+    let frames = 5 * rate_hz / 2;
+    let value = |frame: usize| {
+        if frame.is_multiple_of(hit_frames) {
+            level = [0.8, 0.1, 0.5, 0.0, 0.3][frame / hit_frames % 5];
+        }
+        level *= decay;
+        level * next()
+    };
+    (0..frames).map(value).collect()
+}
+
+/// Four seconds of plucked strings (K. Karplus and A. Strong, "Digital Synthesis of Plucked-String and Drum
+/// Timbres", 1983).
+fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
+    let mut next = noise(seed);
+    let note_frames = 2 * rate_hz / 5;
+    let mut values = Vec::with_capacity(4 * rate_hz);
+    let mut line: Vec<f32> = Vec::new();
+    for frame in 0..4 * rate_hz {
+        if frame.is_multiple_of(note_frames) {
+            let pitch_hz = [110, 164, 220, 146, 330, 277][frame / note_frames % 6];
+            line = (0..rate_hz / pitch_hz).map(|_| 0.5 * next()).collect();
+        }
+        let place = frame % note_frames % line.len();
+        let value = line[place];
+        line[place] = 0.498 * (value + line[(place + 1) % line.len()]);
+        values.push(value);
+    }
+    values
+}
+
+/// Five seconds of a tone rich in overtones that swells and fades.
+fn voice(rate_hz: usize, detune: f32) -> Vec<f32> {
+    let frames = 5 * rate_hz;
+    let step = 196.0 * detune / rate_hz as f32;
+    let mut phase = 0.0_f32;
+    let value = |frame: usize| {
+        phase += step;
+        phase -= if phase >= 1.0 { 1.0 } else { 0.0 };
+        let swell = (frame % rate_hz) as f32 / rate_hz as f32;
+        // A saw and its octave.
+        0.7 * swell * (1.0 - swell) * (4.0 * phase - 2.0 + if phase < 0.5 { 0.6 } else { -0.6 })
+    };
+    (0..frames).map(value).collect()
+}
+
+/// The impulse response of a room: three fifths of a second of falling noise.
+fn room(rate_hz: usize, seed: u64) -> Vec<f32> {
+    let mut next = noise(seed);
+    let decay = 1.0 - 9.0 / rate_hz as f32;
+    let mut level = 0.05;
+    let value = |_| {
+        level *= decay;
+        level * next()
+    };
+    (0..3 * rate_hz / 5).map(value).collect()
+}
