@@ -24,7 +24,7 @@ use super::fade::Fade;
 use super::lfo::{Lfo, Speed};
 use super::line::Line;
 use super::mixing::equal_power;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
 
 /// Longest pre-delay, in milliseconds.
 const LONGEST_PRE_DELAY_MS: f64 = 250.0;
@@ -215,6 +215,12 @@ impl Effect for Reverb {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == MODULATION_HZ {
+            self.lfo.follow(line);
+        }
     }
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
