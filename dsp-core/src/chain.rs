@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::delay::Delay;
 use crate::effects::{
-    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LOUDEST, MusicalTime,
+    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LOUDEST, LineSum, MusicalTime,
 };
 use crate::join::Join;
 
@@ -277,6 +277,16 @@ impl Chain {
     /// The music goes on in this time from the next frame.
     pub fn set_time(&mut self, time: MusicalTime) {
         self.slots.iter_mut().for_each(|slot| slot.effect.set_time(time));
+    }
+
+    /// Says what the line that a parameter follows has added up to at a frame, as a sum over frames, or that it
+    /// follows none: see [`Effect::follow`].
+    pub(crate) fn follow(&mut self, slot: usize, parameter: usize, line: Option<(u64, f64)>) {
+        let sample_rate_hz = f64::from(self.sample_rate_hz);
+        if let Some(slot) = self.slot(slot) {
+            let line = line.map(|(frame, sum)| LineSum { frame, value_secs: sum / sample_rate_hz });
+            slot.effect.follow(parameter, line);
+        }
     }
 
     /// Moves a parameter as an automation does: in so many frames. Nothing if there is no such

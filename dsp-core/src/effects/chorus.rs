@@ -8,7 +8,7 @@ use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
 use super::mixing::flush;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
 
 /// Most voices.
 const VOICES: usize = 4;
@@ -174,6 +174,12 @@ impl Effect for Chorus {
         self.settings.set(parameter, value, glide_frames);
         if parameter == VOICE_COUNT {
             self.count(glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
+        }
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == RATE_HZ {
+            self.lfo.follow(line);
         }
     }
 

@@ -8,8 +8,9 @@ use alloc::boxed::Box;
 
 use wide::{CmpLe, f64x2};
 
+use super::lfo::{Lfo, Speed, share_of_turn};
 use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
 use crate::gain;
 
 /// A filter to play with.
@@ -77,9 +78,6 @@ fn tunings(kind: usize, is_steep: bool) -> [[f64; 3]; 2] {
     }
 }
 
-/// Phase of a full turn in 2^64 parts.
-const TURN: f64 = 18_446_744_073_709_551_616.0;
-
 struct Filter {
     sample_rate_hz: f64,
     clock: u64,
@@ -95,8 +93,8 @@ struct Filter {
     envelope_octaves: Glide,
     drive: Drive,
     mix: Glide,
-    /// The oscillator's phase at the next control place.
-    phase: u64,
+    /// Stands at the next control place.
+    lfo: Lfo,
     follower: Follower,
     sections: [Section; 2],
 }
@@ -120,7 +118,7 @@ impl Filter {
             envelope_octaves: still,
             drive: Drive { amount: still, level: Glide::new(1.0) },
             mix: still,
-            phase: 0,
+            lfo: Lfo::new(config.sample_rate_hz),
             follower: Follower { level: 0.0, attack: 0.0, release: 0.0 },
             sections: [section.clone(), section],
         };
@@ -159,13 +157,14 @@ impl Filter {
         self.types.iter_mut().chain(tunings).chain(others)
     }
 
-    fn phase_step(&self) -> u64 {
-        (self.lfo_rate_hz.value() / self.sample_rate_hz * TURN) as u64
+    fn speed(&self) -> Speed {
+        Speed::Hertz(self.lfo_rate_hz.value())
     }
 
-    /// What the sections are with the oscillator at a phase.
-    fn shapes(&self, phase: u64) -> [Shape; 2] {
-        let swing = libm::sin(core::f64::consts::TAU * (phase as f64 / TURN)) * self.lfo_octaves.value();
+    /// What the sections are where the oscillator stands.
+    fn shapes(&self) -> [Shape; 2] {
+        let turn = share_of_turn(self.lfo.phase());
+        let swing = libm::sin(core::f64::consts::TAU * turn) * self.lfo_octaves.value();
         let follow = self.follower.level.min(1.0) * self.envelope_octaves.value();
         let g = warp(self.cutoff_hz.value() * libm::exp2(swing + follow), self.sample_rate_hz);
         let resonance = |share: f64| libm::exp10(self.resonance_db.value() * share / 20.0);
@@ -195,9 +194,9 @@ impl Filter {
             || self.sections.iter().any(Section::is_moving)
             || self.glides().any(|glide| !glide.is_at_rest());
         self.glides().for_each(|glide| glide.pass(CONTROL_FRAMES));
-        self.phase = self.phase.wrapping_add(self.phase_step().wrapping_mul(CONTROL_FRAMES as u64));
+        self.lfo.step(self.speed());
         if moves {
-            let shapes = self.shapes(self.phase);
+            let shapes = self.shapes();
             for (section, shape) in self.sections.iter_mut().zip(shapes) {
                 section.aim(shape);
             }
@@ -216,9 +215,10 @@ impl Effect for Filter {
         // From the place before this frame to the one at or after it.
         let next_place = frame.next_multiple_of(CONTROL_FRAMES as u64);
         let last_place = next_place.wrapping_sub(CONTROL_FRAMES as u64);
-        let from = self.shapes(self.phase_step().wrapping_mul(last_place));
-        self.phase = self.phase_step().wrapping_mul(next_place);
-        let to = self.shapes(self.phase);
+        self.lfo.start(last_place, self.speed());
+        let from = self.shapes();
+        self.lfo.step(self.speed());
+        let to = self.shapes();
         for (section, (from, to)) in self.sections.iter_mut().zip(from.into_iter().zip(to)) {
             section.reset(from);
             section.aim(to);
@@ -245,6 +245,12 @@ impl Effect for Filter {
             8 => self.follower.attack = smoothing(value),
             9 => self.follower.release = smoothing(value),
             _ => self.mix.set(value, glide_frames),
+        }
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == 5 {
+            self.lfo.follow(line);
         }
     }
 

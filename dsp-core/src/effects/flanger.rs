@@ -6,7 +6,7 @@ use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
 use super::mixing::flush;
-use super::{Effect, EffectConfig, EffectKind, Parameter, Unit};
+use super::{Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
 
 /// Longest delay and widest sweep, in milliseconds.
 const LONGEST_MS: f64 = 10.0;
@@ -107,6 +107,12 @@ impl Effect for Flanger {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == RATE_HZ {
+            self.lfo.follow(line);
+        }
     }
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {

@@ -1,6 +1,6 @@
 //! A low-frequency oscillator that keeps time with the session.
 
-use super::{CONTROL_FRAMES, MusicalTime};
+use super::{CONTROL_FRAMES, LineSum, MusicalTime};
 
 /// A place in a turn of an oscillator; a whole turn is 2^64.
 pub(crate) type Phase = u64;
@@ -21,7 +21,8 @@ pub(crate) enum Speed {
 ///
 /// As long as its speed rests, its phase is that of an oscillator which has turned at this speed from the session's
 /// start on: wherever playing starts, it is the same. Where the speed changes, the phase goes on from where it is, and
-/// once the speed rests, it is pulled to where it belongs, turning by at most an eighth faster or slower.
+/// once the speed rests, it is pulled to where it belongs, turning by at most an eighth faster or slower. A speed in hertz
+/// that follows a line has a phase of its own at each place: all turns that it has made from the session's start on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
@@ -35,6 +36,8 @@ pub(crate) struct Lfo {
     per_frame: Phase,
     /// The phase that belongs to frame 0 of the session's clock.
     origin: Phase,
+    /// Where the speed follows a line: a frame, and the phase that belongs there.
+    counted: Option<(u64, Phase)>,
 }
 
 impl Lfo {
@@ -49,7 +52,13 @@ impl Lfo {
             phase: 0,
             per_frame: 0,
             origin: 0,
+            counted: None,
         }
+    }
+
+    /// The speed, in hertz, follows a line, or no longer does.
+    pub(crate) fn follow(&mut self, line: Option<LineSum>) {
+        self.counted = line.map(|line| (line.frame, turns(line.value_secs)));
     }
 
     /// The music goes on in this time from a frame of the session's clock.
@@ -67,17 +76,27 @@ impl Lfo {
 
     /// Goes on to the next control place.
     pub(crate) fn step(&mut self, speed: Speed) {
-        let turned = self.per_frame.wrapping_mul(CONTROL_FRAMES as u64);
-        let ahead = self.phase.wrapping_sub(self.belonging()).cast_signed();
+        let belonging = self.belonging();
+        let mut turned = self.per_frame.wrapping_mul(CONTROL_FRAMES as u64);
         let most = (turned / 8).cast_signed();
         let rests = speed == self.speed;
-        let pulled = if rests { ahead.clamp(-most, most) } else { 0 };
-        self.phase = self.phase.wrapping_add(turned).wrapping_sub(pulled.cast_unsigned());
-        self.place += CONTROL_FRAMES as u64;
+        self.place = self.place.wrapping_add(CONTROL_FRAMES as u64);
         if !rests {
+            let before = self.per_frame;
             self.speed = speed;
             self.find_origin();
+            if self.counted.is_some() {
+                // Between two places a line is straight.
+                turned = before.wrapping_add(self.per_frame).wrapping_mul(CONTROL_FRAMES as u64 / 2);
+            }
         }
+        let ahead = self.phase.wrapping_sub(belonging).cast_signed();
+        let pulled = if rests || self.counted.is_some() { ahead.clamp(-most, most) } else { 0 };
+        self.phase = self.phase.wrapping_add(turned).wrapping_sub(pulled.cast_unsigned());
+        self.counted = match speed {
+            Speed::Hertz(_) => self.counted.map(|_| (self.place, belonging.wrapping_add(turned))),
+            Speed::Beats(_) => None,
+        };
     }
 
     /// The phase at the place it stands at.
@@ -105,7 +124,12 @@ impl Lfo {
     }
 
     fn belonging(&self) -> Phase {
-        self.origin.wrapping_add(self.per_frame.wrapping_mul(self.place))
+        match (self.counted, self.speed) {
+            (Some((frame, phase)), Speed::Hertz(_)) => {
+                phase.wrapping_add(self.per_frame.wrapping_mul(self.place.wrapping_sub(frame)))
+            }
+            _ => self.origin.wrapping_add(self.per_frame.wrapping_mul(self.place)),
+        }
     }
 }
 
@@ -182,6 +206,34 @@ mod tests {
         (0..100).for_each(|_| lfo.step(Speed::Beats(1.5)));
         let beat = beat + 3_200.0 * 180.0 / 60.0 / 48_000.0;
         assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
+    }
+
+    #[test]
+    fn a_speed_on_a_line_has_made_all_turns_of_the_line() {
+        // From 1 to 3 Hz in ten seconds, and again from the fifth.
+        let speed = |place: u64| Speed::Hertz(1.0 + 2.0 * place as f64 / 480_000.0);
+        let sum = |frame: u64| {
+            let secs = frame as f64 / 48_000.0;
+            Some(LineSum { frame, value_secs: secs + 0.1 * secs * secs })
+        };
+        let mut running = Lfo::new(48_000);
+        running.follow(sum(0));
+        running.start(0, speed(0));
+        (1..=15_000).for_each(|step| running.step(speed(32 * step)));
+        let mut started = Lfo::new(48_000);
+        // A frame behind the place.
+        started.follow(sum(240_007));
+        started.start(240_000, speed(240_000));
+        (7_501..=15_000).for_each(|step| started.step(speed(32 * step)));
+        let apart = running.phase().wrapping_sub(started.phase()).cast_signed() as f64 / TURN;
+        assert!(apart.abs() < 1e-6, "{apart} turns apart");
+        assert!((share_of_turn(running.phase().wrapping_add(1 << 60)) - 1.0 / 16.0).abs() < 1e-6);
+        // Without a line it comes home.
+        running.follow(None);
+        (0..20_000).for_each(|_| running.step(speed(480_000)));
+        let mut home = Lfo::new(48_000);
+        home.start(35_000 * 32, speed(480_000));
+        assert_eq!(running.phase(), home.phase());
     }
 
     #[test]

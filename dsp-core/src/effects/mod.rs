@@ -130,6 +130,16 @@ pub struct MusicalTime {
     pub beat: f64,
 }
 
+/// What a parameter that follows a line has added up to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LineSum {
+    /// A frame of the session's clock.
+    pub frame: u64,
+    /// Sum of the values from the session's first frame to there, each times the seconds for which it held, in the
+    /// parameter's unit.
+    pub value_secs: f64,
+}
+
 /// A stereo effect at work.
 ///
 /// What it computes does not depend on how many frames a call asks for. Nothing here allocates,
@@ -145,6 +155,11 @@ pub trait Effect: Send {
     /// straight to it in `glide_frames` (0: at once). The caller has clamped the value
     /// ([`Parameter::clamp`]). Choices and switches may glide as the effect needs to stay free of clicks.
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32);
+
+    /// A parameter follows a line and has added up to this, or no longer does. What turns as fast as a parameter
+    /// says has made as many turns, wherever playing starts. Said before a reset to that frame, and when lines
+    /// change.
+    fn follow(&mut self, _parameter: usize, _line: Option<LineSum>) {}
 
     /// The music goes on in this time from the next frame. Called after every reset and at changes of tempo.
     fn set_time(&mut self, _time: MusicalTime) {}

@@ -7,7 +7,7 @@ use wide::f32x4;
 
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Speed, sine, turns};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
 
 /// All-passes of the first order in a row by the choice of stages.
 const STAGES: [usize; 5] = [4, 6, 8, 10, 12];
@@ -221,6 +221,12 @@ impl Effect for Phaser {
         self.settings.set(parameter, value, glide_frames);
         if parameter == STAGE_CHOICE {
             self.choose(glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
+        }
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == RATE_HZ {
+            self.lfo.follow(line);
         }
     }
 

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Phase, Speed, share_of_turn, sine, turns};
 use super::note_value::{NOTE_NAMES, note_beats, note_place};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, MusicalTime, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, MusicalTime, Parameter, Unit};
 
 /// How long the edges of the square and the saws take, in seconds; a quarter of a turn at most.
 const EDGE_SECS: f64 = 0.006;
@@ -148,6 +148,12 @@ impl Effect for Tremolo {
             for (shape, share) in self.shapes.iter_mut().enumerate() {
                 share.set(if shape == value as usize { 1.0 } else { 0.0 }, glide_frames);
             }
+        }
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == RATE_HZ {
+            self.lfo.follow(line);
         }
     }
 

@@ -80,6 +80,27 @@ impl Curve {
             Self::Arc(_) => time,
         }
     }
+
+    /// The integral of [`Self::share`] from 0 to a share of the time.
+    fn area(self, time: f64) -> f64 {
+        match self {
+            Self::Step => 0.0,
+            Self::Arc(curvature) if curvature >= 1.0 => 0.0,
+            Self::Arc(curvature) if curvature <= -1.0 => time,
+            Self::Arc(curvature) if curvature.is_finite() => {
+                // With k as the ratio and d = 1 - k, the share is x / (k + d x).
+                let ratio = (1.0 + curvature) / (1.0 - curvature);
+                let rest = 1.0 - ratio;
+                if rest.abs() < 1e-3 {
+                    // The difference below would lose its digits: two terms of its series.
+                    time * time / (2.0 * ratio) - rest * time * time * time / (3.0 * ratio * ratio)
+                } else {
+                    (time - ratio / rest * libm::log1p(rest * time / ratio)) / rest
+                }
+            }
+            Self::Linear | Self::Arc(_) => 0.5 * time * time,
+        }
+    }
 }
 
 /// Values beyond this, to either side, count as this.
@@ -138,6 +159,32 @@ impl Line {
     pub(super) fn value(&self, clock: u64) -> f64 {
         let frame = clock as i64 - self.lag_frames;
         self.extended(frame, frame)
+    }
+
+    /// The sum of the values from the start of the clock to a place, each brought into a range where its point
+    /// lies outside.
+    pub(super) fn sum(&self, clock: u64, range: [f64; 2]) -> f64 {
+        self.area(clock as i64 - self.lag_frames, range) - self.area(-self.lag_frames, range)
+    }
+
+    /// The integral of the values from the first point to a frame of the line.
+    fn area(&self, frame: i64, [min, max]: [f64; 2]) -> f64 {
+        let value = |point: &AutomationPoint| point.value.clamp(min, max);
+        let Some((first, last)) = self.points.first().zip(self.points.last()) else { return 0.0 };
+        if frame <= first.frame as i64 {
+            return (frame - first.frame as i64) as f64 * value(first);
+        }
+        let mut sum = (frame - last.frame as i64).max(0) as f64 * value(last);
+        for pair in self.points.windows(2).take_while(|pair| (pair[0].frame as i64) < frame) {
+            let [start, end] = [&pair[0], &pair[1]];
+            let frames = (end.frame - start.frame) as f64;
+            if frames > 0.0 {
+                let time = ((frame - start.frame as i64) as f64 / frames).min(1.0);
+                let way = value(end) - value(start);
+                sum += frames * (time * value(start) + way * start.curve.area(time));
+            }
+        }
+        sum
     }
 
     /// The value to which it goes from a place until just before the next one.
@@ -227,6 +274,37 @@ mod tests {
             let half = Curve::Arc(curvature).share(0.5);
             assert!((half - (1.0 - curvature) / 2.0).abs() < 1e-12, "{curvature}: {half}");
         }
+    }
+
+    #[test]
+    fn sums_are_what_single_values_add_up_to() {
+        let curves = [
+            Curve::Linear,
+            Curve::Step,
+            Curve::Arc(0.7),
+            Curve::Arc(-0.7),
+            Curve::Arc(1e-4),
+            Curve::Arc(1.0),
+            Curve::Arc(-1.0),
+            Curve::Arc(f64::NAN),
+        ];
+        let points: Vec<AutomationPoint> = (0..)
+            .zip(curves.into_iter().chain(curves))
+            .map(|(place, curve)| point(5_000 + place * 3_000, f64::from(place as u32 * 7 % 5), curve))
+            .collect();
+        let mut line = Line::new(&points).unwrap();
+        line.set_lag(1_234);
+        let mut added = 0.0;
+        for clock in 0..60_000_u64 {
+            if clock % 777 == 0 {
+                let sum = line.sum(clock, [-10.0, 10.0]);
+                // Half a frame of each jump.
+                assert!((sum - added).abs() < 30.0, "{sum} at {clock}, expected {added}");
+            }
+            added += 0.5 * (line.value(clock) + line.value_before(clock, clock + 1));
+        }
+        // What lies outside counts as the end of the range.
+        assert_eq!(line.sum(60_000, [1.5, 1.5]), 90_000.0);
     }
 
     #[test]

@@ -64,6 +64,8 @@ struct ParameterLine {
     effect: usize,
     parameter: usize,
     line: Line,
+    /// Ends of the parameter's range, where it can lie between.
+    range: Option<[f64; 2]>,
     /// Where the parameter has been sent.
     aimed: Option<f64>,
     next_place: u64,
@@ -186,10 +188,17 @@ impl Insert {
         for lane in lanes {
             let AutomationTarget::Effect { effect, parameter } = lane.target else { continue };
             let (effect, parameter) = (effect as usize, parameter as usize);
-            let exists =
-                self.chain.slots().nth(effect).is_some_and(|slot| parameter < slot.kind().parameters.len());
-            let Some(line) = Line::new(&lane.points).filter(|_| exists) else { continue };
-            self.lines.push(ParameterLine { effect, parameter, line, aimed: None, next_place: 0 });
+            let slot = self.chain.slots().nth(effect);
+            let Some(described) = slot.and_then(|slot| slot.kind().parameters.get(parameter)) else {
+                continue;
+            };
+            let range = described.is_continuous().then_some([described.min, described.max]);
+            let Some(line) = Line::new(&lane.points) else { continue };
+            self.lines.push(ParameterLine { effect, parameter, line, range, aimed: None, next_place: 0 });
+        }
+        let counts: Vec<usize> = self.chain.slots().map(|slot| slot.kind().parameters.len()).collect();
+        for (effect, count) in counts.into_iter().enumerate() {
+            (0..count).for_each(|parameter| self.chain.follow(effect, parameter, None));
         }
         self.next_place = 0;
     }
@@ -199,6 +208,7 @@ impl Insert {
         self.lag_frames = frames;
         for line in &mut self.lines {
             line.line.set_lag(frames + self.chain.latency_frames_before(line.effect));
+            line.add_up(self.clock, &mut self.chain);
         }
         self.next_tempo = 0;
         self.next_place = 0;
@@ -244,6 +254,7 @@ impl Insert {
         for line in &mut self.lines {
             let value = line.line.value(clock);
             self.chain.automate(line.effect, line.parameter, value, 0);
+            line.add_up(clock, &mut self.chain);
             (line.aimed, line.next_place) = (Some(value), 0);
         }
         self.chain.reset(clock);
@@ -332,6 +343,13 @@ impl Insert {
 }
 
 impl ParameterLine {
+    /// Tells the effect what the line has added up to.
+    fn add_up(&self, clock: u64, chain: &mut Chain) {
+        if let Some(range) = self.range {
+            chain.follow(self.effect, self.parameter, Some((clock, self.line.sum(clock, range))));
+        }
+    }
+
     fn aim(&mut self, clock: u64, chain: &mut Chain) {
         let next = match self.aimed {
             Some(_) => self.line.next_place(clock),

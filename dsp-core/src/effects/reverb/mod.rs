@@ -24,7 +24,7 @@ use super::fade::Fade;
 use super::lfo::{Lfo, Speed};
 use super::line::Line;
 use super::mixing::equal_power;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
 
 /// Longest pre-delay, in milliseconds.
 const LONGEST_PRE_DELAY_MS: f64 = 250.0;
@@ -99,6 +99,8 @@ struct Reverb {
     /// What came in, behind the cuts.
     inputs: [Line; 2],
     room: Fade<Room>,
+    /// A fade to another room begins at multiples of so many frames.
+    fade_every_frames: u64,
     /// Pre-delay and size of the room that was aimed at last.
     aimed: [f64; 2],
     reflections: Reflections,
@@ -112,6 +114,7 @@ impl Reverb {
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
         let longest_room = room(sample_rate_hz, [LONGEST_PRE_DELAY_MS, 1.0]);
+        let fade_frames = (FADE_SECS * sample_rate_hz) as usize;
         let longest_tap = longest_room.taps.iter().flatten().max().copied().unwrap_or(0);
         let input = Line::new(longest_room.pre_delay_frames + longest_tap + CONTROL_FRAMES);
         Self {
@@ -121,7 +124,8 @@ impl Reverb {
             lfo: Lfo::new(config.sample_rate_hz),
             cuts: Cuts::new(config.sample_rate_hz),
             inputs: [input.clone(), input],
-            room: Fade::new(longest_room, (FADE_SECS * sample_rate_hz) as usize),
+            room: Fade::new(longest_room, fade_frames),
+            fade_every_frames: fade_frames.next_multiple_of(CONTROL_FRAMES) as u64,
             aimed: [0.0; 2],
             reflections: Reflections::new(),
             diffusers: [Diffuser::new(0, sample_rate_hz), Diffuser::new(1, sample_rate_hz)],
@@ -180,10 +184,13 @@ impl Reverb {
     }
 
     fn step(&mut self) {
-        let moved = self.settings.step();
-        if moved && self.room.is_at_rest() && self.aimed != self.wanted() {
+        let mut moved = self.settings.step();
+        // At places that do not depend on when the change began, or where playing did.
+        let may_fade = self.room.is_at_rest() && self.clock.place().is_multiple_of(self.fade_every_frames);
+        if may_fade && self.aimed != self.wanted() {
             self.aimed = self.wanted();
             self.room.aim(room(self.sample_rate_hz, self.aimed));
+            moved = true;
         }
         self.lfo.step(self.speed());
         let (decay, widest) = (self.decay(), WIDEST_TURN * self.settings.get(MODULATION));
@@ -215,6 +222,12 @@ impl Effect for Reverb {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+    }
+
+    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
+        if parameter == MODULATION_HZ {
+            self.lfo.follow(line);
+        }
     }
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
