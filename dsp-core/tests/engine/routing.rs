@@ -136,7 +136,8 @@ fn solo_and_mute_by_hand_glide() {
 
 #[test]
 fn automation_of_the_mix_is_exact_to_the_frame() {
-    let lines = |targets: &[(AutomationTarget, [(u64, f64, Curve); 3])]| {
+    type Corner = (u64, f64, Curve);
+    let lines = |targets: &[(AutomationTarget, [Corner; 3])]| {
         let mut track = steady("a");
         track.automation = targets
             .iter()

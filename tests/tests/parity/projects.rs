@@ -68,7 +68,7 @@ fn check(place: usize, document: &Document, session: &Session, library: &Library
     same("two threads", &by_export(session, whole, 2, frames));
     let handed_over = Slots { audio: &streamed, ..whole };
     same("audio handed over", &by_handing_over(session, handed_over, &library.sounds, frames));
-    if place % 2 == 0 {
+    if place.is_multiple_of(2) {
         starts_same("one frame a call", &by_calls(session, reduced, 1, start_frames));
     }
     force_baseline(true);
