@@ -19,7 +19,7 @@
 //! - Randomness is seeded by the caller.
 //!
 //! Without the `std` feature the crate is `no_std` with `alloc`, and leaves out what stands on
-//! std libraries: loudness measurement, the WAV writer, and the choice of AVX2 at run time.
+//! std libraries: loudness measurement of finished signals, the WAV writer, and the choice of AVX2 at run time.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -32,6 +32,7 @@ mod delay;
 pub mod dither;
 pub mod downmix;
 pub mod effects;
+mod eight;
 pub mod fft;
 pub mod gain;
 mod join;
@@ -40,6 +41,7 @@ pub mod limiter;
 mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
+pub mod meters;
 pub mod peaks;
 pub mod resample;
 pub mod session;
@@ -47,6 +49,7 @@ pub mod simd;
 pub mod soundfont;
 pub mod synth;
 pub mod tempo;
+mod third_octave;
 pub mod true_peak;
 #[cfg(feature = "std")]
 pub mod wav;

@@ -8,11 +8,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::eight::{Eight, LANES};
 use crate::kaiser::WindowedSinc;
 use crate::simd::on_best_instructions;
-
-/// Frames that are computed together, on every target.
-const LANES: usize = 8;
 
 /// Frames from which one between is made.
 const TAPS: usize = 48;
@@ -30,8 +28,6 @@ const ROOM_FRAMES: usize = 1_024;
 
 /// What a window of input holds beside the frames that it is for.
 const EXTRA_FRAMES: usize = TAPS - 1;
-
-type Lanes = [f32; LANES];
 
 /// The weights of two frames that lie mirrored around the middle of the window.
 #[derive(Debug, Clone, Copy)]
@@ -167,9 +163,8 @@ fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, win
     let mut start = 0;
     while let Some(frames) = window.get(start..start + EXTRA_FRAMES + LANES) {
         if highest(frames) * bound > *peak {
-            let mut peaks = [0.0; LANES];
-            between::<PAIRS>(weights, frames, &mut peaks);
-            *peak = peaks.into_iter().fold(*peak, higher);
+            let between = between::<PAIRS>(weights, frames);
+            *peak = between.to_array().into_iter().fold(*peak, higher);
         }
         start += LANES;
     }
@@ -177,48 +172,38 @@ fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, win
 
 #[inline(always)]
 fn highest(frames: &[f32]) -> f32 {
-    let mut peaks: Lanes = [0.0; LANES];
+    let mut peaks = Eight::zero();
     for eight in frames.as_chunks::<LANES>().0 {
-        for (peak, value) in peaks.iter_mut().zip(eight) {
-            *peak = higher(*peak, value.abs());
-        }
+        peaks = peaks.higher(Eight::new(*eight).abs());
     }
     // The last seven once more: the window is one short of whole chunks.
     if let Some(last) = frames.last_chunk::<LANES>() {
-        for (peak, value) in peaks.iter_mut().zip(last) {
-            *peak = higher(*peak, value.abs());
-        }
+        peaks = peaks.higher(Eight::new(*last).abs());
     }
-    peaks.into_iter().fold(0.0, higher)
+    peaks.to_array().into_iter().fold(0.0, higher)
 }
 
 /// The highest magnitudes between eight frames and those that follow each.
 #[inline(always)]
-fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32], peaks: &mut Lanes) {
-    let mut middle: Lanes = [0.0; LANES];
-    let mut sums = [[[0.0; LANES]; 2]; PAIRS];
+fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) -> Eight {
+    let mut middle = Eight::zero();
+    let mut sums = [[Eight::zero(); 2]; PAIRS];
     for (tap, weights) in weights.iter().enumerate() {
         let (Some(near), Some(far)) =
             (frames[tap..].first_chunk::<LANES>(), frames[TAPS - 1 - tap..].first_chunk::<LANES>())
         else {
-            return;
+            return Eight::zero();
         };
-        for lane in 0..LANES {
-            let (sum, difference) = (near[lane] + far[lane], near[lane] - far[lane]);
-            middle[lane] += sum * weights.middle;
-            for (sums, [of_sum, of_difference]) in sums.iter_mut().zip(&weights.pairs) {
-                sums[0][lane] += sum * of_sum;
-                sums[1][lane] += difference * of_difference;
-            }
+        let (near, far) = (Eight::new(*near), Eight::new(*far));
+        let (sum, difference) = (near + far, near - far);
+        middle = middle + sum * weights.middle;
+        for ([even, odd], [of_sum, of_difference]) in sums.iter_mut().zip(weights.pairs) {
+            *even = *even + sum * of_sum;
+            *odd = *odd + difference * of_difference;
         }
     }
-    for lane in 0..LANES {
-        let mut peak = middle[lane].abs();
-        for [even, odd] in &sums {
-            peak = higher(peak, higher((even[lane] + odd[lane]).abs(), (even[lane] - odd[lane]).abs()));
-        }
-        peaks[lane] = peak;
-    }
+    sums.into_iter()
+        .fold(middle.abs(), |peaks, [even, odd]| peaks.higher((even + odd).abs().higher((even - odd).abs())))
 }
 
 #[cfg(test)]

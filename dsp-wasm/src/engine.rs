@@ -1,6 +1,7 @@
 //! The audio thread's half: banks, a mixer, and the buffers that both sides see.
 
 use dsp_core::block::BLOCK_FRAMES;
+use dsp_core::meters::{MasterMeter, SPECTRUM_BANDS};
 use dsp_core::session::{Audio, AudioSlot, EffectOwner, Event, Mixer, Session, Slots, TrackMix, Underruns};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
@@ -10,6 +11,9 @@ const MAX_BANKS: usize = 64;
 
 /// Most pieces of audio that can be held at a time.
 const MAX_AUDIO: usize = 4096;
+
+/// Numbers of the meters of the master before those of its spectrum.
+const METER_FIGURES: usize = 8;
 
 /// Plays sessions. All sound goes through buffers in this module's memory, whose addresses
 /// are asked for once: nothing is allocated while it plays.
@@ -24,6 +28,9 @@ pub struct WasmEngine {
     peaks: Vec<f32>,
     rms: Vec<f32>,
     underruns: Underruns,
+    /// There while somebody watches.
+    meter: Option<Box<MasterMeter>>,
+    readings: [f32; METER_FIGURES + SPECTRUM_BANDS],
     arriving: Vec<Arriving>,
 }
 
@@ -54,6 +61,8 @@ impl WasmEngine {
             peaks: vec![0.0; 2],
             rms: vec![0.0; 2],
             underruns: Underruns::default(),
+            meter: None,
+            readings: [f32::NEG_INFINITY; METER_FIGURES + SPECTRUM_BANDS],
             arriving: Vec::new(),
         })
     }
@@ -258,6 +267,7 @@ impl WasmEngine {
     /// Starts at the current position.
     pub fn play(&mut self) {
         self.mixer.play();
+        self.measure_from_the_start();
     }
 
     /// Stands still; notes ring out.
@@ -268,6 +278,14 @@ impl WasmEngine {
     /// Moves to a frame of the session.
     pub fn seek(&mut self, frame: f64) {
         self.mixer.seek(frame as u64);
+        self.measure_from_the_start();
+    }
+
+    /// Lets the meters begin anew where the session plays from its start.
+    fn measure_from_the_start(&mut self) {
+        if self.mixer.is_playing() && self.mixer.position() == 0 {
+            self.meter.iter_mut().for_each(|meter| meter.reset());
+        }
     }
 
     /// Frames from the start of the session to the next frame that enters the mix.
@@ -390,6 +408,52 @@ impl WasmEngine {
     pub fn process(&mut self, frames: usize) {
         let frames = frames.min(BLOCK_FRAMES);
         self.mixer.process(&mut self.left[..frames], &mut self.right[..frames]);
+        if let Some(meter) = &mut self.meter {
+            meter.process([&self.left[..frames], &self.right[..frames]], self.mixer.is_playing());
+        }
+    }
+
+    /// Measures the master from now on, or no longer: then it costs nothing, and what was measured is gone.
+    #[wasm_bindgen(js_name = watchMeters)]
+    pub fn watch_meters(&mut self, watch: bool) {
+        if watch != self.meter.is_some() {
+            self.meter = watch.then(|| Box::new(MasterMeter::new(self.session.sample_rate_hz)));
+        }
+    }
+
+    /// Begins integrated loudness and peaks of the master anew, as playing from the start does.
+    #[wasm_bindgen(js_name = resetMeters)]
+    pub fn reset_meters(&mut self) {
+        self.meter.iter_mut().for_each(|meter| meter.restart());
+    }
+
+    /// Writes what the meters of the master show and returns its address: momentary, short-term and integrated
+    /// loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of left and right in decibels, and
+    /// the levels of the 31 third octaves from 20 Hz to 20 kHz in decibels. While nobody watches it stays as it was.
+    #[wasm_bindgen(js_name = readMeters)]
+    pub fn read_meters(&mut self) -> *const f32 {
+        if let Some(meter) = &self.meter {
+            let readings = meter.read();
+            let figures: [f64; METER_FIGURES] = [
+                readings.momentary_lufs,
+                readings.short_term_lufs,
+                readings.integrated_lufs,
+                readings.true_peak_dbtp,
+                readings.sample_peak_dbfs,
+                readings.correlation,
+                readings.rms_db[0],
+                readings.rms_db[1],
+            ];
+            let all = figures.iter().chain(&readings.spectrum_db);
+            self.readings.iter_mut().zip(all).for_each(|(place, value)| *place = *value as f32);
+        }
+        self.readings.as_ptr()
+    }
+
+    /// How many numbers [`Self::read_meters`] writes.
+    #[wasm_bindgen(getter, js_name = meterCount)]
+    pub fn meter_count(&self) -> usize {
+        self.readings.len()
     }
 
     /// Writes the highest magnitudes since the last call and returns their address: left and

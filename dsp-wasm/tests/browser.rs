@@ -151,6 +151,6 @@ fn presets_are_listed_for_each_track() {
 }
 
 #[wasm_bindgen_test]
-fn resampling_dither_and_true_peak_compute_the_bits_of_the_service() {
+fn resampling_dither_and_meters_compute_the_bits_of_the_service() {
     assert_eq!(fingerprint::computed(), fingerprint::EXPECTED);
 }

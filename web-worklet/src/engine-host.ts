@@ -22,6 +22,10 @@ const BLOCK_BYTES = 4 * BLOCK_FRAMES;
 const WANTED_NUMBERS = 7;
 /** Frames between two reports: 31 a second at 48 kHz. */
 const REPORT_FRAMES = 1536;
+/** Reports of the meters in a second. */
+const METERS_A_SECOND = 10;
+/** Places of the engine's meter figures; the spectrum follows them. */
+const METER_SPECTRUM = 8;
 
 /** A channel of a track that plays audio from outside, and the engine's buffer for it. */
 type Input = { audio: Float32Array; buffer: Float32Array };
@@ -40,6 +44,10 @@ export class EngineHost {
   #peaks = new Float32Array(0);
   #status = { type: 'status' as const, values: new Float64Array(STATUS_PEAKS + 2) };
   #framesToReport = 0;
+  readonly #meterFrames: number;
+  #framesToMeters = 0;
+  #metersWatched = false;
+  #meters = new Float32Array(0);
   #broken = false;
 
   /**
@@ -55,6 +63,7 @@ export class EngineHost {
     this.#memory = initSync({ module }).memory;
     this.#engine = new WasmEngine(sampleRateHz);
     this.#post = post;
+    this.#meterFrames = sampleRateHz / METERS_A_SECOND;
     this.#gauge = new LoadGauge(sampleRateHz, nowMs);
     this.#findBuffers();
   }
@@ -89,6 +98,8 @@ export class EngineHost {
     this.#gauge.end();
     this.#framesToReport -= left.length;
     if (this.#framesToReport <= 0) this.#report();
+    this.#framesToMeters -= left.length;
+    if (this.#metersWatched && this.#framesToMeters <= 0) this.#reportMeters();
   }
 
   #carryOut(command: EngineCommand): void {
@@ -157,6 +168,13 @@ export class EngineHost {
       case 'watchReductions':
         this.#watched = command.effects;
         break;
+      case 'watchMeters':
+        engine.watchMeters(command.watch);
+        this.#metersWatched = command.watch;
+        break;
+      case 'resetMeters':
+        engine.resetMeters();
+        break;
       case 'loadAudio':
         engine.loadAudio(command.slot, command.audio.left, command.audio.right ?? undefined);
         this.#reply(command.request);
@@ -223,6 +241,7 @@ export class EngineHost {
         this.#inputs.push({ audio: channel, buffer: block(address + number * BLOCK_BYTES) });
       });
     });
+    this.#meters = new Float32Array(buffer as ArrayBuffer, this.#engine.readMeters(), this.#engine.meterCount);
     const peakCount = this.#engine.peakCount;
     this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.takePeaks(), peakCount);
     if (this.#status.values.length !== STATUS_PEAKS + peakCount) {
@@ -252,6 +271,25 @@ export class EngineHost {
       this.#withEffect(name, (place, effect) => (db[index] = this.#engine.gainReductionDb(place, effect) ?? NaN));
     });
     this.#post({ type: 'reductions', db });
+  }
+
+  #reportMeters(): void {
+    this.#framesToMeters = this.#meterFrames;
+    if (this.#broken) return;
+    this.#engine.readMeters();
+    const [momentaryLufs = 0, shortTermLufs = 0, integratedLufs = 0, truePeakDbtp = 0, samplePeakDbfs = 0, correlation = 0, left = 0, right = 0] =
+      this.#meters;
+    this.#post({
+      type: 'meters',
+      momentaryLufs,
+      shortTermLufs,
+      integratedLufs,
+      truePeakDbtp,
+      samplePeakDbfs,
+      correlation,
+      rmsDb: [left, right],
+      spectrumDb: this.#meters.slice(METER_SPECTRUM),
+    });
   }
 
   /** Says what clips will want of audio that is handed over. */

@@ -55,6 +55,10 @@ export type EngineCommands = {
   setBypass: { trackId: string | null; bypass: boolean };
   /** Report from now on how much these effects turn their input down; replaces those of before. */
   watchReductions: { effects: EffectName[] };
+  /** Measure the master from now on and report it, or no longer. */
+  watchMeters: { watch: boolean };
+  /** Begin integrated loudness and peaks of the master anew. */
+  resetMeters: object;
   /** Whole audio for a slot: what clips play, or an impulse response. Answered. */
   loadAudio: { request: number; slot: number; audio: Channels };
   /** Audio for a slot that is handed over as it is wanted. Answered. */
@@ -71,19 +75,24 @@ export type EngineCommand = {
   [Name in keyof EngineCommands]: { type: Name } & EngineCommands[Name];
 }[keyof EngineCommands];
 
-/** What the meters of the master measure. Silence is -Infinity. */
+/**
+ * What the meters of the master measure. Silence is -Infinity. The measurement begins when the meters are watched, when
+ * the song plays from its start, and when they are reset.
+ */
 export type MasterMeters = {
-  /** Loudness of the last 0.4 s, of the last 3 s, and since playing began (ITU-R BS.1770, EBU R 128). */
+  /** Loudness of the last 0.4 s, of the last 3 s, and of what has played since the measurement began (ITU-R BS.1770, EBU R 128). */
   momentaryLufs: number;
   shortTermLufs: number;
   integratedLufs: number;
-  /** Highest level between samples since playing began. */
+  /** Highest level between samples since the measurement began. */
   truePeakDbtp: number;
-  /** How alike left and right are: 1 the same, 0 unrelated, -1 opposed. */
+  /** Highest sample since then. */
+  samplePeakDbfs: number;
+  /** How alike left and right were in the last 0.3 s: 1 the same, 0 unrelated, -1 opposed. */
   correlation: number;
-  /** Root mean square of left and right. */
+  /** Root mean square of left and right over the last 0.3 s: a sine of full scale has -3.01. */
   rmsDb: [left: number, right: number];
-  /** Levels of the 31 third-octave bands from 20 Hz to 20 kHz. */
+  /** Levels of the 31 third-octave bands from 20 Hz to 20 kHz, mean of both channels: a sine of full scale has 0. */
   spectrumDb: Float32Array;
 };
 
@@ -95,7 +104,7 @@ export type EngineReports = {
   status: { values: Float64Array };
   /** How much the watched effects turn their input down, in decibels, in their order; NaN where there is no such thing. */
   reductions: { db: Float32Array };
-  /** What the meters of the master measure, ten times a second. */
+  /** What the meters of the master measure, ten times a second while they are watched. */
   meters: MasterMeters;
   /** Audio that clips will want, again and again until it comes. */
   wanted: { wanted: WantedAudio[] };

@@ -367,10 +367,23 @@ export class SongEngine {
     this.#send({ type: 'watchReductions', effects });
   }
 
-  /** Calls `listener` with what the master's meters measure, until the function it returns is called. */
+  /**
+   * Calls `listener` ten times a second with what the master's meters measure, until the function it returns is
+   * called. The engine measures only while there is a listener.
+   */
   onMeters(listener: (meters: MasterMeters) => void): () => void {
+    if (this.#meterListeners.size === 0) this.#send({ type: 'watchMeters', watch: true });
     this.#meterListeners.add(listener);
-    return () => this.#meterListeners.delete(listener);
+    return () => {
+      if (this.#meterListeners.delete(listener) && this.#meterListeners.size === 0) {
+        this.#send({ type: 'watchMeters', watch: false });
+      }
+    };
+  }
+
+  /** Begins integrated loudness and peaks of the master's meters anew, as playing from the start does. */
+  resetMeters(): void {
+    this.#send({ type: 'resetMeters' });
   }
 
   /** Calls `listener` if the engine breaks; it is silent from then on. */

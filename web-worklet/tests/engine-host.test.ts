@@ -198,6 +198,63 @@ describe('EngineHost', () => {
     expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
   });
 
+  it('measures the master ten times a second while somebody watches', () => {
+    const bench = withPiano();
+    const count = (): number => bench.reports.filter((report) => report.type === 'meters').length;
+    const last = () => {
+      const report = bench.reports.findLast((one) => one.type === 'meters');
+      if (report?.type !== 'meters') throw new Error('no meters');
+      return report;
+    };
+    const sine = Float32Array.from({ length: 144_000 }, (_, frame) => 10 ** (-23 / 20) * Math.sin((2 * Math.PI * frame) / 48));
+    const silent = new Float32Array(sine.length);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    bench.take({ type: 'play' });
+    bench.render(9_600);
+    expect(count()).toBe(0);
+
+    bench.take({ type: 'watchMeters', watch: true });
+    bench.render(96_000);
+    expect(count()).toBeGreaterThanOrEqual(19);
+    expect(count()).toBeLessThanOrEqual(21);
+    const heard = last();
+    expect(heard.momentaryLufs).toBeCloseTo(-23, 1);
+    expect(heard.integratedLufs).toBeCloseTo(-23, 1);
+    expect(heard.truePeakDbtp).toBeCloseTo(-23, 1);
+    expect(heard.samplePeakDbfs).toBeCloseTo(-23, 1);
+    expect(heard.correlation).toBeCloseTo(1, 5);
+    expect(heard.rmsDb[0]).toBeCloseTo(-26.01, 1);
+    expect(heard.rmsDb[1]).toBeCloseTo(-26.01, 1);
+    expect(heard.spectrumDb).toHaveLength(31);
+    expect(heard.spectrumDb[17]).toBeCloseTo(-23, 1);
+    expect(heard.spectrumDb[10]).toBeLessThan(-80);
+
+    bench.take({ type: 'stop' });
+    bench.render(48_000);
+    expect(last().momentaryLufs).toBeLessThan(-70);
+    expect(last().integratedLufs).toBeCloseTo(heard.integratedLufs, 4);
+    bench.take({ type: 'resetMeters' });
+    bench.render(9_600);
+    expect([last().integratedLufs, last().truePeakDbtp]).toEqual([-Infinity, -Infinity]);
+
+    const half = sine.map((value) => value / 2);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: half, right: silent, reverb: silent, chorus: silent } });
+    bench.take({ type: 'play' });
+    bench.render(24_000);
+    // Half the amplitude, in one channel of two: 9 dB less.
+    expect(last().integratedLufs).toBeCloseTo(-32.03, 1);
+    expect([last().correlation, last().rmsDb[1]]).toEqual([0, -Infinity]);
+    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    bench.take({ type: 'seek', frame: 0 });
+    bench.render(48_000);
+    expect(last().integratedLufs).toBeCloseTo(-23, 1);
+
+    bench.take({ type: 'watchMeters', watch: false });
+    const before = count();
+    bench.render(48_000);
+    expect(count()).toBe(before);
+  });
+
   it('mutes, solos and moves effects by their ids', () => {
     const bench = new Bench();
     expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined();

@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::fft::Fft;
+use crate::third_octave::{Band, BandBins};
 
 /// Length of a window at 48 kHz; other rates have the power of two nearest above in proportion.
 const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
@@ -17,7 +18,7 @@ const OVERLAP: usize = 4;
 /// The sum of the squares of all windows at any place.
 const WINDOW_POWER: f64 = 1.5;
 
-/// Middle of the bands as powers of ten: 25 Hz to 20 kHz (IEC 61260-1, base ten, 1000 Hz as reference).
+/// Numbers of the bands from 25 Hz to 20 kHz.
 const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
 
 /// The level of one band.
@@ -147,27 +148,23 @@ impl LongTermSpectrum {
         bins.map(|bin| bin * self.bin_hz())
     }
 
-    /// Levels of the bands that lie below half the sample rate. A bin at the edge of two bands counts in both, as
-    /// far as it lies in each.
+    /// Levels of the bands that lie below half the sample rate.
     pub(super) fn third_octaves(&self) -> Vec<ThirdOctave> {
         let bin_hz = self.bin_hz();
         // Both halves of the spectrum, and twice a sine's power is its square.
         let scale = 2.0 * 2.0 / (self.window.len() as f64 * WINDOW_POWER * self.frames.max(1) as f64);
         let mut bands = Vec::new();
-        for band in BANDS {
-            let edge = |twentieths: i32| 1_000.0 * libm::exp10(f64::from(2 * band + twentieths) / 20.0);
-            let (low_hz, high_hz) = (edge(-1), edge(1));
+        for band in BANDS.map(Band) {
+            let [_, high_hz] = band.edges_hz();
             if high_hz > f64::from(self.sample_rate_hz) / 2.0 {
                 break;
             }
-            let (low, high) = (low_hz / bin_hz, high_hz / bin_hz);
-            let mut power = 0.0;
-            for bin in (low - 0.5) as usize..=((high + 0.5) as usize).min(self.total.len() - 1) {
-                let middle = bin as f64;
-                let inside = (high.min(middle + 0.5) - low.max(middle - 0.5)).clamp(0.0, 1.0);
-                power += self.total[bin] * inside;
-            }
-            bands.push(ThirdOctave { center_hz: edge(0), level_db: 10.0 * libm::log10(power * scale) });
+            let bins = BandBins::new(band, bin_hz, self.total.len());
+            let power = bins.power(|bins| self.total[bins].iter().sum());
+            bands.push(ThirdOctave {
+                center_hz: band.center_hz(),
+                level_db: 10.0 * libm::log10(power * scale),
+            });
         }
         bands
     }

@@ -6,6 +6,8 @@
 
 use ebur128::EbuR128;
 
+use crate::meters::gating::{LOUDNESS_OFFSET_LUFS, lufs};
+
 /// Parts of a second.
 const PARTS: u32 = 100;
 const PART_MS: u32 = 1_000 / PARTS;
@@ -86,13 +88,7 @@ impl Maxima {
     }
 }
 
-/// BS.1770-4, annex 1, equation 2, and back.
-const OFFSET_LUFS: f64 = -0.691;
-
-fn lufs(power: f64) -> f64 {
-    OFFSET_LUFS + 10.0 * libm::log10(power)
-}
-
+/// The power that has a loudness.
 fn power(lufs: f64) -> f64 {
-    libm::exp10((lufs - OFFSET_LUFS) / 10.0)
+    libm::exp10((lufs - LOUDNESS_OFFSET_LUFS) / 10.0)
 }

@@ -7,14 +7,14 @@ use crate::spectrum::tone;
 
 const RATE_HZ: u32 = 48_000;
 /// What Tech 3341 allows, in LU.
-const TOLERANCE_LU: f64 = 0.1;
+pub(crate) const TOLERANCE_LU: f64 = 0.1;
 
-fn frames(secs: f64) -> usize {
+pub(crate) fn frames(secs: f64) -> usize {
     libm::round(secs * f64::from(RATE_HZ)) as usize
 }
 
 /// One channel of parts: seconds and dBFS; minus infinity is silence.
-fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
+pub(crate) fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
     let total: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
     let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total);
     let mut at = 0;
@@ -28,7 +28,7 @@ fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
     signal.into_iter().map(|value| value as f32).collect()
 }
 
-const SILENCE: f64 = f64::NEG_INFINITY;
+pub(crate) const SILENCE: f64 = f64::NEG_INFINITY;
 
 fn measured(channel: &[f32]) -> Loudness {
     let mut meter = LoudnessMeter::new(RATE_HZ, ChannelLayout::Stereo).unwrap();
@@ -37,7 +37,7 @@ fn measured(channel: &[f32]) -> Loudness {
 }
 
 #[track_caller]
-fn assert_lufs(case: &str, measured: f64, expected: f64) {
+pub(crate) fn assert_lufs(case: &str, measured: f64, expected: f64) {
     println!("{case}: {measured:.3} LUFS");
     assert!((measured - expected).abs() <= TOLERANCE_LU, "{case}: {measured}, not {expected} LUFS");
 }

@@ -4,6 +4,7 @@
 mod dither;
 mod fingerprint;
 mod loudness;
+mod meters;
 mod resampling;
 mod spectrum;
 mod true_peak;

@@ -1,43 +1,120 @@
-/** The master's meters show what the engine reports. */
+/** The master's meters show what the engine measures. */
+import type { Locator, Page } from '@playwright/test';
 import { openDemo } from '../support/demo';
-import { expect, test } from '../support/service';
+import { expect, test, type Service } from '../support/service';
 
-declare global {
-  interface Window {
-    /** The page's end of the line to the audio thread. */
-    enginePort?: MessagePort;
-  }
+type Song = { tempo_map: { tick: number; bpm: number }[] };
+
+const panelOf = (page: Page): Locator => page.getByRole('region', { name: 'Loudness of the master' });
+
+/** A number as the page writes it; minus infinity for silence. */
+function read(text: string | null): number {
+  const plain = (text ?? '').replace('\u2212', '-');
+  return plain.includes('\u221e') ? -Infinity : Number.parseFloat(plain);
 }
 
-test('loudness is shown as soon as the engine measures it', async ({ page, service }) => {
-  await page.addInitScript(() => {
-    const Node = window.AudioWorkletNode;
-    window.AudioWorkletNode = class extends Node {
-      constructor(...values: ConstructorParameters<typeof Node>) {
-        super(...values);
-        window.enginePort = this.port;
-      }
-    };
+/** What a row of the panel says. */
+async function figure(page: Page, name: string): Promise<number> {
+  const row = panelOf(page).locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
+  return read(await row.locator('dd').textContent());
+}
+
+async function integratedLufs(page: Page): Promise<number> {
+  return read(await panelOf(page).getByRole('button', { name: 'LUFS integrated' }).textContent());
+}
+
+/** Heights of the columns of the spectrum, as shares of the drawing. */
+function columns(canvas: HTMLCanvasElement): number[] {
+  const context = canvas.getContext('2d');
+  const { width, height } = canvas;
+  const pixels = context?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
+  // Columns are brighter than what lies behind them, and the names below them are left out.
+  return Array.from({ length: 31 }, (_, band) => {
+    const x = Math.floor(((band + 0.4) * width) / 31);
+    const lit = Array.from({ length: height - 16 }, (_row, y) => pixels[4 * (y * width + x) + 3] ?? 0);
+    return lit.filter((alpha) => alpha > 0).length / height;
   });
+}
+
+/** Gives the page the demo song at so many times its tempo, so that all of it can be heard; answers with it. */
+async function hurry(page: Page, service: Service, times: number): Promise<Song> {
+  const url = `${service.url}/api/v1/projects/demo`;
+  const song = (await (await page.request.get(url)).json()) as Song;
+  const faster = { ...song, tempo_map: song.tempo_map.map((point) => ({ ...point, bpm: point.bpm * times })) };
+  await page.route(url, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: faster });
+  });
+  return faster;
+}
+
+test('plausible figures move while the demo song plays', async ({ page, service }) => {
   await openDemo(page, service);
-  await page.evaluate(() => {
-    const report = {
-      type: 'meters',
-      momentaryLufs: -13.84,
-      shortTermLufs: -14.1,
-      integratedLufs: -14.26,
-      truePeakDbtp: -0.5,
-      correlation: -0.25,
-      rmsDb: [-18.2, -Infinity],
-      spectrumDb: Float32Array.from({ length: 31 }, (_, band) => -20 - band),
-    };
-    window.enginePort?.dispatchEvent(new MessageEvent('message', { data: report }));
-  });
-  const panel = page.getByRole('region', { name: 'Loudness of the master' });
-  await expect(panel).toContainText('−14.3');
-  await expect(panel).toContainText('−13.8');
-  await expect(panel).toContainText('−0.5');
-  await expect(panel).toContainText('−0.25');
-  await expect(panel).toContainText('−∞');
+  const panel = panelOf(page);
+  await expect(panel).toBeVisible();
+  expect(await integratedLufs(page)).toBe(-Infinity);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(() => integratedLufs(page), { timeout: 20_000 }).toBeGreaterThan(-40);
+  await page.waitForTimeout(5_000);
+
+  for (const name of ['Momentary', 'Short-term', 'RMS left', 'RMS right']) {
+    const value = await figure(page, name);
+    expect(value, name).toBeGreaterThan(-45);
+    expect(value, name).toBeLessThan(-5);
+  }
+  const [peak, truePeak] = [await figure(page, 'Peak'), await figure(page, 'True peak')];
+  expect(peak).toBeGreaterThan(await figure(page, 'RMS left'));
+  // The master's limiter holds samples, not what lies between them.
+  expect(peak).toBeLessThanOrEqual(-3);
+  expect(truePeak).toBeGreaterThanOrEqual(peak);
+  expect(truePeak).toBeLessThan(0);
+  const correlation = read(await panel.locator('.correlation .number').textContent());
+  expect(Math.abs(correlation)).toBeLessThanOrEqual(1);
+  expect(correlation).not.toBe(0);
+  const heights = await panel.locator('canvas').evaluate(columns);
+  expect(Math.max(...heights.slice(5, 25))).toBeGreaterThan(0.3);
   await page.screenshot({ path: 'output/meters.png' });
+
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(() => figure(page, 'Momentary'), { timeout: 15_000 }).toBeLessThan(-70);
+  const stopped = await integratedLufs(page);
+  expect(stopped).toBeGreaterThan(-40);
+  await panel.getByRole('button', { name: 'LUFS integrated' }).click();
+  await expect.poll(() => integratedLufs(page)).toBe(-Infinity);
+
+  const toggle = page.getByRole('button', { name: 'Meters', exact: true });
+  await toggle.click();
+  await expect(panel).toBeHidden();
+  await toggle.click();
+  await expect(panel).toBeVisible();
+});
+
+test('the figures fit a small window', async ({ page, service }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Mixer' }).click();
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(() => integratedLufs(page), { timeout: 20_000 }).toBeGreaterThan(-40);
+  const spectrum = await panelOf(page).locator('canvas').boundingBox();
+  expect(spectrum?.height).toBeGreaterThanOrEqual(40);
+  expect((spectrum?.y ?? 768) + (spectrum?.height ?? 0)).toBeLessThan(768);
+  await page.screenshot({ path: 'output/meters-1024.png' });
+});
+
+test('the song that was heard has the loudness of its export', async ({ page, service }) => {
+  test.setTimeout(120_000);
+  const song = await hurry(page, service, 4);
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 60_000 });
+  const heard = { lufs: await integratedLufs(page), truePeakDbtp: await figure(page, 'True peak') };
+  const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, {
+    data: { project: song, format: 'wav', bit_depth: 'float32' },
+  });
+  expect(answer.status()).toBe(200);
+  const { lufs, true_peak_db: truePeakDb } = (await answer.json()) as { lufs: number; true_peak_db: number };
+  console.log(`heard ${heard.lufs} LUFS and ${heard.truePeakDbtp} dBTP, exported ${lufs} LUFS and ${truePeakDb} dBTP`);
+  expect(Math.abs(heard.lufs - lufs)).toBeLessThan(0.2);
+  expect(Math.abs(heard.truePeakDbtp - truePeakDb)).toBeLessThan(0.2);
 });

@@ -61,7 +61,7 @@ export class Player {
   latencyMs = $state<number | null>(null);
   rateHz = $state<number | null>(null);
   readonly meters = new MeterBank();
-  /** What the master's meters measure; null while the engine measures nothing. */
+  /** What the master's meters measure; null while nobody watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
   readonly banks: Banks;
   readonly serverSound: ServerSound;
@@ -195,6 +195,20 @@ export class Player {
     this.reductions.watch(this.#engine, owner, effectIds);
   }
 
+  /** Lets the engine measure the master until the returned function is called. An effect that calls it does so again for another engine. */
+  watchMeters(): () => void {
+    const end = this.#engine?.onMeters((meters) => (this.loudness = meters));
+    return () => {
+      end?.();
+      this.loudness = null;
+    };
+  }
+
+  /** Begins integrated loudness and peaks of the master anew. */
+  resetMeters(): void {
+    this.#engine?.resetMeters();
+  }
+
   #latencySecs(engine: SongEngine): number {
     const { outputLatency, baseLatency } = engine.context;
     return outputLatency || baseLatency || 0;
@@ -293,15 +307,11 @@ export class Player {
     this.serverSound.stop(old);
     this.#engine = null;
     this.#sounding = null;
-    this.loudness = null;
     this.playing = false;
     await old?.close();
     try {
       const engine = await SongEngine.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#report(engine, status));
-      engine.onMeters((meters) => {
-        if (engine === this.#engine) this.loudness = meters;
-      });
       engine.onFailure((detail) => this.#broke(engine, detail));
       this.#engine = engine;
       this.reductions.ask(engine);

@@ -59,7 +59,7 @@ export class App {
   editorTab = $state<EditorTab>('roll');
   /** Whether the sound settings are shown. */
   soundShown = $state(false);
-  /** Whether the meters of the master are shown when there are any. */
+  /** Whether the meters of the master are shown, and so measured. */
   metersShown = $state(true);
   /** Set while one is asked what to do with unsaved work before it is left. */
   leaving = $state.raw<{ proceed: () => void } | null>(null);

@@ -1,0 +1,156 @@
+//! Eight numbers that are computed together, lane by lane, with the same bits on every target.
+//!
+//! Elsewhere the compiler makes vectors of the loops over arrays, as wide as the instructions that are chosen. For
+//! WebAssembly it does not, so there the vectors are written out.
+
+use core::ops::{Add, Mul, Sub};
+
+/// How many there are.
+pub(crate) const LANES: usize = 8;
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+mod lanes {
+    use super::LANES;
+
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Eight([f32; LANES]);
+
+    impl Eight {
+        #[inline(always)]
+        pub(crate) fn new(values: [f32; LANES]) -> Self {
+            Self(values)
+        }
+
+        #[inline(always)]
+        pub(crate) fn zero() -> Self {
+            Self::new([0.0; LANES])
+        }
+
+        #[inline(always)]
+        pub(crate) fn to_array(self) -> [f32; LANES] {
+            self.0
+        }
+
+        #[inline(always)]
+        pub(crate) fn abs(self) -> Self {
+            Self(self.0.map(f32::abs))
+        }
+
+        /// In each lane the higher of two, and the other's if they cannot be compared.
+        #[inline(always)]
+        pub(crate) fn higher(self, other: Self) -> Self {
+            self.with(other, |a, b| if a > b { a } else { b })
+        }
+
+        #[inline(always)]
+        pub(super) fn plus(self, other: Self) -> Self {
+            self.with(other, |a, b| a + b)
+        }
+
+        #[inline(always)]
+        pub(super) fn minus(self, other: Self) -> Self {
+            self.with(other, |a, b| a - b)
+        }
+
+        #[inline(always)]
+        pub(super) fn times(self, factor: f32) -> Self {
+            Self(self.0.map(|value| value * factor))
+        }
+
+        #[inline(always)]
+        fn with(mut self, other: Self, of: impl Fn(f32, f32) -> f32) -> Self {
+            for (a, b) in self.0.iter_mut().zip(other.0) {
+                *a = of(*a, b);
+            }
+            self
+        }
+    }
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod lanes {
+    use super::LANES;
+    use core::arch::wasm32::{f32x4_abs, f32x4_add, f32x4_mul, f32x4_pmax, f32x4_splat, f32x4_sub, v128};
+
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Eight([v128; 2]);
+
+    impl Eight {
+        #[inline(always)]
+        pub(crate) fn new(values: [f32; LANES]) -> Self {
+            Self(bytemuck::cast(values))
+        }
+
+        #[inline(always)]
+        pub(crate) fn zero() -> Self {
+            Self::new([0.0; LANES])
+        }
+
+        #[inline(always)]
+        pub(crate) fn to_array(self) -> [f32; LANES] {
+            bytemuck::cast(self.0)
+        }
+
+        #[inline(always)]
+        pub(crate) fn abs(self) -> Self {
+            Self(self.0.map(|four| f32x4_abs(four)))
+        }
+
+        /// In each lane the higher of two, and the other's if they cannot be compared.
+        #[inline(always)]
+        pub(crate) fn higher(self, other: Self) -> Self {
+            // `pmax(a, b)` is b where a is less, and a elsewhere.
+            other.with(self, |a, b| f32x4_pmax(a, b))
+        }
+
+        #[inline(always)]
+        pub(super) fn plus(self, other: Self) -> Self {
+            self.with(other, |a, b| f32x4_add(a, b))
+        }
+
+        #[inline(always)]
+        pub(super) fn minus(self, other: Self) -> Self {
+            self.with(other, |a, b| f32x4_sub(a, b))
+        }
+
+        #[inline(always)]
+        pub(super) fn times(self, factor: f32) -> Self {
+            self.with(Self([f32x4_splat(factor); 2]), |a, b| f32x4_mul(a, b))
+        }
+
+        #[inline(always)]
+        fn with(self, other: Self, of: impl Fn(v128, v128) -> v128) -> Self {
+            let ([a, b], [other_a, other_b]) = (self.0, other.0);
+            Self([of(a, other_a), of(b, other_b)])
+        }
+    }
+}
+
+pub(crate) use lanes::Eight;
+
+impl Add for Eight {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.plus(other)
+    }
+}
+
+impl Sub for Eight {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.minus(other)
+    }
+}
+
+impl Mul<f32> for Eight {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, factor: f32) -> Self {
+        self.times(factor)
+    }
+}

@@ -1,0 +1,212 @@
+//! The spectrum in third octaves, from 20 Hz to 20 kHz.
+//!
+//! Bands from 200 Hz on come from Hann windows of 4096 frames at 48 kHz (85 ms, half overlapping, bins of 12 Hz). Those
+//! below are narrower than that: they come from the signal at about 3 kHz, in windows of 2048 frames (0.7 s, an eighth
+//! apart, bins of 1.5 Hz). The power of each band then moves with the time weighting F of IEC 61672-1, an exponential mean
+//! of 125 ms.
+
+use alloc::vec::Vec;
+use core::f64::consts::TAU;
+use core::ops::Range;
+
+use super::sliding::SlidingWindow;
+use crate::fft::Fft;
+use crate::kaiser::WindowedSinc;
+use crate::third_octave::{Band, BandBins};
+
+/// How many bands there are.
+pub const SPECTRUM_BANDS: usize = 31;
+
+/// Numbers of the first band and of the first that is wide enough for the short windows.
+const FIRST_BAND: i32 = -17;
+const FIRST_WIDE_BAND: i32 = -7;
+
+/// Frames of a short window at 48 kHz; other rates have the power of two nearest above in proportion.
+const SHORT_FRAMES_48_KHZ: u64 = 4_096;
+const SHORT_OVERLAP: usize = 2;
+
+/// Frames of a long window, at the low rate.
+const LONG_FRAMES: usize = 2_048;
+const LONG_OVERLAP: usize = 8;
+
+/// The low rate is this or less, and more than half of it, in hertz.
+const MAX_LOW_RATE_HZ: u32 = 3_000;
+
+/// Attenuation of what would be mirrored into the low bands, in decibels.
+const DECIMATOR_ATTENUATION_DB: f64 = 70.0;
+
+/// Taps of the filter for each frame at the low rate. Its transition is so half as wide as that rate, around half of it.
+const DECIMATOR_TAPS_A_FRAME: usize = 8;
+
+/// Time constant of the mean, in seconds.
+const MEAN_SECS: f64 = 0.125;
+
+/// Below this the power of a band counts as 0: 300 dB below full scale.
+const FLUSH: f64 = 1e-30;
+
+#[derive(Debug, Clone)]
+pub(super) struct BandSpectrum {
+    short: Windows,
+    decimator: Decimator,
+    long: Windows,
+}
+
+impl BandSpectrum {
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        let rate_hz = f64::from(sample_rate_hz);
+        let short = (SHORT_FRAMES_48_KHZ * u64::from(sample_rate_hz)).div_ceil(48_000) as usize;
+        let factor = sample_rate_hz.div_ceil(MAX_LOW_RATE_HZ).next_power_of_two() as usize;
+        let wide_bands = FIRST_WIDE_BAND..FIRST_BAND + SPECTRUM_BANDS as i32;
+        Self {
+            short: Windows::new(short.next_power_of_two(), SHORT_OVERLAP, rate_hz, wide_bands),
+            decimator: Decimator::new(factor),
+            long: Windows::new(
+                LONG_FRAMES,
+                LONG_OVERLAP,
+                rate_hz / factor as f64,
+                FIRST_BAND..FIRST_WIDE_BAND,
+            ),
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.short.reset();
+        self.decimator.sliding.reset();
+        self.long.reset();
+    }
+
+    /// Adds frames, left and right of one length.
+    pub(super) fn add(&mut self, audio: [&[f32]; 2]) {
+        self.short.add(audio);
+        let Self { decimator, long, .. } = self;
+        decimator.add(audio, |left, right| long.add([&[left], &[right]]));
+    }
+
+    /// Levels of the bands in decibels; minus infinity for silence and above half the sample rate.
+    pub(super) fn levels_db(&self) -> [f64; SPECTRUM_BANDS] {
+        let mut means = self.long.means.iter().chain(&self.short.means);
+        core::array::from_fn(|_| 10.0 * libm::log10(means.next().copied().unwrap_or(0.0)))
+    }
+}
+
+/// Takes one frame of many, behind a low-pass.
+#[derive(Debug, Clone)]
+struct Decimator {
+    taps: Vec<f32>,
+    sliding: SlidingWindow,
+}
+
+impl Decimator {
+    fn new(factor: usize) -> Self {
+        let count = DECIMATOR_TAPS_A_FRAME * factor;
+        let middle = (count as f64 - 1.0) / 2.0;
+        let sinc = WindowedSinc::new(DECIMATOR_ATTENUATION_DB, 0.5 / factor as f64, count as f64 / 2.0);
+        Self {
+            taps: (0..count).map(|tap| sinc.at(tap as f64 - middle) as f32).collect(),
+            sliding: SlidingWindow::new(count, factor),
+        }
+    }
+
+    fn add(&mut self, audio: [&[f32]; 2], mut each: impl FnMut(f32, f32)) {
+        let Self { taps, sliding } = self;
+        sliding.add(audio, |[left, right]| {
+            each(
+                lanes_sum(left, taps, |sum, value, tap| sum + value * tap),
+                lanes_sum(right, taps, |sum, value, tap| sum + value * tap),
+            );
+        });
+    }
+}
+
+/// Folds pairs of values in eight lanes, and adds these up.
+#[inline(always)]
+fn lanes_sum(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
+    const WIDTH: usize = 8;
+    let ((a_wide, a_rest), (b_wide, b_rest)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
+    let mut sums = [0.0; WIDTH];
+    for (a, b) in a_wide.iter().zip(b_wide) {
+        for lane in 0..WIDTH {
+            sums[lane] = fold(sums[lane], a[lane], b[lane]);
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).fold(0.0, |sum, (a, b)| fold(sum, *a, *b));
+    sums.iter().sum::<f32>() + rest
+}
+
+/// Windows of one length, and the bands that come from them.
+#[derive(Debug, Clone)]
+struct Windows {
+    sliding: SlidingWindow,
+    window: Vec<f32>,
+    fft: Fft,
+    /// Left and right, as real and imaginary parts.
+    re: Vec<f32>,
+    im: Vec<f32>,
+    bands: Vec<BandBins>,
+    /// Mean power of each band; that of a sine of full scale in both channels is 1.
+    means: Vec<f64>,
+    /// Share of a window in the means behind it.
+    weight: f64,
+}
+
+impl Windows {
+    fn new(frames: usize, overlap: usize, sample_rate_hz: f64, bands: Range<i32>) -> Self {
+        let fft = Fft::new(frames);
+        let frames = fft.size();
+        let turn = TAU / frames as f64;
+        let bin_hz = sample_rate_hz / frames as f64;
+        let hop = frames / overlap;
+        Self {
+            sliding: SlidingWindow::new(frames, hop),
+            window: (0..frames).map(|n| (0.5 - 0.5 * libm::cos(turn * n as f64)) as f32).collect(),
+            fft,
+            re: alloc::vec![0.0; frames],
+            im: alloc::vec![0.0; frames],
+            means: alloc::vec![0.0; bands.len()],
+            bands: bands.map(|number| BandBins::new(Band(number), bin_hz, frames / 2)).collect(),
+            weight: 1.0 - libm::exp(-(hop as f64) / sample_rate_hz / MEAN_SECS),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.sliding.reset();
+        self.means.fill(0.0);
+    }
+
+    fn add(&mut self, audio: [&[f32]; 2]) {
+        let Self { sliding, window, fft, re, im, bands, means, weight } = self;
+        sliding.add(audio, |channels| {
+            for (part, channel) in [&mut *re, &mut *im].into_iter().zip(channels) {
+                for ((part, value), weight) in part.iter_mut().zip(channel).zip(&*window) {
+                    *part = value * weight;
+                }
+            }
+            fft.forward(re, im);
+            let scale = scale_of(window.len());
+            for (mean, band) in means.iter_mut().zip(&*bands) {
+                let power = band.power(|bins| power_of_both(re, im, bins)) * scale;
+                *mean += *weight * (power - *mean);
+                if *mean < FLUSH {
+                    *mean = 0.0;
+                }
+            }
+        });
+    }
+}
+
+/// What makes the sum of both channels' bins 1 for a sine of full scale in both.
+///
+/// By Parseval's theorem the bins of one half of a spectrum add up to half of what the windowed frames do, times the size;
+/// the squares of a Hann window have a mean of 3/8, those of the sine of 1/2, and there are two channels.
+fn scale_of(frames: usize) -> f64 {
+    1.0 / (frames as f64 * frames as f64 * 0.5 * 0.375 * 0.5 * 2.0)
+}
+
+/// The power in some bins of two real signals that were transformed as one complex: half of what is in the bins and
+/// in their mirrors is the sum of both.
+fn power_of_both(re: &[f32], im: &[f32], bins: Range<usize>) -> f64 {
+    let mirror = re.len() - bins.end + 1..re.len() - bins.start + 1;
+    let power =
+        |bins: Range<usize>| lanes_sum(&re[bins.clone()], &im[bins], |sum, re, im| sum + (re * re + im * im));
+    0.5 * f64::from(power(bins) + power(mirror))
+}

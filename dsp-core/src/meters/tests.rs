@@ -1,0 +1,116 @@
+use super::*;
+use assert_no_alloc::assert_no_alloc;
+
+/// Two unlike channels of noise, from a linear congruential generator.
+fn noise(frames: usize) -> [Vec<f32>; 2] {
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        0.25 * ((state >> 8) as f32 / 8_388_608.0 - 1.0)
+    };
+    [(); 2].map(|()| (0..frames).map(|_| next()).collect())
+}
+
+fn measured(meter: &mut MasterMeter, [left, right]: &[Vec<f32>; 2], call_frames: usize) -> MasterReadings {
+    assert_no_alloc(|| {
+        for (left, right) in left.chunks(call_frames).zip(right.chunks(call_frames)) {
+            meter.process([left, right], true);
+        }
+        meter.read()
+    })
+}
+
+#[test]
+fn any_call_size_gives_the_same_without_memory_and_reset_equals_new() {
+    let signal = noise(100_003);
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let mut meter = MasterMeter::new(rate_hz);
+        let whole = measured(&mut meter, &signal, 100_003);
+        assert!(whole.integrated_lufs.is_finite() && whole.spectrum_db.iter().all(|db| db.is_finite()));
+        for call_frames in [1, 7, 128, 1_024] {
+            assert_no_alloc(|| meter.reset());
+            assert_eq!(measured(&mut meter, &signal, call_frames), whole, "{call_frames} at {rate_hz} Hz");
+        }
+    }
+}
+
+#[test]
+fn every_instruction_set_gives_the_same_bits() {
+    let signal = noise(100_000);
+    let measured = || measured(&mut MasterMeter::new(48_000), &signal, 100_000);
+    let best = measured();
+    crate::simd::force_baseline(true);
+    let baseline = measured();
+    crate::simd::force_baseline(false);
+    assert_eq!(best, baseline);
+}
+
+#[test]
+fn what_is_not_finite_counts_as_silence() {
+    let mut meter = MasterMeter::new(48_000);
+    let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX].repeat(24_000);
+    meter.process([&wild, &wild], true);
+    let silence = MasterMeter::new(48_000).read();
+    assert_eq!(meter.read(), silence);
+    assert_eq!((silence.integrated_lufs, silence.correlation), (f64::NEG_INFINITY, 0.0));
+    assert!(silence.spectrum_db.iter().all(|db| *db == f64::NEG_INFINITY));
+}
+
+#[test]
+fn silence_brings_every_figure_to_rest() {
+    let mut meter = MasterMeter::new(48_000);
+    let [left, right] = noise(48_000);
+    meter.process([&left, &right], true);
+    let after_sound = meter.read();
+    for _ in 0..20 {
+        meter.process([&[0.0; 48_000], &[0.0; 48_000]], true);
+    }
+    let rest = meter.read();
+    assert_eq!(rest.momentary_lufs, f64::NEG_INFINITY);
+    assert_eq!((rest.rms_db, rest.correlation), ([f64::NEG_INFINITY; 2], 0.0));
+    assert!(rest.spectrum_db.iter().all(|db| *db == f64::NEG_INFINITY));
+    assert_eq!(rest.true_peak_dbtp, after_sound.true_peak_dbtp);
+}
+
+#[test]
+fn integrated_loudness_passes_over_what_does_not_count() {
+    let [quiet_left, quiet_right] = noise(96_000);
+    let [loud_left, loud_right] =
+        noise(96_000).map(|channel| channel.iter().map(|value| 3.0 * value).collect::<Vec<_>>());
+    let mut meter = MasterMeter::new(48_000);
+    meter.process([&quiet_left, &quiet_right], true);
+    let before = meter.read();
+    // Neither a whole number of parts nor of gating blocks.
+    for _ in 0..10 {
+        meter.process([&loud_left[..1_234], &loud_right[..1_234]], false);
+        meter.process([&loud_left[..9_600], &loud_right[..9_600]], true);
+    }
+    meter.process([&loud_left, &loud_right], false);
+    let paused = meter.read();
+    assert_eq!(paused.integrated_lufs, before.integrated_lufs);
+    assert!(paused.momentary_lufs > before.momentary_lufs + 9.0);
+    assert!(paused.true_peak_dbtp > before.true_peak_dbtp + 9.0);
+    meter.process([&loud_left, &loud_right], true);
+    assert!(meter.read().integrated_lufs > before.integrated_lufs + 3.0);
+}
+
+#[test]
+fn a_restart_forgets_loudness_and_peaks_and_nothing_else() {
+    let [left, right] = noise(96_100);
+    let mut meter = MasterMeter::new(48_000);
+    meter.process([&left, &right], true);
+    let before = meter.read();
+    assert_no_alloc(|| meter.restart());
+    let silence = MasterMeter::new(48_000).read();
+    let expected = MasterReadings {
+        integrated_lufs: silence.integrated_lufs,
+        true_peak_dbtp: silence.true_peak_dbtp,
+        sample_peak_dbfs: silence.sample_peak_dbfs,
+        ..before
+    };
+    assert_eq!(meter.read(), expected);
+    let [left, right] =
+        noise(48_000).map(|channel| channel.iter().map(|value| 0.1 * value).collect::<Vec<_>>());
+    meter.process([&left, &right], true);
+    assert!((meter.read().integrated_lufs - before.integrated_lufs + 20.0).abs() < 0.2);
+}

@@ -1,0 +1,85 @@
+//! Bands of a third of an octave (IEC 61260-1: base ten, 1000 Hz as reference), and the bins of a Fourier
+//! transform that lie in them.
+
+use core::ops::Range;
+
+/// A band by its number: 0 is that of 1000 Hz, 10 that of ten times as much.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Band(pub(crate) i32);
+
+impl Band {
+    /// Exact middle of the band, in hertz.
+    pub(crate) fn center_hz(self) -> f64 {
+        self.twentieth_of_a_decade_hz(0)
+    }
+
+    /// Where the band begins and ends, in hertz.
+    pub(crate) fn edges_hz(self) -> [f64; 2] {
+        [-1, 1].map(|twentieth| self.twentieth_of_a_decade_hz(twentieth))
+    }
+
+    fn twentieth_of_a_decade_hz(self, twentieths: i32) -> f64 {
+        1_000.0 * libm::exp10(f64::from(2 * self.0 + twentieths) / 20.0)
+    }
+}
+
+/// The bins of a band. A bin at the edge of two bands counts in both, as far as it lies in each.
+#[derive(Debug, Clone)]
+pub(crate) struct BandBins {
+    first: usize,
+    first_share: f64,
+    whole: Range<usize>,
+    last: usize,
+    last_share: f64,
+}
+
+impl BandBins {
+    /// Those of a transform of so many bins, `bin_hz` apart from 0 Hz on; what is above the last does not count.
+    pub(crate) fn new(band: Band, bin_hz: f64, bins: usize) -> Self {
+        let [low, high] = band.edges_hz().map(|edge_hz| (edge_hz / bin_hz).min(bins as f64 - 0.5));
+        // A bin reaches from half a bin below its number to half a bin above.
+        let [first, last] = [low, high].map(|edge| ((edge + 0.5) as usize).min(bins - 1));
+        Self {
+            first,
+            first_share: high.min(first as f64 + 0.5) - low,
+            whole: (first + 1).min(last)..last,
+            last,
+            last_share: if last > first { high - (last as f64 - 0.5) } else { 0.0 },
+        }
+    }
+
+    /// The power of the band; `sum` adds up that of some bins.
+    pub(crate) fn power(&self, sum: impl Fn(Range<usize>) -> f64) -> f64 {
+        let edge = |bin: usize, share: f64| sum(bin..bin + 1) * share;
+        edge(self.first, self.first_share) + sum(self.whole.clone()) + edge(self.last, self.last_share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_have_the_frequencies_of_the_standard() {
+        for (number, center_hz) in [(-17, 19.953), (-10, 100.0), (0, 1_000.0), (3, 1_995.3), (13, 19_953.0)] {
+            let band = Band(number);
+            assert!((band.center_hz() / center_hz - 1.0).abs() < 1e-4, "{number}: {}", band.center_hz());
+            let [low_hz, high_hz] = band.edges_hz();
+            assert!((libm::log10(high_hz / low_hz) - 0.1).abs() < 1e-12);
+            assert_eq!(high_hz, Band(number + 1).edges_hz()[0]);
+        }
+    }
+
+    #[test]
+    fn every_bin_counts_once_over_all_bands() {
+        for bin_hz in [1.4, 11.7, 300.0] {
+            let bins = (24_000.0 / bin_hz) as usize + 1;
+            let all: f64 = (-17..=14)
+                .map(|number| BandBins::new(Band(number), bin_hz, bins).power(|range| range.len() as f64))
+                .sum();
+            let low_hz = Band(-17).edges_hz()[0];
+            let expected = bins as f64 - 0.5 - low_hz / bin_hz;
+            assert!((all - expected).abs() < 1e-6, "{bin_hz} Hz: {all} of {expected}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The meters of the master against signals that are known, and against the measurement of finished ones.
+
+use core::f64::consts::TAU;
+
+use assert_no_alloc::assert_no_alloc;
+use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
+use dsp_core::meters::{MasterMeter, MasterReadings, SPECTRUM_BANDS};
+use realfft::RealFftPlanner;
+
+use crate::loudness::{SILENCE, TOLERANCE_LU, assert_lufs, frames, parts};
+use crate::spectrum::tone;
+
+const RATE_HZ: u32 = 48_000;
+
+fn stereo(left: &[f32], right: &[f32]) -> MasterReadings {
+    let mut meter = MasterMeter::new(RATE_HZ);
+    assert_no_alloc(|| meter.process([left, right], true));
+    meter.read()
+}
+
+fn mono(channel: &[f32]) -> MasterReadings {
+    stereo(channel, channel)
+}
+
+fn sine(frequency_hz: f64, amplitude: f64, rate_hz: u32, secs: f64) -> Vec<f32> {
+    let frames = (secs * f64::from(rate_hz)) as usize;
+    let signal = tone(frequency_hz / f64::from(rate_hz), 0.0, frames);
+    signal.iter().map(|value| (amplitude * value) as f32).collect()
+}
+
+/// Noise between -1 and 1 from a linear congruential generator.
+fn noise(frames: usize, mut state: u64) -> Vec<f64> {
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / 8_388_608.0 - 1.0
+    };
+    core::iter::repeat_with(next).take(frames).collect()
+}
+
+#[test]
+fn steady_tones_at_every_rate() {
+    for rate_hz in [44_100, 48_000, 96_000, 192_000] {
+        for (frequency_hz, level_lufs) in [(1_000.0, -23.0), (1_000.0, -33.0)] {
+            let signal = sine(frequency_hz, libm::exp10(level_lufs / 20.0), rate_hz, 10.0);
+            let mut meter = MasterMeter::new(rate_hz);
+            meter.process([&signal, &signal], true);
+            let readings = meter.read();
+            assert_lufs(&format!("M at {rate_hz} Hz"), readings.momentary_lufs, level_lufs);
+            assert_lufs(&format!("S at {rate_hz} Hz"), readings.short_term_lufs, level_lufs);
+            assert_lufs(&format!("I at {rate_hz} Hz"), readings.integrated_lufs, level_lufs);
+            assert!((readings.true_peak_dbtp - level_lufs).abs() < 0.05, "{readings:?}");
+            assert!((readings.sample_peak_dbfs - level_lufs).abs() < 0.05, "{readings:?}");
+            assert!(readings.rms_db.iter().all(|db| (db - level_lufs + 3.01).abs() < 0.02), "{readings:?}");
+        }
+    }
+}
+
+#[test]
+fn integrated_loudness_of_tech_3341() {
+    let cases: [&[(f64, f64)]; 5] = [
+        &[(20.0, -23.0)],
+        &[(20.0, -33.0)],
+        &[(10.0, -36.0), (60.0, -23.0), (10.0, -36.0)],
+        &[(10.0, -72.0), (10.0, -36.0), (60.0, -23.0), (10.0, -36.0), (10.0, -72.0)],
+        &[(20.0, -26.0), (20.1, -20.0), (20.0, -26.0)],
+    ];
+    for (case, expected) in (1..).zip([-23.0, -33.0, -23.0, -23.0, -23.0]) {
+        assert_lufs(&format!("3341-{case} I"), mono(&parts(cases[case - 1])).integrated_lufs, expected);
+    }
+}
+
+/// The lowest and highest of a reading every 10 ms from a time in seconds on.
+fn readings(channel: &[f32], from_secs: f64, read: impl Fn(&MasterReadings) -> f64) -> (f64, f64) {
+    let mut meter = MasterMeter::new(RATE_HZ);
+    let (mut lowest, mut highest) = (f64::MAX, f64::MIN);
+    let step = frames(0.01);
+    for (number, piece) in channel.chunks(step).enumerate() {
+        meter.process([piece, piece], true);
+        if (number + 1) * step >= frames(from_secs) {
+            let value = read(&meter.read());
+            lowest = lowest.min(value);
+            highest = highest.max(value);
+        }
+    }
+    (lowest, highest)
+}
+
+#[test]
+fn momentary_and_short_term_loudness_of_tech_3341() {
+    let case_9 = parts(&[(1.34, -20.0), (1.66, -30.0)].repeat(5));
+    let (lowest, highest) = readings(&case_9, 3.0, |readings| readings.short_term_lufs);
+    assert_lufs("3341-9 lowest S", lowest, -23.0);
+    assert_lufs("3341-9 highest S", highest, -23.0);
+    let case_12 = parts(&[(0.18, -20.0), (0.22, -30.0)].repeat(25));
+    let (lowest, highest) = readings(&case_12, 1.0, |readings| readings.momentary_lufs);
+    assert_lufs("3341-12 lowest M", lowest, -23.0);
+    assert_lufs("3341-12 highest M", highest, -23.0);
+    for i in [0, 1, 7, 19] {
+        let before = f64::from(i);
+        let signal = parts(&[(before * 0.15, SILENCE), (3.0, -23.0), (1.0, SILENCE)]);
+        let (_, highest) = readings(&signal, 0.0, |readings| readings.short_term_lufs);
+        assert_lufs(&format!("3341-10-{i} max S"), highest, -23.0);
+        let signal = parts(&[(before * 0.02, SILENCE), (0.4, before - 38.0), (0.4, SILENCE)]);
+        let (_, highest) = readings(&signal, 0.0, |readings| readings.momentary_lufs);
+        assert_lufs(&format!("3341-14-{i} max M"), highest, before - 38.0);
+    }
+}
+
+#[test]
+fn music_like_noise_measures_as_by_the_reference() {
+    for (rate_hz, seed) in [(44_100, 1), (48_000, 2), (88_200, 3), (96_000, 4)] {
+        // Noise that swells and falls between -60 and 0 dB, in unlike channels with unlike colours.
+        let count = 30 * rate_hz as usize;
+        let mut last = 0.0;
+        let left: Vec<f32> = noise(count, seed)
+            .iter()
+            .enumerate()
+            .map(|(frame, value)| {
+                let swell_db = -30.0 - 30.0 * libm::cos(TAU * 0.21 * frame as f64 / f64::from(rate_hz));
+                last += 0.05 * (value - last);
+                (last * libm::exp10(swell_db / 20.0)) as f32
+            })
+            .collect();
+        let right: Vec<f32> = noise(count, seed + 10)
+            .iter()
+            .zip(&left)
+            .map(|(value, left)| (0.3 * value) as f32 * left.abs())
+            .collect();
+        let mut reference = LoudnessMeter::new(rate_hz, ChannelLayout::Stereo).unwrap();
+        let mut meter = MasterMeter::new(rate_hz);
+        let step = rate_hz as usize / 10;
+        let (mut worst_momentary, mut worst_short_term) = (0.0_f64, 0.0_f64);
+        for (left, right) in left.chunks(step).zip(right.chunks(step)) {
+            reference.add(&[left, right]);
+            meter.process([left, right], true);
+            let readings = meter.read();
+            if reference.momentary_lufs() > -90.0 {
+                worst_momentary =
+                    worst_momentary.max((readings.momentary_lufs - reference.momentary_lufs()).abs());
+            }
+            if reference.short_term_lufs() > -90.0 {
+                worst_short_term =
+                    worst_short_term.max((readings.short_term_lufs - reference.short_term_lufs()).abs());
+            }
+        }
+        let (ours, theirs) = (meter.read(), reference.loudness());
+        let worst_integrated = (ours.integrated_lufs - theirs.integrated_lufs).abs();
+        println!(
+            "{rate_hz} Hz: M {worst_momentary:.4}, S {worst_short_term:.4}, I {worst_integrated:.4} LU off the reference"
+        );
+        assert!(worst_momentary.max(worst_short_term).max(worst_integrated) < TOLERANCE_LU);
+        assert_eq!(ours.true_peak_dbtp, theirs.true_peak_dbtp);
+        assert_eq!(ours.sample_peak_dbfs, theirs.sample_peak_dbfs);
+    }
+}
+
+#[test]
+fn true_peaks_between_samples() {
+    // Cases 16 to 19 of Tech 3341.
+    let cases =
+        [(4.0, 45.0, 0.5, -6.0), (6.0, 60.0, 0.5, -6.0), (8.0, 67.5, 0.5, -6.0), (4.0, 45.0, 1.41, 3.0)];
+    for (divisor, degrees, amplitude, expected) in cases {
+        let mut signal: Vec<f32> = tone(1.0 / divisor, degrees / 360.0, frames(1.0))
+            .iter()
+            .map(|value| (amplitude * value) as f32)
+            .collect();
+        for n in 0..480 {
+            let last = signal.len() - 1 - n;
+            signal[n] *= n as f32 / 480.0;
+            signal[last] *= n as f32 / 480.0;
+        }
+        let silent = vec![0.0; signal.len()];
+        for readings in [stereo(&signal, &silent), stereo(&silent, &signal)] {
+            let error = readings.true_peak_dbtp - expected;
+            assert!((-0.4..=0.2).contains(&error), "{} dBTP, expected {expected}", readings.true_peak_dbtp);
+        }
+    }
+}
+
+#[test]
+fn correlation_tells_width() {
+    let [left, right] =
+        [1, 2].map(|seed| noise(frames(1.0), seed).iter().map(|value| *value as f32).collect::<Vec<_>>());
+    let opposed: Vec<f32> = left.iter().map(|value| -0.3 * value).collect();
+    let half: Vec<f32> = left.iter().zip(&right).map(|(left, right)| left + right).collect();
+    let silent = vec![0.0; left.len()];
+    let correlation = |left: &[f32], right: &[f32]| stereo(left, right).correlation;
+    assert!((correlation(&left, &left) - 1.0).abs() < 1e-5);
+    assert!((correlation(&left, &opposed) + 1.0).abs() < 1e-5);
+    // 14400 frames of noise are related by chance to about 0.8 %.
+    assert!(correlation(&left, &right).abs() < 0.04);
+    assert!((correlation(&left, &half) - libm::sqrt(0.5)).abs() < 0.04);
+    assert_eq!(correlation(&left, &silent), 0.0);
+}
+
+#[test]
+fn rms_and_correlation_are_those_of_the_last_300_ms() {
+    let signal = parts(&[(1.0, -10.0), (0.29, -30.0)]);
+    let readings = mono(&signal);
+    let square = (0.01 * 0.1 + 0.29 * 0.001) / 0.3 / 2.0;
+    assert!((readings.rms_db[0] - 10.0 * libm::log10(square)).abs() < 0.01, "{readings:?}");
+    let later = mono(&parts(&[(1.0, -10.0), (0.3, -30.0)]));
+    assert!((later.rms_db[1] + 33.01).abs() < 0.01, "{later:?}");
+}
+
+/// Middle of a band in hertz.
+fn center_hz(band: usize) -> f64 {
+    1_000.0 * libm::exp10((band as f64 - 17.0) / 10.0)
+}
+
+#[test]
+fn a_sine_is_one_band_of_its_own_level() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for band in [0, 1, 3, 9, 10, 11, 17, 24, 30] {
+            let signal = sine(center_hz(band), 0.5, rate_hz, 3.0);
+            let mut meter = MasterMeter::new(rate_hz);
+            meter.process([&signal, &signal], true);
+            let levels_db = meter.read().spectrum_db;
+            assert!((levels_db[band] + 6.02).abs() < 0.1, "{} Hz: {} dB", center_hz(band), levels_db[band]);
+            let others = levels_db.iter().enumerate().filter(|(other, _)| other.abs_diff(band) > 1);
+            let loudest_db = others.map(|(_, db)| *db).fold(f64::NEG_INFINITY, f64::max);
+            assert!(
+                loudest_db < -50.0,
+                "{} Hz at {rate_hz} Hz leaves {loudest_db} dB elsewhere",
+                center_hz(band)
+            );
+        }
+    }
+}
+
+/// Pink noise from 10 Hz on: lines of random phase and size whose power falls with frequency.
+fn pink(seed: u64) -> Vec<f32> {
+    const FRAMES: usize = 1 << 22;
+    let plan = RealFftPlanner::<f64>::new().plan_fft_inverse(FRAMES);
+    let mut spectrum = plan.make_input_vec();
+    let random = noise(2 * spectrum.len(), seed);
+    let first = 10 * FRAMES / RATE_HZ as usize;
+    for (k, (line, random)) in spectrum.iter_mut().zip(random.chunks(2)).enumerate().skip(first) {
+        let size = 1.0 / libm::sqrt(k as f64);
+        (line.re, line.im) = (size * random[0], size * random[1]);
+    }
+    // The last line of a real signal is real.
+    spectrum[FRAMES / 2].im = 0.0;
+    let mut signal = plan.make_output_vec();
+    plan.process(&mut spectrum, &mut signal).expect("lengths fit");
+    signal.iter().map(|value| (0.01 * value) as f32).collect()
+}
+
+#[test]
+fn pink_noise_is_level() {
+    let signal = [pink(1), pink(2)];
+    let mut meter = MasterMeter::new(RATE_HZ);
+    let mut powers = [0.0; SPECTRUM_BANDS];
+    let step = frames(0.1);
+    let mut readings = 0;
+    for (left, right) in signal[0].chunks(step).zip(signal[1].chunks(step)) {
+        meter.process([left, right], true);
+        readings += 1;
+        for (sum, db) in powers.iter_mut().zip(meter.read().spectrum_db) {
+            *sum += libm::exp10(db / 10.0);
+        }
+    }
+    let levels_db = powers.map(|sum| 10.0 * libm::log10(sum / f64::from(readings)));
+    let mean_db = levels_db.iter().sum::<f64>() / SPECTRUM_BANDS as f64;
+    let spread_db = levels_db.iter().map(|db| (db - mean_db).abs()).fold(0.0, f64::max);
+    println!("pink noise: {mean_db:.2} dB a band, within {spread_db:.2} dB");
+    assert!(spread_db < 1.0, "{levels_db:.2?}");
+}
+
+#[test]
+fn the_spectrum_follows_and_falls_within_a_second() {
+    let mut meter = MasterMeter::new(RATE_HZ);
+    let signal = sine(1_000.0, 1.0, RATE_HZ, 0.25);
+    meter.process([&signal, &signal], true);
+    let risen_db = meter.read().spectrum_db[17];
+    assert!(risen_db > -2.0, "{risen_db} dB after a quarter of a second");
+    let silent = vec![0.0; frames(1.0)];
+    meter.process([&silent, &silent], true);
+    let fallen_db = meter.read().spectrum_db[17];
+    assert!(fallen_db < risen_db - 25.0, "{fallen_db} dB a second later");
+}
