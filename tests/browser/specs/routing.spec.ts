@@ -67,10 +67,12 @@ for (const size of [
     if (!(await mixer.isVisible())) await page.getByRole('button', { name: 'Mixer', exact: true }).click();
     const strips = mixer.getByRole('group', { name: /^Channel / });
     while ((await strips.count()) < 41) await addStrip(page, 'Add bus');
-    const [room, master] = [await mixer.boundingBox(), await strip(page, 'Master').boundingBox()];
-    if (!room || !master) throw new Error('the mixer is not shown');
-    expect(master.x).toBeGreaterThan(room.x + room.width / 2);
-    expect(master.x + master.width).toBeLessThanOrEqual(room.x + room.width);
+    const meters = page.getByRole('region', { name: 'Loudness of the master' });
+    const [room, master, panel] = [await mixer.boundingBox(), await strip(page, 'Master').boundingBox(), await meters.boundingBox()];
+    if (!room || !master || !panel) throw new Error('the mixer is not shown');
+    expect(master.x).toBeGreaterThan(room.x + room.width / 3);
+    expect(master.x + master.width).toBeLessThanOrEqual(panel.x);
+    expect(panel.x + panel.width).toBeLessThanOrEqual(room.x + room.width);
     await page.screenshot({ path: `output/mixer-${size.width}x${size.height}.png` });
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect(overflow).toBe(0);
