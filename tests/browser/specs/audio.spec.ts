@@ -2,7 +2,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { firstSound, peak } from '../support/audio';
 import { recorded, startRecording } from '../support/capture';
-import { openDemo } from '../support/demo';
+import { newSong, openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 import { toneWav } from '../support/tone';
@@ -110,8 +110,7 @@ test('a file that is dropped becomes a track with a clip, which is edited in eve
 
 test('clips are trimmed and faded by their edges, and stay on audio tracks', async ({ page, service }) => {
   await openDemo(page, service);
-  await page.getByRole('button', { name: 'Project menu' }).click();
-  await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
+  await newSong(page);
   await dropTone(page, 0, 20);
   await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
   await page.getByRole('button', { name: 'Show the whole song' }).click();
@@ -134,10 +133,7 @@ test('clips are trimmed and faded by their edges, and stay on audio tracks', asy
 
 test('a clip is heard from its very frame, at the rate of the song', async ({ page, service }) => {
   await openDemo(page, service);
-  await page.getByRole('button', { name: 'Project menu' }).click();
-  await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
-  // What the tests before left unsaved is asked for, if the autosave had time to keep it.
-  await page.getByRole('button', { name: 'Leave without saving' }).click({ timeout: 2_000 }).catch(() => undefined);
+  await newSong(page);
   await dropTone(page, 0, 20);
   await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
   await startRecording(page);

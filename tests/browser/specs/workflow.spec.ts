@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { openDemo } from '../support/demo';
+import { newSong, openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
 const SONG = '/usr/share/games/openttd/baseset/openmsx/city_blues_redfarn.mid';
@@ -24,17 +24,12 @@ async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
   }
 }
 
-async function choose(page: Page, menu: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `${menu} menu` }).click();
-  await page.getByRole('menuitem', { name: item, exact: true }).click();
-}
-
 const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
 
 test('a MIDI file becomes tracks, is saved, found again, and exported', async ({ page, service }) => {
   test.setTimeout(180_000);
   await openDemo(page, service);
-  await choose(page, 'Project', 'New song');
+  await newSong(page);
   await expect(trackHeaders(page)).toHaveCount(0);
 
   await drop(page, 'city_blues_redfarn.mid', readFileSync(SONG));

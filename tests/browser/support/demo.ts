@@ -14,6 +14,17 @@ export async function openDemo(page: Page, service: Service): Promise<void> {
   await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
 }
 
+/** Starts an empty song from the menu; what an earlier test left unsaved, and the autosave kept, is given up. */
+export async function newSong(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Project menu' }).click();
+  await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
+  const leave = page.getByRole('button', { name: 'Leave without saving' });
+  const empty = page.getByRole('heading', { name: 'An empty song' });
+  await expect(leave.or(empty)).toBeVisible();
+  if (await leave.isVisible()) await leave.click();
+  await expect(empty).toBeVisible();
+}
+
 /** Counts the tracks that the service has rendered for the page from now on. */
 export function countTrackRenders(page: Page): () => number {
   let count = 0;
