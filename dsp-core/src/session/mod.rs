@@ -51,6 +51,9 @@ pub use track_render::TrackRender;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// On which outputs of a track there may be anything but silence.
+pub(crate) type Sounding = [bool; TRACK_OUTPUTS];
+
 /// Everything that decides what a project sounds like, except the banks and the audio themselves.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

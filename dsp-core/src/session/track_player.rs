@@ -157,7 +157,7 @@ impl TrackPlayer {
     pub(super) fn render(&mut self, motion: Motion, outputs: [&mut [f32]; TRACK_OUTPUTS]) -> bool {
         let [left, right, reverb, chorus] = outputs;
         let frames = left.len();
-        let (mut done, mut sounds) = (0, false);
+        let (mut done, mut sounding) = (0, [false; TRACK_OUTPUTS]);
         while done < frames {
             let mut part = frames - done;
             if motion != Motion::StandsStill {
@@ -170,12 +170,12 @@ impl TrackPlayer {
             let outputs = [&mut *left, &mut *right, &mut *reverb, &mut *chorus];
             let outputs = outputs.map(|output| &mut output[done..done + part]);
             match &mut self.synth {
-                Some(synth) => sounds |= synth.render(outputs),
+                Some(synth) => synth.render(outputs, &mut sounding),
                 None => outputs.into_iter().for_each(|output| output.fill(0.0)),
             }
             done += part;
         }
-        sounds
+        sounding.contains(&true)
     }
 
     fn apply_due_events(&mut self, motion: Motion) {
