@@ -44,15 +44,13 @@ pub use live::EffectOwner;
 pub use mixer::{Mixer, MixerError, Slots, TrackMix};
 pub use musical_time::TempoChange;
 pub use offline::{Alone, Crew, MAX_TAIL_SECS, OfflineRender, TailConfig};
+pub(crate) use strip::Sounding;
 pub use strip::TRACK_OUTPUTS;
 pub use track_player::TrackPlayer;
 pub use track_render::TrackRender;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// On which outputs of a track there may be anything but silence.
-pub(crate) type Sounding = [bool; TRACK_OUTPUTS];
 
 /// Everything that decides what a project sounds like, except the banks and the audio themselves.
 #[derive(Debug, Clone, PartialEq)]

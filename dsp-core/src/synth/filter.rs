@@ -1,6 +1,6 @@
 //! The low-pass filter of a voice (section 8.1.2, generators 8 and 9).
 
-use super::units::{centibels_to_gain, cents_to_ratio};
+use super::units::{centibels_to_gain, cents_to_ratio, smaller};
 
 /// Lowest and highest cut-off in absolute cents (section 8.1.3).
 const CUTOFF_CENTS: core::ops::RangeInclusive<f32> = 1_500.0..=13_500.0;
@@ -50,7 +50,7 @@ impl FilterSetting {
             *resonance = Resonance::of(self.resonance_cb);
         }
         let cutoff_hz = CENT_ZERO_HZ * cents_to_ratio(self.cutoff_cents);
-        let share = (cutoff_hz / sample_rate_hz).min(CUTOFF_MAX);
+        let share = smaller(cutoff_hz / sample_rate_hz, CUTOFF_MAX);
         let tangent = f64::from(libm::tanf(core::f32::consts::PI * share));
         let square = tangent * tangent;
         let damping = tangent / resonance.quality;

@@ -86,12 +86,15 @@ impl VoiceFilter {
     }
 }
 
+/// The filters of the voices in as many lanes.
+pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; LANES];
+
 on_best_instructions! {
-    /// Passes the first `frames` frames of each of the first `count` chunks through its filter; what is
-    /// behind these frames, and in the other chunks, stays. Open filters stand for the others.
-    /// `moving` is whether any coefficient moves.
+    /// Passes the first `frames` frames of each chunk through its filter, of which there are `count`, in the
+    /// first lanes; what is behind these frames, and in the chunks of other lanes, stays. `moving` is
+    /// whether any coefficient moves.
     pub(super) fn filter(
-        filters: &mut [VoiceFilter; LANES],
+        filters: &mut Filters<'_>,
         chunks: &mut [Chunk; LANES],
         count: usize,
         moving: bool,
@@ -101,7 +104,7 @@ on_best_instructions! {
 
 #[inline(always)]
 fn filter_inline(
-    filters: &mut [VoiceFilter; LANES],
+    filters: &mut Filters<'_>,
     chunks: &mut [Chunk; LANES],
     count: usize,
     moving: bool,
@@ -125,10 +128,21 @@ struct Running {
 }
 
 impl Running {
+    const ZERO: Self = Self {
+        coefficients: [f32x4::ZERO; 5],
+        steps: [f32x4::ZERO; 5],
+        inputs: [f32x4::ZERO; 2],
+        outputs: [f32x4::ZERO; 2],
+    };
+
     #[inline(always)]
-    fn load(filters: &[VoiceFilter; QUAD]) -> Self {
+    fn load(filters: &[Option<&mut VoiceFilter>; QUAD]) -> Self {
         let columns = |row: usize| {
-            transpose(filters.each_ref().map(|filter| f32x4::from(filter.numbers.as_chunks().0[row])))
+            let of = |lane: usize| {
+                let filter = filters[lane].as_deref().unwrap_or(&VoiceFilter::OPEN);
+                f32x4::from(filter.numbers.as_chunks().0[row])
+            };
+            transpose([of(0), of(1), of(2), of(3)])
         };
         let ([a, b, c, d], [e, f, g, h]) = (columns(0), columns(1));
         let ([i, j, k, l], [m, n, ..]) = (columns(2), columns(3));
@@ -136,13 +150,15 @@ impl Running {
     }
 
     #[inline(always)]
-    fn store(&self, filters: &mut [VoiceFilter; QUAD]) {
+    fn store(&self, filters: &mut [Option<&mut VoiceFilter>; QUAD]) {
         let Self { coefficients: [a, b, c, d, e], steps: [f, g, h, i, j], .. } = *self;
         let ([k, l], [m, n]) = (self.inputs, self.outputs);
         let columns = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, f32x4::ZERO, f32x4::ZERO]];
         for (row, columns) in columns.into_iter().enumerate() {
             for (filter, values) in filters.iter_mut().zip(transpose(columns)) {
-                filter.numbers.as_chunks_mut().0[row] = values.to_array();
+                if let Some(filter) = filter {
+                    filter.numbers.as_chunks_mut().0[row] = values.to_array();
+                }
             }
         }
     }
@@ -166,17 +182,15 @@ impl Running {
 /// Four frames of four voices at a time, so that voices become lanes and back in registers.
 #[inline(always)]
 fn run<const QUADS: usize, const MOVING: bool>(
-    filters: &mut [VoiceFilter; LANES],
+    filters: &mut Filters<'_>,
     chunks: &mut [Chunk; LANES],
     frames: usize,
 ) {
     let (filters, chunks) = (filters.as_chunks_mut::<QUAD>().0, chunks.as_chunks_mut::<QUAD>().0);
-    let (Some(filters), Some(chunks)) =
-        (filters.first_chunk_mut::<QUADS>(), chunks.first_chunk_mut::<QUADS>())
-    else {
-        return;
-    };
-    let mut running = filters.each_ref().map(Running::load);
+    let mut running = [Running::ZERO; QUADS];
+    for (running, filters) in running.iter_mut().zip(&*filters) {
+        *running = Running::load(filters);
+    }
     let frames = frames.min(CHUNK_FRAMES);
     let whole = frames - frames % QUAD;
     for first in (0..whole).step_by(QUAD) {

@@ -309,30 +309,38 @@ impl SynthProcessor {
         self.voices.clear();
     }
 
-    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, and notes
-    /// in `sounding` where there may be anything but silence.
-    pub(crate) fn render(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS], sounding: &mut Sounding) {
-        let [left, right, reverb, chorus] = outputs;
-        let frames = left.len();
-        let mut done = 0;
+    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, behind the
+    /// first `done` of a block. Outputs are only written where `sounding` says, which is kept: those that
+    /// begin to sound get silence before.
+    pub(crate) fn render(
+        &mut self,
+        mut block: [&mut [f32]; TRACK_OUTPUTS],
+        mut done: usize,
+        sounding: &mut Sounding,
+    ) {
+        let frames = block[0].len();
         while done < frames {
             if self.stretch_frames == 0 {
                 self.aim();
             }
-            if self.voices.is_empty() {
-                for output in [left, right, reverb, chorus] {
-                    output[done..].fill(0.0);
-                }
-                self.clock += (frames - done) as u64;
+            let (part, written) = if self.voices.is_empty() {
                 self.stretch_frames = 0;
-                return;
+                (frames - done, [false; TRACK_OUTPUTS])
+            } else {
+                let part = (self.stretch_frames as usize).min(frames - done);
+                let mut outputs = block.each_mut().map(|output| &mut output[done..done + part]);
+                self.stretch_frames -= part as u32;
+                (part, self.voices.render(&self.bank, &self.kernel, &mut outputs))
+            };
+            for ((output, sounding), written) in block.iter_mut().zip(&mut *sounding).zip(written) {
+                match (*sounding, written) {
+                    (true, false) => output[done..done + part].fill(0.0),
+                    (false, true) => output[..done].fill(0.0),
+                    _ => {}
+                }
+                *sounding |= written;
             }
-            let part = (self.stretch_frames as usize).min(frames - done);
-            let outputs = [&mut *left, &mut *right, &mut *reverb, &mut *chorus];
-            let mut outputs = outputs.map(|output| &mut output[done..done + part]);
-            self.voices.render(&self.bank, &self.kernel, &mut outputs, sounding);
             done += part;
-            self.stretch_frames -= part as u32;
             self.clock += part as u64;
         }
     }

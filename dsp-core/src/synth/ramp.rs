@@ -3,6 +3,7 @@
 
 use super::interpolation::{CHUNK_FRAMES, Chunk};
 use super::lanes::{LANES, Lanes};
+use super::voice::Voice;
 use crate::session::TRACK_OUTPUTS;
 use crate::simd::on_best_instructions;
 
@@ -25,8 +26,10 @@ impl Ramps {
         }
     }
 
-    fn sounds(&self, output: usize) -> bool {
-        self.starts[output] != 0.0 || self.steps[output] != 0.0
+    /// The way to an output, unless nothing is heard there.
+    fn way(&self, output: usize, lane: usize) -> Option<Way> {
+        let (start, step) = (self.starts[output], self.steps[output]);
+        (start != 0.0 || step != 0.0).then_some(Way { lane, start, step })
     }
 }
 
@@ -34,7 +37,7 @@ impl Ramps {
 #[derive(Clone, Copy)]
 struct Way {
     /// Of its chunk.
-    place: usize,
+    lane: usize,
     start: f32,
     step: f32,
 }
@@ -42,15 +45,12 @@ struct Way {
 /// The numbers of eight frames that follow each other.
 const COUNT: Lanes = Lanes([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
 
-/// Voices that are added together.
-const TOGETHER: usize = 4;
-
 on_best_instructions! {
-    /// Adds the next frames of voices, in this order, to the outputs of their track, which all have the same
-    /// length, at most that of a chunk: of each voice the place of its chunk and its gains, all of
-    /// which were aimed `passed` frames ago. Outputs that are not yet `written` hold anything.
+    /// Adds the next frames of voices, in their order, to the outputs of their track, which all have the same
+    /// length, at most that of a chunk. All were aimed `passed` frames ago. Outputs that are not yet
+    /// `written` hold anything.
     pub(super) fn add(
-        voices: &[(usize, Ramps)],
+        voices: &[Option<Voice>; LANES],
         chunks: &[Chunk; LANES],
         passed: u32,
         outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
@@ -60,31 +60,22 @@ on_best_instructions! {
 
 #[inline(always)]
 fn add_inline(
-    voices: &[(usize, Ramps)],
+    voices: &[Option<Voice>; LANES],
     chunks: &[Chunk; LANES],
     passed: u32,
     outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
     written: &mut [bool; TRACK_OUTPUTS],
 ) {
     for (output, (sums, written)) in outputs.iter_mut().zip(written).enumerate() {
-        let mut ways = [Way { place: 0, start: 0.0, step: 0.0 }; LANES];
-        let mut count = 0;
-        for (place, ramps) in voices {
-            if ramps.sounds(output) && count < LANES {
-                ways[count] = Way { place: *place, start: ramps.starts[output], step: ramps.steps[output] };
-                count += 1;
+        let mut ways = voices.iter().flatten().filter_map(|voice| voice.ramps.way(output, voice.lane)).fuse();
+        // Four at a time, so that the sums are read and written less often.
+        while let Some(a) = ways.next() {
+            match (ways.next(), ways.next(), ways.next()) {
+                (Some(b), Some(c), Some(d)) => add_ways(&[a, b, c, d], chunks, passed, sums, written),
+                (Some(b), Some(c), None) => add_ways(&[a, b, c], chunks, passed, sums, written),
+                (Some(b), None, _) => add_ways(&[a, b], chunks, passed, sums, written),
+                (None, ..) => add_ways(&[a], chunks, passed, sums, written),
             }
-        }
-        let mut ways = &ways[..count];
-        while let Some((first, rest)) = ways.split_first_chunk::<TOGETHER>() {
-            add_ways(first, chunks, passed, sums, written);
-            ways = rest;
-        }
-        match *ways {
-            [a, b, c] => add_ways(&[a, b, c], chunks, passed, sums, written),
-            [a, b] => add_ways(&[a, b], chunks, passed, sums, written),
-            [a] => add_ways(&[a], chunks, passed, sums, written),
-            _ => {}
         }
     }
 }
@@ -111,7 +102,7 @@ fn add_ways_to<const N: usize, const WRITTEN: bool>(
     passed: u32,
     sums: &mut [f32],
 ) {
-    let chunks = ways.map(|way| chunks[way.place % LANES].as_chunks::<LANES>().0);
+    let chunks = ways.map(|way| chunks[way.lane % LANES].as_chunks::<LANES>().0);
     let gains = ways.map(|way| (Lanes::all(way.start), Lanes::all(way.step)));
     let mut count = COUNT + Lanes::all(passed as f32);
     let (eights, rest) = sums.as_chunks_mut::<LANES>();

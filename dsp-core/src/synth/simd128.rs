@@ -22,13 +22,21 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     let mut below_frames = u32x4(below_frame(0), below_frame(1), below_frame(2), below_frame(3));
     let to_next = step.wrapping_mul(FOUR as u64);
     let (fours, rest) = out.as_chunks_mut::<FOUR>();
-    for four in fours {
+    let (pairs, last) = fours.as_chunks_mut::<2>();
+    let mut next = || {
         #[expect(unsafe_code, reason = "a check for each value would cost more than all else")]
         // SAFETY: no place of these frames lies behind the last, to which the values reach.
         let rows = unsafe { rows(values, place, to_lanes) };
-        *four = four_frames(rows, below_frames);
+        let four = four_frames(rows, below_frames);
         place = place.wrapping_add(to_next);
         below_frames = i32x4_add(below_frames, u32x4_splat(to_next as u32));
+        four
+    };
+    for pair in pairs {
+        *pair = [next(), next()];
+    }
+    for four in last {
+        *four = next();
     }
     if !rest.is_empty() {
         // No row behind the last frame.

@@ -11,7 +11,7 @@ use super::oscillator::Oscillator;
 use super::playback::Playback;
 use super::ramp::Ramps;
 use super::settings::{Settings, VOICE_ATTENUATION_CB};
-use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels};
+use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
 
@@ -119,6 +119,8 @@ pub(super) struct Voice {
     pub(super) playback: Playback,
     pub(super) ramps: Ramps,
     pub(super) filter: VoiceFilter,
+    /// Of its chunk, among those of its octet.
+    pub(super) lane: usize,
     note: Note,
     zones: ZonePlace,
     /// The zones' own values, before anything modulates them.
@@ -217,6 +219,7 @@ impl Voice {
             playback: start.playback,
             ramps: Ramps::SILENT,
             filter: VoiceFilter::OPEN,
+            lane: 0,
             note: start.note,
             zones: start.zones,
             base,
@@ -460,7 +463,7 @@ impl Voice {
     fn gains(&mut self) -> [f32; TRACK_OUTPUTS] {
         let settings = &self.settings;
         let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
-        let attenuation_cb = (settings.attenuation_cb - tremolo_cb).max(0.0);
+        let attenuation_cb = larger(settings.attenuation_cb - tremolo_cb, 0.0);
         let gain = self.then.volume.gain(&mut self.fallen_gain) * self.own_gain.of(attenuation_cb);
         settings.output_gains.map(|output| output * gain)
     }

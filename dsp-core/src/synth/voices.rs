@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel};
 use super::lanes::LANES;
-use super::lockstep::{self, VoiceFilter};
+use super::lockstep;
 use super::playback::Scratch;
-use super::ramp::{self, Ramps};
+use super::ramp;
 use super::voice::{Surroundings, Voice};
 use crate::session::{Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
@@ -160,26 +160,23 @@ impl Voices {
     }
 
     /// Fills the outputs, which all have the same length, with the next frames of all voices, at most a
-    /// chunk of them, and notes in `sounding` which outputs get any.
+    /// chunk of them, and says which outputs it has filled; nothing is heard on the others.
     pub(super) fn render(
         &mut self,
         bank: &Bank,
         kernel: &Kernel,
         outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
-        sounding: &mut Sounding,
-    ) {
+    ) -> Sounding {
         let waves = bank.waves();
         let frames = outputs[0].len();
         let mut written = [false; TRACK_OUTPUTS];
         for octet in self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty()) {
-            let mut ways = [(0, Ramps::SILENT); LANES];
             // Chunks of voices that are filtered come first.
             let (mut filtered, mut open, mut moving) = (0, LANES, false);
-            let voices = octet.voices.iter_mut().flatten();
-            for (voice, way) in voices.zip(&mut ways) {
+            for voice in octet.voices.iter_mut().flatten() {
                 let is_open = voice.filter_is_open();
-                let place = if is_open { open - 1 } else { filtered };
-                let out = &mut self.chunks[place][..frames];
+                voice.lane = if is_open { open - 1 } else { filtered };
+                let out = &mut self.chunks[voice.lane][..frames];
                 match waves.of(voice.sample).filter(|_| !voice.waits()) {
                     Some(wave) => {
                         voice.playback.read(wave, kernel, &mut self.scratch, out);
@@ -194,33 +191,17 @@ impl Voices {
                     moving |= voice.filter_moves();
                     filtered += 1;
                 }
-                *way = (place, voice.ramps);
             }
             if filtered > 0 {
-                filter(octet, &mut self.chunks, filtered, moving, frames);
+                let voices = octet.voices.iter_mut().flatten();
+                let mut own = voices.filter(|voice| !voice.filter_is_open()).map(|voice| &mut voice.filter);
+                let mut filters = core::array::from_fn(|_| own.next());
+                lockstep::filter(&mut filters, &mut self.chunks, filtered, moving, frames);
             }
-            ramp::add(&ways[..octet.count], &self.chunks, self.passed, outputs, &mut written);
-        }
-        for ((output, sounding), written) in outputs.iter_mut().zip(sounding).zip(written) {
-            *sounding |= written;
-            if !written {
-                output.fill(0.0);
-            }
+            ramp::add(&octet.voices, &self.chunks, self.passed, outputs, &mut written);
         }
         self.passed += frames as u32;
-    }
-}
-
-/// Passes the first chunks, those of voices with a filter that is not open, through it.
-fn filter(octet: &mut Octet, chunks: &mut [Chunk; LANES], count: usize, moving: bool, frames: usize) {
-    let mut filters = [VoiceFilter::OPEN; LANES];
-    let own = |voice: &&mut Voice| !voice.filter_is_open();
-    for (filter, voice) in filters.iter_mut().zip(octet.voices.iter_mut().flatten().filter(own)) {
-        *filter = voice.filter;
-    }
-    lockstep::filter(&mut filters, chunks, count, moving, frames);
-    for (filter, voice) in filters.iter().zip(octet.voices.iter_mut().flatten().filter(own)) {
-        voice.filter = *filter;
+        written
     }
 }
 
