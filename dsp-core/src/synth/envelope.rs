@@ -1,6 +1,6 @@
 //! The two envelopes of a voice (section 9.1.7): delay, attack, hold, decay, sustain, release.
 
-use super::units::{KnownGain, gain_to_centibels};
+use super::units::{KnownGain, gain_to_centibels, larger, smaller};
 
 /// A fall from full to nothing, as the times of decay and release count it, in centibels.
 pub(super) const FULL_FALL_CB: f32 = 960.0;
@@ -88,7 +88,7 @@ impl VolumeEnvelope {
         match stage {
             Stage::Decay if self.attenuation_cb < sustain_cb => {
                 let fallen = self.attenuation_cb + FULL_FALL_CB * fall(rest, times.decay);
-                self.attenuation_cb = fallen.min(sustain_cb);
+                self.attenuation_cb = smaller(fallen, sustain_cb);
             }
             Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall(rest, times.release),
             _ => {}
@@ -168,9 +168,9 @@ impl ModulationEnvelope {
         self.stage = stage;
         match stage {
             Stage::Decay if self.level > sustain => {
-                self.level = (self.level - fall(rest, times.decay)).max(sustain);
+                self.level = larger(self.level - fall(rest, times.decay), sustain);
             }
-            Stage::Release => self.level = (self.level - fall(rest, times.release)).max(0.0),
+            Stage::Release => self.level = larger(self.level - fall(rest, times.release), 0.0),
             _ => {}
         }
     }
