@@ -53,16 +53,6 @@ impl Stage {
     }
 }
 
-impl Stage {
-    fn falls_within(self, times: &EnvelopeTimes, frames: f32) -> bool {
-        match self {
-            Self::Hold(_) | Self::Decay => times.decay < frames,
-            Self::Release => times.release < frames,
-            Self::Delay(_) | Self::Attack(_) => false,
-        }
-    }
-}
-
 /// The share of a fall that a time is, for a fall that takes `length`; a fall in no time is over.
 fn fall(frames: f32, length: f32) -> f32 {
     if length > frames { frames / length } else { 1.0 }
@@ -113,9 +103,13 @@ impl VolumeEnvelope {
         }
     }
 
-    /// Whether it falls, all of the way in less than `frames`.
-    pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
-        self.stage.falls_within(times, frames)
+    /// Whether it falls, or soon will, all of the way in less than `frames`. `sustain_cb` is where the decay ends.
+    pub(super) fn falls_within(&self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) -> bool {
+        match self.stage {
+            Stage::Hold(_) | Stage::Decay => self.attenuation_cb < sustain_cb && times.decay < frames,
+            Stage::Release => times.release < frames,
+            Stage::Delay(_) | Stage::Attack(_) => false,
+        }
     }
 
     /// The linear gain. `fallen` is that of an earlier place.
@@ -175,9 +169,14 @@ impl ModulationEnvelope {
         }
     }
 
-    /// Whether it rises, or falls all of the way in less than `frames`.
-    pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
-        matches!(self.stage, Stage::Attack(_)) || self.stage.falls_within(times, frames)
+    /// Whether it rises, or falls all of the way in less than `frames`. `sustain` is where the decay ends.
+    pub(super) fn moves_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
+        match self.stage {
+            Stage::Attack(_) => true,
+            Stage::Hold(_) | Stage::Decay => self.level > sustain && times.decay < frames,
+            Stage::Release => self.level > 0.0 && times.release < frames,
+            Stage::Delay(_) => false,
+        }
     }
 
     pub(super) fn level(&self) -> f32 {

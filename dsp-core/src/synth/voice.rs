@@ -370,9 +370,13 @@ impl Voice {
             || settings.envelope_to_pitch != 0.0
             || self.now.glide.cents != 0.0;
         pitch_moves
-            || self.now.volume.falls_within(&settings.volume_times, self.fast_frames)
+            || self.now.volume.falls_within(&settings.volume_times, settings.sustain_cb, self.fast_frames)
             || settings.envelope_to_cutoff != 0.0
-                && self.now.modulation.falls_within(&settings.modulation_times, self.fast_frames)
+                && self.now.modulation.moves_within(
+                    &settings.modulation_times,
+                    settings.modulation_sustain,
+                    self.fast_frames,
+                )
     }
 
     /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could bring
