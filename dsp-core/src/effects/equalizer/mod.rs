@@ -118,6 +118,10 @@ struct Equalizer {
     /// Those of each band, one after the other.
     sections: [Section; MOST_SECTIONS],
     output: Glide,
+    /// Whether bands and sections are where they should be.
+    is_still: bool,
+    /// Whether no section changes anything.
+    is_open: bool,
 }
 
 impl Equalizer {
@@ -135,6 +139,8 @@ impl Equalizer {
             bands,
             sections: core::array::from_fn(|_| open.clone()),
             output: Glide::new(1.0),
+            is_still: false,
+            is_open: false,
         };
         equalizer.reset(0);
         equalizer
@@ -142,6 +148,15 @@ impl Equalizer {
 
     /// At a control place: where the bands will be at the next.
     fn control(&mut self) {
+        if !self.is_still {
+            self.step();
+        }
+        if !self.is_open {
+            self.sections.iter_mut().for_each(Section::hush);
+        }
+    }
+
+    fn step(&mut self) {
         let mut rest = &mut self.sections[..];
         for band in &mut self.bands {
             let (sections, later) = rest.split_at_mut(band.kind().sections());
@@ -154,7 +169,9 @@ impl Equalizer {
                 }
             }
         }
-        self.sections.iter_mut().for_each(Section::hush);
+        self.is_still =
+            self.bands.iter().all(Band::is_at_rest) && !self.sections.iter().any(Section::is_moving);
+        self.is_open = self.sections.iter().all(Section::is_open);
     }
 }
 
@@ -167,6 +184,8 @@ impl Effect for Equalizer {
         for (section, shape) in self.sections.iter_mut().zip(shapes) {
             section.reset(shape);
         }
+        self.is_still = true;
+        self.is_open = self.sections.iter().all(Section::is_open);
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
@@ -174,6 +193,7 @@ impl Effect for Equalizer {
             self.output.set(f64::from(gain::from_db(value)), glide_frames);
         } else {
             self.bands[parameter / 4].set(parameter % 4, value, glide_frames, self.switch_frames);
+            self.is_still = false;
         }
     }
 
@@ -183,7 +203,7 @@ impl Effect for Equalizer {
         if place == 0 {
             self.control();
         }
-        if !self.sections.iter().all(Section::is_open) {
+        if !self.is_open {
             let mut frames = Frames::of(left, right);
             in_a_row(&mut self.sections, place, frames.as_mut());
             frames.store(left, right);
