@@ -173,10 +173,10 @@ impl Slot {
 pub(crate) fn make_fit(audio: [&mut [f32]; 2]) {
     for values in audio {
         for value in values {
-            let magnitude = value.abs();
             // No comparison holds for what is no number.
-            let heard = if magnitude >= FAINTEST { *value } else { 0.0 };
-            *value = if magnitude > LOUDEST { LOUDEST.copysign(*value) } else { heard };
+            let heard = if value.abs() >= FAINTEST { *value } else { 0.0 };
+            let heard = if heard < LOUDEST { heard } else { LOUDEST };
+            *value = if heard > -LOUDEST { heard } else { -LOUDEST };
         }
     }
 }

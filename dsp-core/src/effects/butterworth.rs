@@ -80,7 +80,10 @@ impl Butterworth {
         let mut ahead = self.frequency_hz;
         ahead.pass(CONTROL_FRAMES);
         // What moved until here has arrived.
-        self.step = StateStep::new(self.tangent.value());
+        let tangent = self.tangent.value();
+        if tangent != self.step.tangent {
+            self.step = StateStep::new(tangent);
+        }
         if ahead.value() != self.aimed_hz {
             self.aim(ahead.value(), CONTROL_FRAMES as u32);
         }

@@ -92,6 +92,16 @@ impl Effect for Utility {
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         debug_assert!(left.len() <= CONTROL_FRAMES, "at most a control step");
+        if self.matrix.iter().all(Glide::is_at_rest) {
+            let [ll, rl, lr, rr] = self.matrix.each_ref().map(|glide| glide.target() as f32);
+            if [ll, rl, lr, rr] == [1.0, 0.0, 0.0, 1.0] {
+                return;
+            }
+            for (left, right) in left.iter_mut().zip(right) {
+                (*left, *right) = (*left * ll + *right * rl, *left * lr + *right * rr);
+            }
+            return;
+        }
         for (left, right) in left.iter_mut().zip(right) {
             let [ll, rl, lr, rr] = self.matrix.each_mut().map(|glide| glide.next() as f32);
             (*left, *right) = (*left * ll + *right * rl, *left * lr + *right * rr);
