@@ -9,6 +9,7 @@ use crate::effects::{
     CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LOUDEST, LineSum, MusicalTime,
 };
 use crate::join::Join;
+use crate::simd::on_best_instructions;
 
 /// How long a parameter that somebody moves by hand takes to follow, in seconds.
 const FOLLOW_SECS: f64 = 0.02;
@@ -169,8 +170,13 @@ impl Slot {
     }
 }
 
-/// Brings values into the range that effects are given.
-pub(crate) fn make_fit(audio: [&mut [f32]; 2]) {
+on_best_instructions! {
+    /// Brings values into the range that effects are given.
+    pub(crate) fn make_fit(audio: [&mut [f32]; 2]) = make_fit_here;
+}
+
+#[inline(always)]
+fn make_fit_here(audio: [&mut [f32]; 2]) {
     for values in audio {
         for value in values {
             // No comparison holds for what is no number.

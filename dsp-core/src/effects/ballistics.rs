@@ -100,6 +100,7 @@ impl Ballistics {
     }
 
     /// Turns the targets of some frames into what the reduction is.
+    #[inline(always)]
     pub(crate) fn follow(&mut self, reductions_db: &mut Step, frames: usize) {
         let (attack, release) = (self.attack.keep(), self.release.keep());
         self.attack.pass(frames);

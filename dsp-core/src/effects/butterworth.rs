@@ -103,6 +103,7 @@ impl Butterworth {
     }
 
     /// Splits left and right of some frames, at most [`CONTROL_FRAMES`].
+    #[inline(always)]
     pub(crate) fn split(&mut self, [left, right]: [&[f32]; 2]) -> Bands {
         let mut bands = Bands { middle: [[0.0; CONTROL_FRAMES]; 2], high: [[0.0; CONTROL_FRAMES]; 2] };
         let moves = !self.tangent.is_at_rest();

@@ -1,9 +1,8 @@
 //! Chorus: voices that drift around the sound (J. Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
 
-use alloc::boxed::Box;
-
 use wide::f32x4;
 
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
@@ -31,7 +30,7 @@ pub(super) static CHORUS: EffectKind = EffectKind {
     name: "Chorus",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Chorus::new(config)),
+    make: |config| best(Chorus::new(config)),
 };
 
 const VOICE_COUNT: usize = 0;
@@ -183,6 +182,7 @@ impl Effect for Chorus {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {

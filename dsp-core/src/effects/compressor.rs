@@ -4,11 +4,10 @@
 //! Design: A Tutorial and Analysis", JAES 60 (6), 2012: the level of the louder channel goes through the
 //! static curve, the reduction that comes out is smoothed, and both channels get the same gain.
 
-use alloc::boxed::Box;
-
 use wide::f64x2;
 
 use super::ballistics::Ballistics;
+use super::best::best;
 use super::curve::GlidingCurve;
 use super::decibels::{Step, gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
@@ -48,7 +47,7 @@ pub(super) static COMPRESSOR: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: true,
-    make: |config| Box::new(Compressor::new(config)),
+    make: |config| best(Compressor::new(config)),
 };
 
 const THRESHOLD_DB: f64 = -20.0;
@@ -100,6 +99,7 @@ impl Compressor {
     }
 
     /// The gains behind the compression, in decibels; to be called before the curve goes on.
+    #[inline(always)]
     fn makeups_db(&mut self, frames: usize) -> Step {
         let mut makeups_db = self.makeup_db.step(frames);
         if self.auto_makeup.is_at_rest() && self.auto_makeup.target() == 0.0 {
@@ -143,6 +143,7 @@ impl Effect for Compressor {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
@@ -201,6 +202,7 @@ impl Detector {
     }
 
     /// The levels of some frames in dBFS.
+    #[inline(always)]
     fn levels_db(&mut self, key: &[Step; 2], frames: usize) -> Step {
         if self.rms_share.is_at_rest() {
             if self.rms_share.target() >= 0.5 {
@@ -218,6 +220,7 @@ impl Detector {
         levels_db
     }
 
+    #[inline(always)]
     fn rms_levels_db(&mut self, [left, right]: &[Step; 2], frames: usize) -> Step {
         let mut levels_db = [0.0; CONTROL_FRAMES];
         for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right).take(frames) {

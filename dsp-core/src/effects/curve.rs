@@ -49,6 +49,7 @@ pub(crate) struct GlidingCurve {
 
 impl GlidingCurve {
     /// Turns the levels of some frames into reductions.
+    #[inline(always)]
     pub(crate) fn reduce(&mut self, levels_db: &mut Step, frames: usize) {
         let glides = [&self.threshold_db, &self.ratio, &self.knee_db];
         if glides.iter().all(|glide| glide.is_at_rest()) {

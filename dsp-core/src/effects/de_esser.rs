@@ -1,8 +1,7 @@
 //! De-esser: turns down sharp s sounds.
 
-use alloc::boxed::Box;
-
 use super::ballistics::Ballistics;
+use super::best::best;
 use super::butterworth::Butterworth;
 use super::curve::GlidingCurve;
 use super::decibels::{Step, gain, lower, peak_levels_db};
@@ -33,7 +32,7 @@ pub(super) static DE_ESSER: EffectKind = EffectKind {
         Parameter::switch("listen", "Listen", false),
     ],
     has_side_chain: false,
-    make: |config| Box::new(DeEsser::new(config)),
+    make: |config| best(DeEsser::new(config)),
 };
 
 const FREQUENCY_HZ: f64 = 5_500.0;
@@ -112,6 +111,7 @@ impl Effect for DeEsser {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {

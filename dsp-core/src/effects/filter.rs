@@ -4,10 +4,9 @@
 //! One or two trapezoidal state-variable sections (`section.rs`). Low-pass and high-pass filters without
 //! resonance are Butterworth filters: -3 dB at the cut-off; resonance lifts the cut-off by its decibels.
 
-use alloc::boxed::Box;
-
 use wide::{CmpLe, f64x2};
 
+use super::best::best;
 use super::lfo::{Lfo, Speed, share_of_turn};
 use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
@@ -43,7 +42,7 @@ pub(super) static FILTER: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Filter::new(config)),
+    make: |config| best(Filter::new(config)),
 };
 
 const TYPES: usize = 4;
@@ -254,6 +253,7 @@ impl Effect for Filter {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let place = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;

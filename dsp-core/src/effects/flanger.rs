@@ -1,7 +1,6 @@
 //! Flanger: a comb whose teeth move.
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
@@ -23,7 +22,7 @@ pub(super) static FLANGER: EffectKind = EffectKind {
     name: "Flanger",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Flanger::new(config)),
+    make: |config| best(Flanger::new(config)),
 };
 
 const RATE_HZ: usize = 0;
@@ -115,6 +114,7 @@ impl Effect for Flanger {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {

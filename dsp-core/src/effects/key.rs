@@ -33,6 +33,7 @@ impl Key {
     }
 
     /// Left and right of the frames of a step, at most [`CONTROL_FRAMES`].
+    #[inline(always)]
     pub(crate) fn hear(&mut self, [left, right]: [&[f32]; 2], side: Option<[&[f32]; 2]>) -> [Step; 2] {
         let frames = left.len();
         let mut heard = [[0.0; CONTROL_FRAMES]; 2];

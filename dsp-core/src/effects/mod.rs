@@ -5,6 +5,7 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 mod ballistics;
+mod best;
 mod bit_crusher;
 mod butterworth;
 mod chorus;

@@ -1,10 +1,10 @@
 //! Phaser: all-passes in a row, which beside the sound make notches that move.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use wide::f32x4;
 
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Speed, sine, turns};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
@@ -35,7 +35,7 @@ pub(super) static PHASER: EffectKind = EffectKind {
     name: "Phaser",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Phaser::new(config)),
+    make: |config| best(Phaser::new(config)),
 };
 
 const STAGE_CHOICE: usize = 0;
@@ -230,6 +230,7 @@ impl Effect for Phaser {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {

@@ -4,10 +4,9 @@
 //! inputs whatever the width, so that a mono listener hears no difference. `S'` is `S`, or where the
 //! lows are made mono, `S` through a Butterworth high-pass filter of 24 dB an octave.
 
-use alloc::boxed::Box;
-
 use wide::f64x2;
 
+use super::best::best;
 use super::section::{Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
@@ -23,7 +22,7 @@ pub(super) static WIDTH: EffectKind = EffectKind {
         Parameter::logarithmic("mono_below_hz", "Mono below", Unit::Hertz, [20.0, 500.0], 120.0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Width::new(config)),
+    make: |config| best(Width::new(config)),
 };
 
 /// `1 / Q` of the two sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)`, `2 cos(pi / 8)`.
@@ -97,6 +96,7 @@ impl Effect for Width {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let place = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;

@@ -6,8 +6,7 @@
 
 mod band;
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::section::{Frames, Section, Shape, in_a_row};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
@@ -83,7 +82,7 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
     name: "Equalizer",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Equalizer::new(config)),
+    make: |config| best(Equalizer::new(config)),
 };
 
 /// The magnitude response of an equalizer at a frequency, in decibels: what it does to a sine once all
@@ -197,6 +196,7 @@ impl Effect for Equalizer {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let place = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;

@@ -50,6 +50,7 @@ impl Reflections {
     }
 
     /// The reflections on a side of the frames that were written last.
+    #[inline(always)]
     pub(super) fn read(&self, inputs: &[Line; 2], side: usize, room: &Room, values: &mut [f32]) {
         values.fill(0.0);
         for tap in 0..TAPS {

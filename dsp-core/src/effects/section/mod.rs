@@ -333,6 +333,7 @@ impl Frames {
     }
 
     /// Writes them to left and right.
+    #[inline(always)]
     pub(crate) fn store(&self, left: &mut [f32], right: &mut [f32]) {
         for ((value, left), right) in self.values.iter().zip(left).zip(right) {
             let [l, r] = value.to_array();
