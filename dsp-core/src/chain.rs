@@ -145,6 +145,12 @@ impl Slot {
         let frames = left.len();
         let is_wet = self.wet.is_at_rest() && self.wet.target() == 1.0;
         if is_wet && self.dry[0].frames() == 0 {
+            let hears_nothing = is_silence(left)
+                && is_silence(right)
+                && side.is_none_or(|side| side.into_iter().all(is_silence));
+            if hears_nothing && self.effect.rest(frames) {
+                return;
+            }
             self.effect.process([&mut *left, &mut *right], side);
             return make_fit([left, right]);
         }
@@ -168,6 +174,10 @@ impl Slot {
             }
         }
     }
+}
+
+fn is_silence(values: &[f32]) -> bool {
+    values.iter().all(|value| *value == 0.0)
 }
 
 on_best_instructions! {

@@ -47,6 +47,10 @@ impl<E: Effect> Effect for Best<E> {
         self.0.process(audio, side);
     }
 
+    fn rest(&mut self, frames: usize) -> bool {
+        self.0.rest(frames)
+    }
+
     fn latency_frames(&self) -> usize {
         self.0.latency_frames()
     }

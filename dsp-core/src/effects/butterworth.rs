@@ -75,6 +75,12 @@ impl Butterworth {
         self.states = [f64x2::ZERO; 2];
     }
 
+    /// Whether its frequency stays where it is, and nothing is left of what it heard.
+    pub(crate) fn rests(&self) -> bool {
+        let is_still = self.frequency_hz.is_at_rest() && self.tangent.is_at_rest();
+        is_still && self.states.iter().all(|state| state.to_array() == [0.0; 2])
+    }
+
     /// To be called at every control place.
     pub(crate) fn refresh(&mut self) {
         let mut ahead = self.frequency_hz;

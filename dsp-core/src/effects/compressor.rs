@@ -98,6 +98,16 @@ impl Compressor {
         }
     }
 
+    /// Lets frames pass that begin at a control place or behind one.
+    fn pass(&mut self, frames: usize) {
+        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+            self.key.refresh();
+            self.detector.refresh();
+            self.ballistics.refresh();
+        }
+        self.clock += frames as u64;
+    }
+
     /// The gains behind the compression, in decibels; to be called before the curve goes on.
     #[inline(always)]
     fn makeups_db(&mut self, frames: usize) -> Step {
@@ -146,13 +156,7 @@ impl Effect for Compressor {
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
-            self.key.refresh();
-            self.detector.refresh();
-            self.ballistics.refresh();
-        }
-        self.clock += frames as u64;
-
+        self.pass(frames);
         let key = self.key.hear([&*left, &*right], side);
         let mut values = self.detector.levels_db(&key, frames);
         let makeups_db = self.makeups_db(frames);
@@ -165,6 +169,19 @@ impl Effect for Compressor {
         for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
             (*left, *right) = (*left * gain, *right * gain);
         }
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let glides = [&self.makeup_db, &self.auto_makeup, &self.mix];
+        let rests = self.key.rests()
+            && self.detector.rests()
+            && self.curve.is_at_rest()
+            && self.ballistics.rests()
+            && glides.iter().all(|glide| glide.is_at_rest());
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 
     fn gain_reduction_db(&self) -> Option<f32> {
@@ -193,6 +210,10 @@ impl Detector {
     fn reset(&mut self) {
         self.rms_share.jump();
         self.mean_squares = f64x2::ZERO;
+    }
+
+    fn rests(&self) -> bool {
+        self.rms_share.is_at_rest() && self.mean_squares.to_array() == [0.0; 2]
     }
 
     fn refresh(&mut self) {

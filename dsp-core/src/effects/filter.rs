@@ -187,6 +187,16 @@ impl Filter {
             .any(|octaves| octaves.target() != 0.0 || !octaves.is_at_rest())
     }
 
+    /// Lets frames pass, and says how many frames behind a control place the first of them is.
+    fn pass(&mut self, frames: usize) -> usize {
+        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
+        self.clock += frames as u64;
+        if place == 0 {
+            self.control();
+        }
+        place
+    }
+
     /// At a control place: what everything will be at the next.
     fn control(&mut self) {
         let moves = self.is_modulated()
@@ -255,11 +265,7 @@ impl Effect for Filter {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
-        if place == 0 {
-            self.control();
-        }
+        let place = self.pass(left.len());
         let mut frames = Frames::of(left, right);
         if self.envelope_octaves.target() != 0.0 || !self.envelope_octaves.is_at_rest() {
             self.follower.follow(frames.as_mut());
@@ -269,6 +275,17 @@ impl Effect for Filter {
         }
         in_a_row(&mut self.sections, place, frames.as_mut());
         frames.mix(left, right, &mut self.mix);
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let glides = [&self.drive.amount, &self.drive.level, &self.mix];
+        let rests = self.follower.level == 0.0
+            && self.sections.iter().all(Section::is_silent)
+            && glides.iter().all(|glide| glide.is_at_rest());
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 }
 

@@ -27,6 +27,11 @@ impl Key {
         self.high_pass.reset();
     }
 
+    /// See [`Butterworth::rests`].
+    pub(crate) fn rests(&self) -> bool {
+        self.high_pass.rests()
+    }
+
     /// To be called at every control place.
     pub(crate) fn refresh(&mut self) {
         self.high_pass.refresh();

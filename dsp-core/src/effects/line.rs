@@ -64,7 +64,9 @@ impl Line {
     /// step ahead: lines are long, and many of them go on at a time.
     #[inline(always)]
     pub(crate) fn prefetch(&self, frames_back: usize) {
-        for from in [self.place.wrapping_sub(frames_back).wrapping_add(CONTROL_FRAMES), self.place + CONTROL_FRAMES] {
+        for from in
+            [self.place.wrapping_sub(frames_back).wrapping_add(CONTROL_FRAMES), self.place + CONTROL_FRAMES]
+        {
             for part in 0..=CONTROL_FRAMES / 16 {
                 prefetch(&self.values[from.wrapping_add(16 * part) & self.mask]);
             }

@@ -169,6 +169,13 @@ pub trait Effect: Send {
     /// it on the session's clock. `side` is what a side-chain hears, as long as `audio`.
     fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>);
 
+    /// Lets frames of silence pass, in the input and in what a side-chain hears, as many as [`Self::process`] takes, if
+    /// nothing is left of what came before: silence would come out, and everything is as `process` would leave it. Says
+    /// whether that was so; if not, nothing has happened.
+    fn rest(&mut self, _frames: usize) -> bool {
+        false
+    }
+
     /// Frames by which the output lags the input; the same for as long as the effect lives.
     fn latency_frames(&self) -> usize {
         0

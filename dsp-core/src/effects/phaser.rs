@@ -206,6 +206,18 @@ impl Phaser {
         self.states[..N].copy_from_slice(&states);
         self.passed = passed;
     }
+
+    /// What is to be done before the next frame.
+    fn control(&mut self) {
+        match self.clock.due() {
+            Due::Start => {
+                self.start();
+                self.step();
+            }
+            Due::Step => self.step(),
+            Due::Nothing => {}
+        }
+    }
 }
 
 impl Effect for Phaser {
@@ -232,14 +244,7 @@ impl Effect for Phaser {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
-            Due::Start => {
-                self.start();
-                self.step();
-            }
-            Due::Step => self.step(),
-            Due::Nothing => {}
-        }
+        self.control();
         let frames = left.len();
         match self.stages {
             4 => self.pass::<4>([left, right]),
@@ -249,6 +254,15 @@ impl Effect for Phaser {
             _ => self.pass::<MOST_STAGES>([left, right]),
         }
         self.clock.pass(frames);
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.states.iter().chain([&self.passed]).all(|values| values.to_array() == [0.0; 4]);
+        if rests {
+            self.control();
+            self.clock.pass(frames);
+        }
+        rests
     }
 }
 

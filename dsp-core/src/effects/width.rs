@@ -60,6 +60,16 @@ impl Width {
         DAMPINGS.map(|damping| Shape::high_pass(g, damping).share(self.mono_share.value()))
     }
 
+    /// Lets frames pass, and says how many frames behind a control place the first of them is.
+    fn pass(&mut self, frames: usize) -> usize {
+        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
+        self.clock += frames as u64;
+        if place == 0 {
+            self.control();
+        }
+        place
+    }
+
     /// At a control place: what the filter will be at the next.
     fn control(&mut self) {
         let at_rest = self.mono_share.is_at_rest() && self.mono_below_hz.is_at_rest();
@@ -98,11 +108,7 @@ impl Effect for Width {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
-        if place == 0 {
-            self.control();
-        }
+        let place = self.pass(left.len());
         let is_stereo = self.sections.iter().all(Section::is_open);
         if is_stereo && self.width.is_at_rest() && self.width.target() == 1.0 {
             return;
@@ -120,5 +126,13 @@ impl Effect for Width {
             let more = side * self.width.next() - own;
             (*left, *right) = ((f64::from(*left) + more) as f32, (f64::from(*right) - more) as f32);
         }
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.width.is_at_rest() && self.sections.iter().all(Section::is_silent);
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 }

@@ -215,4 +215,12 @@ impl Effect for Equalizer {
             }
         }
     }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.is_still && self.output.is_at_rest() && self.sections.iter().all(Section::is_silent);
+        if rests {
+            self.clock += frames as u64;
+        }
+        rests
+    }
 }

@@ -233,6 +233,11 @@ impl Section {
         }
     }
 
+    /// Whether nothing is left of what it heard.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_open || self.state.iter().all(|state| state.to_array() == [0.0; 2])
+    }
+
     /// Whether its shape changes before the next control place.
     pub(crate) fn is_moving(&self) -> bool {
         self.is_moving
@@ -258,6 +263,7 @@ impl Section {
 /// Passes frames through sections in a row, leaving out those that are open.
 ///
 /// Sections at rest run four at a time, frame by frame: each waits for its own last frame, not for the others.
+#[inline(always)]
 pub(crate) fn in_a_row(sections: &mut [Section], place: usize, audio: &mut [Frame]) {
     let mut rest = sections.iter_mut().filter(|section| !section.is_open).peekable();
     while let Some(first) = rest.next() {
@@ -306,6 +312,7 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// At most a control step of left and right.
+    #[inline(always)]
     pub(crate) fn of(left: &[f32], right: &[f32]) -> Self {
         let mut values = [Frame::ZERO; CONTROL_FRAMES];
         for ((value, left), right) in values.iter_mut().zip(left).zip(right) {
@@ -315,11 +322,13 @@ impl Frames {
     }
 
     /// The frames.
+    #[inline(always)]
     pub(crate) fn as_mut(&mut self) -> &mut [Frame] {
         &mut self.values[..self.count]
     }
 
     /// Writes a mix of them and of what is in left and right: 0 leaves that as it is.
+    #[inline(always)]
     pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], share: &mut Glide) {
         if share.is_at_rest() && share.target() == 1.0 {
             return self.store(left, right);
