@@ -281,7 +281,11 @@ fn add_through(
     };
     match values {
         Some(values) if edge.is_plain() => return add(sum, values, frames),
-        Some(values) => scratch.copy_from_slice(values),
+        Some(values) => {
+            for (scratch, values) in scratch.iter_mut().zip(values).take(edge.channels()) {
+                scratch[..frames].copy_from_slice(&values[..frames]);
+            }
+        }
         None => scratch.iter_mut().for_each(|values| values[..frames].fill(0.0)),
     }
     edge.pass(clock, moves, scratch, frames);
