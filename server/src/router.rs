@@ -34,8 +34,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    audio, auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log, system,
-    tasks,
+    admin, audio, auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log,
+    system, tasks,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -54,6 +54,7 @@ struct ApiDocument;
 /// The routes of the API with their description.
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
+        .merge(admin::routes())
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(multitrack::routes(config))
