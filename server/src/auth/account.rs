@@ -1,7 +1,7 @@
 //! The caller's own account.
 
 use axum::extract::State;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::login::TokenAnswer;
@@ -14,10 +14,20 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::state::AppState;
 
+/// Who is asking.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Me {
+    /// The account.
+    #[serde(flatten)]
+    user: UserView,
+    /// Whether the caller counts as local: logging out changes nothing for them.
+    local: bool,
+}
+
 /// Says who is asking.
-#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = UserView), CommonErrors))]
-pub(super) async fn me(user: AnyUser) -> Json<UserView> {
-    Json((&user.row).into())
+#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = Me), CommonErrors))]
+pub(super) async fn me(user: AnyUser) -> Json<Me> {
+    Json(Me { user: (&user.row).into(), local: user.local })
 }
 
 /// A change of password.

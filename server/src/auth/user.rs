@@ -94,6 +94,8 @@ pub struct AnyUser {
     pub via: Via,
     /// Where they are.
     pub address: IpAddr,
+    /// Whether they count as local, and so as the administrator even without a token.
+    pub local: bool,
     /// The token that was sent, if one was.
     pub(super) token: Option<Claims>,
 }
@@ -178,7 +180,7 @@ impl FromRequestParts<AppState> for AnyUser {
         };
         // A local caller is the administrator even without a token, so the flag would protect nothing.
         row.must_change_password &= local.is_err() || row.role != Role::Admin;
-        Ok(Self { row, via, address, token })
+        Ok(Self { row, via, address, local: local.is_ok(), token })
     }
 }
 
