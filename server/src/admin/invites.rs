@@ -142,7 +142,8 @@ pub(super) async fn create(
     let note = new.note.trim();
     let MadeInvite { code, row } =
         management::create_invite(&state.db, &admin.username, new.role, note, new.expires_in_secs).await?;
-    let detail = format!("role {}, until {}", row.role.as_str(), row.expires_at);
+    let day = row.expires_at.split('T').next().unwrap_or_default();
+    let detail = format!("role {}, until {day}", row.role.as_str());
     audit::record(&state.db, &admin.who(), Action::InviteCreated, note, &detail).await;
     let register_path = format!("/?invite={code}");
     Ok((StatusCode::CREATED, Json(NewInviteAnswer { code, register_path, invite: row.into() })))
