@@ -113,7 +113,8 @@ fn week() -> u32 {
 pub(super) struct NewInviteAnswer {
     /// The code to hand to whoever is invited. It is never shown again.
     code: String,
-    /// The page's path with the code, where whoever is invited registers.
+    /// The page's path with the code, where whoever is invited registers. The code stands behind `#`, which no browser
+    /// sends, so that no log has it.
     register_path: String,
     /// What is kept of it.
     #[serde(flatten)]
@@ -145,7 +146,7 @@ pub(super) async fn create(
     let day = row.expires_at.split('T').next().unwrap_or_default();
     let detail = format!("role {}, until {day}", row.role.as_str());
     audit::record(&state.db, &admin.who(), Action::InviteCreated, note, &detail).await;
-    let register_path = format!("/?invite={code}");
+    let register_path = format!("/#invite={code}");
     Ok((StatusCode::CREATED, Json(NewInviteAnswer { code, register_path, invite: row.into() })))
 }
 

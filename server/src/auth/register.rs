@@ -1,5 +1,7 @@
 //! `POST /auth/register`: making an account for oneself.
 
+use std::net::IpAddr;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
@@ -51,13 +53,7 @@ pub(super) async fn register(
     let code = code.map(secrets::sha256);
     require_open(state.config.accounts.registration, code.is_some())?;
     let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
-    throttle::admit_registration(&state.db, address).await?;
-    // Before the costly hash, and before anything is said about names.
-    if let Some(code) = &code
-        && !invites::is_open(&state.db, code).await?
-    {
-        return Err(invite_invalid());
-    }
+    require_admission(&state, code.as_deref(), address).await?;
     let username = clean_username(&wanted.username)?;
     require_strong(&wanted.password, &username).await?;
     let hash = state.passwords.hash(wanted.password).await?;
@@ -87,6 +83,18 @@ fn require_open(registration: Registration, invited: bool) -> ApiResult<()> {
                 .to_owned(),
         }),
     }
+}
+
+/// Whoever has a good invitation comes in; all others wait for their turn, before the costly hash and before anything
+/// is said about names.
+async fn require_admission(state: &AppState, code: Option<&str>, address: IpAddr) -> ApiResult<()> {
+    if let Some(code) = code
+        && invites::is_open(&state.db, code).await?
+    {
+        return Ok(());
+    }
+    throttle::admit_registration(&state.db, address).await?;
+    if code.is_some() { Err(invite_invalid()) } else { Ok(()) }
 }
 
 fn invite_invalid() -> ApiError {

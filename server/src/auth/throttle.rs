@@ -21,7 +21,7 @@ const FREE_PER_ACCOUNT: i64 = 5;
 /// Failures from one address, whatever the account, that cost no waiting.
 const FREE_PER_ADDRESS: i64 = 50;
 
-/// Registrations from one address that cost no waiting.
+/// Registrations from one address, without an invitation or with a bad one, that cost no waiting.
 const FREE_REGISTRATIONS: i64 = 10;
 
 /// Longest wait after a failure, in seconds.

@@ -154,15 +154,15 @@ test('an administrator adds, invites and looks after people', async ({ page, bro
   await shoot(page, 'administration-invites');
 
   const guest = await (await browser.newContext()).newPage();
-  const { pathname, search } = new URL(link);
-  await guest.goto(elsewhere(service, pathname + search));
+  const { pathname, hash } = new URL(link);
+  await guest.goto(elsewhere(service, pathname + hash));
   await guest.getByLabel('Name', { exact: true }).fill('cyd');
   await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await guest.getByLabel('Password again').fill(PASSWORD);
   await shoot(guest, 'accounts-register');
   await guest.getByRole('button', { name: 'Make the account' }).click();
   await expect(guest.getByRole('button', { name: 'Account of cyd' })).toBeVisible();
-  expect(new URL(guest.url()).search).toBe('');
+  expect(new URL(guest.url()).hash).toBe('');
   await guest.context().close();
 
   await room.getByRole('tab', { name: 'Storage' }).click();

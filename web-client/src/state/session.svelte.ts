@@ -17,7 +17,7 @@ export class Session {
   /** Whether we are the administrator by being on the service's machine: logging out changes nothing then. */
   local = $state(false);
   /** Code of the invitation in the page's address, if one stands there. */
-  readonly invite = new URLSearchParams(window.location.search).get('invite');
+  readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
   /** Why the service cannot be reached, in the phase `unreachable`. */
   problem = $state('');

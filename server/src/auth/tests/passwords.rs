@@ -47,6 +47,8 @@ async fn a_container_begins_with_a_password_that_must_be_changed() {
         (Method::POST, "/api/v1/projects"),
         (Method::GET, "/api/v1/projects/temp/revision"),
         (Method::GET, "/api/v1/tasks"),
+        (Method::POST, "/api/v1/auth/refresh"),
+        (Method::GET, "/api/v1/auth/api-keys"),
     ] {
         let answer = app.remote(method, path).token(&first).send().await;
         answer.problem(403, "must_change_password");

@@ -91,6 +91,27 @@ async fn an_invitation_is_not_shared_by_being_quick() {
 }
 
 #[tokio::test]
+async fn a_whole_class_registers_from_one_address() {
+    let app = by_invitation().await;
+    for number in 0..13 {
+        let code = invite(&app, json!({})).await;
+        register(&app, &format!("user{number}"), STRONG, Some(&code)).await.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn guessing_invitations_is_slowed_down() {
+    let app = by_invitation().await;
+    let mut statuses = Vec::new();
+    for number in 0..13 {
+        let answer = register(&app, "ada", STRONG, Some(&format!("sfi_{number}"))).await;
+        statuses.push(answer.status.as_u16());
+    }
+    assert_eq!(statuses[..10], [403; 10]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test]
 async fn an_expired_or_withdrawn_invitation_is_not_good() {
     let app = by_invitation().await;
     let code = invite(&app, json!({})).await;
