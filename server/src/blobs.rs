@@ -133,6 +133,30 @@ impl Blobs {
         Ok(found)
     }
 
+    /// Ids and sizes in bytes of the stored files of one kind, and of those still being written.
+    ///
+    /// # Errors
+    /// When the folder exists and cannot be read.
+    pub fn sizes(&self, folder: &'static str) -> io::Result<Vec<(String, u64)>> {
+        let entries = match fs::read_dir(self.root.join(folder)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let id = name.rsplit_once('.').map_or(name.as_str(), |(id, _)| id).to_owned();
+            match entry.metadata() {
+                Ok(facts) => found.push((id, facts.len())),
+                // Removed since it was listed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
     /// Stores `bytes` as the file of `key`; when this returns they are on the disk.
     ///
     /// # Errors

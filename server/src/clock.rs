@@ -14,6 +14,12 @@ pub fn now_text() -> String {
     text(OffsetDateTime::now_utc())
 }
 
+/// The time so many seconds from now, or before now if negative, in the same form.
+#[must_use]
+pub fn text_in(secs: i64) -> String {
+    text(OffsetDateTime::now_utc().saturating_add(time::Duration::seconds(secs)))
+}
+
 /// Now, in whole seconds since 1970.
 #[must_use]
 pub fn now_unix_secs() -> i64 {

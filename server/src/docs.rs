@@ -21,8 +21,13 @@ pub(crate) struct BearerScheme;
 
 impl Modify for BearerScheme {
     fn modify(&self, document: &mut OpenApi) {
-        let scheme =
-            SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build());
+        let scheme = SecurityScheme::Http(
+            Http::builder()
+                .scheme(HttpAuthScheme::Bearer)
+                .bearer_format("JWT")
+                .description(Some("A token from `/auth/login`, or an API key."))
+                .build(),
+        );
         document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
     }
 }

@@ -4,7 +4,9 @@
 //! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on samples,
 //! and no plugin is ever loaded into this process.
 
+pub mod admin;
 pub mod audio;
+pub mod audit;
 pub mod auth;
 pub mod blobs;
 mod bounded_read;

@@ -83,6 +83,20 @@ impl<T> Page<T> {
     }
 }
 
+/// A LIKE pattern (with `ESCAPE '\'`) for lower-case names that contain `text`, whatever letters it has.
+#[must_use]
+pub fn contains_pattern(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for letter in text.to_lowercase().chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,5 +120,10 @@ mod tests {
         for limit in [0, 201, u32::MAX] {
             assert!(PageQuery { limit: Some(limit), cursor: None }.limit().is_err());
         }
+    }
+
+    #[test]
+    fn a_pattern_means_its_letters() {
+        assert_eq!(contains_pattern("50%_\\É"), "%50\\%\\_\\\\é%");
     }
 }

@@ -9,6 +9,8 @@
 //! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
 //!   itself; leave it out only where decisions say that nobody needs to be known), and the extractors
 //!   of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
+//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`].
+//! - Deletions and changes of accounts are told to [`crate::audit::record`].
 //! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
 //! - What lives longer than a request is a field of [`crate::state::Services`].
 //! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::blobs::Blobs`], from
@@ -34,8 +36,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    audio, auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log, system,
-    tasks,
+    admin, audio, auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log,
+    system, tasks,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -54,6 +56,7 @@ struct ApiDocument;
 /// The routes of the API with their description.
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
+        .merge(admin::routes())
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(multitrack::routes(config))

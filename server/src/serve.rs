@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::state::AppState;
-use crate::{audio, auth, plugins, projects, router};
+use crate::{audio, audit, auth, plugins, projects, router};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -38,6 +38,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 
     let service = router::build(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
+    tokio::spawn(audit::keep_to_retention(state.clone()));
     let stop = state.stop.clone();
     tokio::spawn(async move {
         stop_signal.await;

@@ -85,7 +85,8 @@ impl AppState {
     }
 }
 
-fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
+/// Makes the storage folder, if there is none, for this user's eyes only.
+pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     if dir.is_dir() {
         return Ok(());
     }

@@ -72,6 +72,19 @@ impl TestApp {
         answer.expect(200)["access_token"].as_str().expect("a token").to_owned()
     }
 
+    /// Makes an API key for the account of `token`.
+    pub(crate) async fn api_key(&self, token: &str) -> String {
+        let call = self.remote(Method::POST, "/api/v1/auth/api-keys").token(token);
+        let made = call.json(&serde_json::json!({ "name": "a script" })).send().await;
+        made.expect(201)["key"].as_str().expect("a key").to_owned()
+    }
+
+    /// A token of the first administrator.
+    pub(crate) async fn admin_token(&self) -> String {
+        let answer = self.local(Method::POST, "/api/v1/auth/local").send().await;
+        answer.expect(200)["access_token"].as_str().expect("a token").to_owned()
+    }
+
     /// A request from a local caller: loopback, with a fitting `Host`.
     pub(crate) fn local(&self, method: Method, path: &str) -> Call<'_> {
         self.from("127.0.0.1", method, path)
@@ -82,7 +95,8 @@ impl TestApp {
         self.from("192.0.2.77", method, path)
     }
 
-    fn from(&self, peer: &str, method: Method, path: &str) -> Call<'_> {
+    /// A request from `peer`.
+    pub(crate) fn from(&self, peer: &str, method: Method, path: &str) -> Call<'_> {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, "127.0.0.1:8600".parse().expect("a header"));
         Call {

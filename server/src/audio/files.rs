@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::queries::ListQuery;
 use super::store::{self, Deleted, Filter};
 use super::{AudioFile, ContentKeys, renditions};
+use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
@@ -76,9 +77,11 @@ pub(super) async fn delete(
         });
     }
     let runtime = Handle::current();
+    let (work_state, owner_id) = (state.clone(), user.id.clone());
     tokio::task::spawn_blocking(move || {
+        let state = work_state;
         let _contents = state.audio.lock_contents();
-        let Some(deleted) = runtime.block_on(store::delete(&state.db, &user.id, &id))? else {
+        let Some(deleted) = runtime.block_on(store::delete(&state.db, &owner_id, &id))? else {
             return Err(ApiError::not_found("audio file", &id));
         };
         if deleted.last {
@@ -87,6 +90,7 @@ pub(super) async fn delete(
         Ok(())
     })
     .await??;
+    audit::record(&state.db, &user.who(), Action::AudioDeleted, &file.name, &file.id).await;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,9 +8,8 @@ use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
-use super::{FOLDER, store};
+use super::{FOLDER, usage};
 use crate::blobs::BlobWriter;
-use crate::config::AudioLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
@@ -46,8 +45,9 @@ pub(super) struct Allowance {
 impl Allowance {
     /// What `owner_id` may bring now.
     pub(super) async fn of(state: &AppState, owner_id: &str) -> ApiResult<Self> {
-        let AudioLimits { quota_bytes, reserve_bytes, .. } = state.config.limits.audio;
-        let used_bytes = store::used_bytes(&state.db, owner_id).await?;
+        let reserve_bytes = state.config.limits.audio.reserve_bytes;
+        let quota_bytes = usage::quota_bytes(state, owner_id).await?;
+        let used_bytes = usage::used_bytes(&state.db, owner_id).await?;
         Ok(Self { quota_bytes, used_bytes, reserve_bytes })
     }
 
@@ -89,14 +89,14 @@ impl Allowance {
 
 /// Free space of the disk that `folder` is on, if the system says so.
 #[cfg(unix)]
-fn free_bytes(folder: &Path) -> ApiResult<Option<u64>> {
+pub(crate) fn free_bytes(folder: &Path) -> ApiResult<Option<u64>> {
     let facts = nix::sys::statvfs::statvfs(folder).map_err(std::io::Error::from)?;
     Ok(Some(facts.blocks_available().saturating_mul(facts.fragment_size())))
 }
 
 /// The system is not asked here; a full disk shows when it is written to.
 #[cfg(not(unix))]
-fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
+pub(crate) fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
     Ok(None)
 }
 

@@ -25,8 +25,11 @@ mod renditions;
 mod resumable;
 mod store;
 mod upload;
+mod usage;
 
+pub(crate) use intake::free_bytes;
 pub(crate) use recordings::recording;
+pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +51,7 @@ use crate::state::AppState;
 pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"];
 
 /// Folder of the store that everything of audio is in.
-const FOLDER: &str = "audio";
+pub(crate) const FOLDER: &str = "audio";
 
 /// What a form may have beyond the files in it, in bytes.
 const FORM_EXTRA_BYTES: u64 = 256 * 1024;
@@ -232,6 +235,6 @@ fn media_type(container: &str) -> &'static str {
 }
 
 #[cfg(test)]
-mod sounds;
+pub(crate) mod sounds;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

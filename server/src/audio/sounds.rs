@@ -69,7 +69,7 @@ pub(super) fn float_wav(channels: u16, rate_hz: u32, samples: &[f32]) -> Vec<u8>
 }
 
 /// A mono float WAV file of a sine of -6 dBFS.
-pub(super) fn sine_wav(frequency_hz: f64, rate_hz: u32, secs: f64) -> Vec<u8> {
+pub(crate) fn sine_wav(frequency_hz: f64, rate_hz: u32, secs: f64) -> Vec<u8> {
     let step = std::f64::consts::TAU * frequency_hz / f64::from(rate_hz);
     let frames = (secs * f64::from(rate_hz)) as u32;
     let samples: Vec<f32> = (0..frames).map(|frame| (0.5 * (step * f64::from(frame)).sin()) as f32).collect();

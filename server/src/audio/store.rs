@@ -9,7 +9,7 @@ use super::AudioFile;
 use super::decode::Report;
 use crate::clock;
 use crate::db::Db;
-use crate::paging::Position;
+use crate::paging::{Position, contains_pattern};
 
 /// What is stored of a content.
 #[derive(Debug, Clone)]
@@ -216,22 +216,6 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32)>, sqlx::
     rows.iter().map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?))).collect()
 }
 
-/// Bytes that a user's audio takes on the disk: each content once, with everything made from it, and the
-/// uploads that are under way.
-pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
-    let row = sqlx::query(
-        "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
-         (SELECT COALESCE(SUM(r.size_bytes), 0) FROM audio_renditions r WHERE r.sha256 = c.sha256)), 0) \
-         + (SELECT COALESCE(SUM(u.offset_bytes), 0) FROM audio_uploads u \
-         WHERE u.owner_id = $1 AND u.state = 'receiving') \
-         AS BIGINT) AS used FROM audio_files f JOIN audio_contents c ON c.sha256 = f.sha256 WHERE f.owner_id = $1",
-    )
-    .bind(owner_id)
-    .fetch_one(db)
-    .await?;
-    count(&row, "used")
-}
-
 /// Which files a list shows.
 #[derive(Debug, Default)]
 pub(super) struct Filter<'f> {
@@ -270,19 +254,6 @@ pub(super) async fn page(
         files.push(file);
     }
     Ok(files)
-}
-
-/// A LIKE pattern for names that contain `text`, whatever letters it has.
-fn contains_pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
-    for letter in text.to_lowercase().chars() {
-        if matches!(letter, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(letter);
-    }
-    pattern.push('%');
-    pattern
 }
 
 /// Deletes a file; `None` if there is none. Says whether nobody has its content any more.
@@ -371,14 +342,4 @@ pub(super) async fn set_tags(
     }
     transaction.commit().await?;
     Ok(true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::contains_pattern;
-
-    #[test]
-    fn a_pattern_means_its_letters() {
-        assert_eq!(contains_pattern("50%_\\É"), "%50\\%\\_\\\\é%");
-    }
 }

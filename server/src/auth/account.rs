@@ -1,23 +1,33 @@
 //! The caller's own account.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::login::{TokenAnswer, client_address};
+use super::login::TokenAnswer;
 use super::passwords::{self, PASSWORD_MAX_BYTES, PasswordStrength};
-use super::store;
+use super::store::users;
 use super::throttle::Attempt;
-use super::user::{AnyUser, UserView};
+use super::user::{AccountHolder, AnyUser, UserView};
+use crate::audit::{self, Action};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Peer};
+use crate::extract::Json;
 use crate::state::AppState;
 
+/// Who is asking.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Me {
+    /// The account.
+    #[serde(flatten)]
+    user: UserView,
+    /// Whether the caller counts as local: logging out changes nothing for them.
+    local: bool,
+}
+
 /// Says who is asking.
-#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = UserView), CommonErrors))]
-pub(super) async fn me(user: AnyUser) -> Json<UserView> {
-    Json((&user.row).into())
+#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = Me), CommonErrors))]
+pub(super) async fn me(user: AnyUser) -> Json<Me> {
+    Json(Me { user: (&user.row).into(), local: user.local })
 }
 
 /// A change of password.
@@ -37,32 +47,44 @@ pub(super) struct PasswordChange {
         CommonErrors))]
 pub(super) async fn change_password(
     State(state): State<AppState>,
-    Peer(peer): Peer,
-    headers: HeaderMap,
-    user: AnyUser,
+    AccountHolder(user): AccountHolder,
     Json(change): Json<PasswordChange>,
 ) -> ApiResult<Json<TokenAnswer>> {
-    let row = user.row;
-    passwords::require_strong(&change.new_password, &row.username)?;
+    let (who, row) = (user.who(), user.row);
+    require_strong(&change.new_password, &row.username).await?;
     if row.password_hash.is_some() {
         let current =
             change.current_password.filter(|text| text.len() <= PASSWORD_MAX_BYTES).unwrap_or_default();
-        let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
-        let attempt = Attempt::admit(&state.db, &row.username, address).await?;
+        let unchanged = current == change.new_password;
+        let attempt = Attempt::admit(&state.db, &row.username, user.address).await?;
         if !state.passwords.verify(current, row.password_hash.as_deref()).await? {
+            audit::record(&state.db, &who, Action::PasswordChangeFailed, &row.username, "").await;
             return Err(ApiError::Forbidden {
                 code: "wrong_password",
                 detail: "The current password is wrong.".to_owned(),
             });
         }
         attempt.succeeded(&state.db).await?;
+        if unchanged {
+            return Err(ApiError::bad_request(
+                "same_password",
+                "The new password is the one until now; choose another.",
+            ));
+        }
     }
     let hash = state.passwords.hash(change.new_password).await?;
-    let changed = store::set_password(&state.db, &row, &hash).await?.ok_or_else(|| ApiError::Conflict {
+    let changed = users::set_password(&state.db, &row, &hash).await?.ok_or_else(|| ApiError::Conflict {
         code: "account_changed",
         detail: "The account was changed at the same moment; try again.".to_owned(),
     })?;
+    audit::record(&state.db, &who, Action::PasswordChanged, &row.username, "").await;
     TokenAnswer::for_user(&state, &changed).map(Json)
+}
+
+/// [`passwords::require_strong`] away from the async threads.
+pub(super) async fn require_strong(password: &str, username: &str) -> ApiResult<()> {
+    let (password, username) = (password.to_owned(), username.to_owned());
+    tokio::task::spawn_blocking(move || passwords::require_strong(&password, &username)).await?
 }
 
 /// A password to judge.

@@ -1,7 +1,7 @@
 //! The first account.
 
 use super::passwords;
-use super::store::{self, Role};
+use super::store::{Role, users};
 use crate::config::Environment;
 use crate::state::AppState;
 
@@ -17,18 +17,23 @@ const ADMIN: &str = "admin";
 /// # Errors
 /// When the database or the system's randomness fails.
 pub async fn ensure_admin(state: &AppState, announce: impl FnOnce(&str, &str)) -> anyhow::Result<()> {
-    if store::first_admin(&state.db).await?.is_some() {
+    if users::first_admin(&state.db).await?.is_some() {
         return Ok(());
     }
     match state.config.environment {
         Environment::Standalone => {
-            store::insert(&state.db, ADMIN, Role::Admin, None, false).await?;
+            users::insert(&state.db, ADMIN, Role::Admin, None, false).await?;
         }
         Environment::Container => {
             let password = passwords::generate()?;
             announce(ADMIN, &password);
             let hash = state.passwords.hash(password).await?;
-            store::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?;
+            let made = users::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?;
+            if made.is_none() {
+                tracing::warn!(
+                    "another process made the account `{ADMIN}` first; its password is the one that counts"
+                );
+            }
         }
     }
     Ok(())
@@ -39,6 +44,6 @@ pub async fn ensure_admin(state: &AppState, announce: impl FnOnce(&str, &str)) -
 /// # Errors
 /// When the database fails, or before [`ensure_admin`].
 pub async fn admin_id(state: &AppState) -> anyhow::Result<String> {
-    let admin = store::first_admin(&state.db).await?;
+    let admin = users::first_admin(&state.db).await?;
     admin.map(|row| row.id).ok_or_else(|| anyhow::anyhow!("there is no administrator account"))
 }

@@ -1,18 +1,20 @@
 //! Getting, renewing and ending tokens.
 
-use std::net::IpAddr;
-
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::client_address::client_address;
 use super::passwords::PASSWORD_MAX_BYTES;
-use super::store::{self, UserRow};
+use super::queries::LogoutQuery;
+use super::store::{UserRow, ended, users};
 use super::throttle::Attempt;
-use super::user::{AnyUser, UserView, local_admin};
+use super::user::{AccountHolder, LoggedIn, UserView, Via, local_admin};
+use crate::audit::{self, Action, Who};
+use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Peer, RawBody, parse_json};
+use crate::extract::{Json, Peer, Query, RawBody, parse_json};
 use crate::state::AppState;
 
 /// A fresh token and whom it stands for.
@@ -54,6 +56,13 @@ pub(super) async fn local(
         detail: format!("Only a program on this machine may log in without a password: {why}."),
     })?;
     let admin = local_admin(&state).await?;
+    let who = Who {
+        user_id: Some(admin.id.clone()),
+        username: admin.username.clone(),
+        via: Via::Local,
+        address: Some(peer),
+    };
+    audit::record(&state.db, &who, Action::LogIn, &admin.username, "").await;
     TokenAnswer::for_user(&state, &admin).map(Json)
 }
 
@@ -115,83 +124,61 @@ pub(super) async fn login(
     let username = credentials.username.trim().to_lowercase();
     let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
     let attempt = Attempt::admit(&state.db, &username, address).await?;
-    let row = store::by_username(&state.db, &username).await?.filter(|row| !row.disabled);
+    let known = users::by_username(&state.db, &username).await?;
+    // A name that is not known may be a password in the wrong field: it is kept nowhere.
+    let target = known.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     // A password that could never have been set is replaced by one that never matches, at the same cost.
     let too_long = credentials.password.len() > PASSWORD_MAX_BYTES;
-    let stored = row.as_ref().and_then(|row| row.password_hash.as_deref()).filter(|_| !too_long);
+    let usable = known.as_ref().filter(|row| !row.disabled && !too_long);
+    let stored = usable.and_then(|row| row.password_hash.as_deref());
     let password = if too_long { String::new() } else { credentials.password };
     let matches = state.passwords.verify(password, stored).await?;
-    match row {
-        Some(row) if matches => {
-            attempt.succeeded(&state.db).await?;
-            TokenAnswer::for_user(&state, &row).map(Json)
-        }
-        _ => {
-            tracing::warn!(%address, "failed log-in");
-            Err(ApiError::Unauthorized {
-                code: "bad_credentials",
-                detail: "The name or the password is wrong.".to_owned(),
-            })
-        }
-    }
+    let mut who =
+        Who { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };
+    let Some(row) = known.filter(|_| matches) else {
+        tracing::warn!(%address, "failed log-in");
+        audit::record(&state.db, &who, Action::LogInFailed, &target, "").await;
+        return Err(ApiError::Unauthorized {
+            code: "bad_credentials",
+            detail: "The name or the password is wrong.".to_owned(),
+        });
+    };
+    attempt.succeeded(&state.db).await?;
+    users::touch_login(&state.db, &row.id).await?;
+    who = Who { user_id: Some(row.id.clone()), username: row.username.clone(), via: Via::Token, ..who };
+    audit::record(&state.db, &who, Action::LogIn, &row.username, "").await;
+    TokenAnswer::for_user(&state, &row).map(Json)
 }
 
 /// Renews the token.
 #[utoipa::path(post, path = "/auth/refresh", tag = "auth",
     responses((status = 200, body = TokenAnswer), CommonErrors))]
-pub(super) async fn refresh(State(state): State<AppState>, user: AnyUser) -> ApiResult<Json<TokenAnswer>> {
-    TokenAnswer::for_user(&state, &user.row).map(Json)
+pub(super) async fn refresh(
+    State(state): State<AppState>,
+    LoggedIn(user): LoggedIn,
+) -> ApiResult<Json<TokenAnswer>> {
+    let row = users::by_id(&state.db, &user.id).await?;
+    let row = row.ok_or_else(|| ApiError::not_found("account", &user.username))?;
+    TokenAnswer::for_user(&state, &row).map(Json)
 }
 
-/// Logs out everywhere: every token of the account ends.
-#[utoipa::path(post, path = "/auth/logout", tag = "auth",
-    responses((status = 204, description = "All tokens of the account have ended"), CommonErrors))]
-pub(super) async fn logout(State(state): State<AppState>, user: AnyUser) -> ApiResult<StatusCode> {
-    store::bump_token_version(&state.db, &user.row.id).await?;
+/// Logs out: every token of the account ends, or only the one that was sent. API keys stay good.
+#[utoipa::path(post, path = "/auth/logout", tag = "auth", params(LogoutQuery),
+    responses((status = 204, description = "The tokens have ended"), CommonErrors))]
+pub(super) async fn logout(
+    State(state): State<AppState>,
+    AccountHolder(user): AccountHolder,
+    Query(query): Query<LogoutQuery>,
+) -> ApiResult<StatusCode> {
+    let action = if query.everywhere {
+        users::bump_token_version(&state.db, &user.row.id).await?;
+        Action::LogOutEverywhere
+    } else {
+        if let Some(token) = &user.token {
+            ended::end(&state.db, &token.jti, token.exp, clock::now_unix_secs()).await?;
+        }
+        Action::LogOut
+    };
+    audit::record(&state.db, &user.who(), action, &user.row.username, "").await;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// The client's address for throttling: the peer's, or what the proxies named in the settings say it is.
-pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted_proxies.contains(&address.to_canonical());
-    if !is_trusted(&peer) {
-        return peer;
-    }
-    let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-    let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
-    let mut client = peer;
-    // From the nearest hop outwards; what lies beyond the first untrusted one is hearsay.
-    for hop in hops.iter().rev() {
-        let Ok(address) = hop.parse::<IpAddr>() else { break };
-        client = address.to_canonical();
-        if !is_trusted(&client) {
-            break;
-        }
-    }
-    client
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(peer: &str, forwarded: &[&str], trusted: &[&str], expected: &str) {
-        let mut headers = HeaderMap::new();
-        for value in forwarded {
-            headers.append("x-forwarded-for", value.parse().unwrap());
-        }
-        let trusted: Vec<IpAddr> = trusted.iter().map(|one| one.parse().unwrap()).collect();
-        let client = client_address(peer.parse().unwrap(), &headers, &trusted);
-        assert_eq!(client, expected.parse::<IpAddr>().unwrap());
-    }
-
-    #[test]
-    fn only_trusted_proxies_name_the_client() {
-        check("192.0.2.1", &["10.9.9.9"], &[], "192.0.2.1");
-        check("10.0.0.1", &["198.51.100.7"], &["10.0.0.1"], "198.51.100.7");
-        check("10.0.0.1", &["1.1.1.1, 198.51.100.7", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "198.51.100.7");
-        check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
-        check("10.0.0.1", &[], &["10.0.0.1"], "10.0.0.1");
-    }
 }

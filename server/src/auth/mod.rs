@@ -1,11 +1,18 @@
-//! Accounts, tokens, and the rule of local trust.
+//! Accounts, tokens, API keys, and the rule of local trust.
 
 mod account;
+mod api_keys;
+mod client_address;
 mod first_start;
 mod hs256;
 mod local;
 mod login;
+pub mod management;
+mod names;
 pub mod passwords;
+mod queries;
+mod register;
+mod secrets;
 mod store;
 mod throttle;
 mod tokens;
@@ -14,9 +21,10 @@ mod user;
 pub use first_start::{admin_id, ensure_admin};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
-pub use store::Role;
+pub use store::invites::InviteRow;
+pub use store::{Role, UserRow};
 pub use tokens::{Claims, Tokens};
-pub use user::{AnyUser, CurrentUser, UserView};
+pub use user::{Admin, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, UserView, Via};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -29,9 +37,12 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(login::login))
         .routes(routes!(login::refresh))
         .routes(routes!(login::logout))
+        .routes(routes!(register::register))
         .routes(routes!(account::me))
         .routes(routes!(account::change_password))
         .routes(routes!(account::password_strength))
+        .routes(routes!(api_keys::list, api_keys::create))
+        .routes(routes!(api_keys::delete))
 }
 
 #[cfg(test)]

@@ -1,4 +1,18 @@
 //! Who is asking: the extractors that every other slice uses.
+//!
+//! | extractor | who passes |
+//! |---|---|
+//! | [`AnyUser`] | everybody with valid credentials, even while the password must be changed |
+//! | `AccountHolder` | the same, but not an API key |
+//! | [`CurrentUser`] | everybody who may act |
+//! | [`LoggedIn`] | the same, but not an API key |
+//! | [`Admin`] | administrators |
+//! | [`LoggedInAdmin`] | administrators, but not by an API key |
+//!
+//! A key that leaks must not be able to outlive its deletion: so no key makes keys or tokens, changes
+//! passwords, or manages accounts.
+
+use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
 use axum::http::header;
@@ -6,7 +20,11 @@ use axum::http::request::Parts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::store::{self, Role, UserRow};
+use super::api_keys::{self, KEY_PREFIX};
+use super::client_address::client_address;
+use super::store::{Role, UserRow, ended, users};
+use super::tokens::Claims;
+use crate::audit::Who;
 use crate::error::ApiError;
 use crate::extract::Peer;
 use crate::state::AppState;
@@ -22,6 +40,8 @@ pub struct UserView {
     pub role: Role,
     /// Whether nothing else is allowed until the password is changed.
     pub must_change_password: bool,
+    /// Whether the account has a password; the desktop's administrator begins without one.
+    pub has_password: bool,
 }
 
 impl From<&UserRow> for UserView {
@@ -31,21 +51,67 @@ impl From<&UserRow> for UserView {
             username: row.username.clone(),
             role: row.role,
             must_change_password: row.must_change_password,
+            has_password: row.password_hash.is_some(),
         }
     }
 }
 
-/// Whoever is asking, even if the password must be changed first. Only the account's own routes take this.
+/// How a caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// By being on this machine.
+    Local,
+    /// By a token from a log-in.
+    Token,
+    /// By an API key.
+    ApiKey,
+    /// By having a shell on this machine.
+    CommandLine,
+    /// Not at all.
+    Nobody,
+}
+
+impl Via {
+    /// As the audit log writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Token => "token",
+            Self::ApiKey => "api_key",
+            Self::CommandLine => "command_line",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+/// Whoever is asking, even if the password must be changed first.
 #[derive(Debug, Clone)]
 pub struct AnyUser {
     /// The account. For local callers `must_change_password` is false.
     pub row: UserRow,
+    /// How they proved it.
+    pub via: Via,
+    /// Where they are.
+    pub address: IpAddr,
+    /// Whether they count as local, and so as the administrator even without a token.
+    pub local: bool,
+    /// The token that was sent, if one was.
+    pub(super) token: Option<Claims>,
+}
+
+impl AnyUser {
+    /// The same for the audit log.
+    #[must_use]
+    pub fn who(&self) -> Who {
+        who(&self.row.id, &self.row.username, self.via, self.address)
+    }
 }
 
 /// The user who is asking, with full rights of the role.
 ///
-/// Refusals: 401 without a token or with one that is not valid (any more); 403
-/// `password_change_required` while the password must be changed.
+/// Refusals: 401 without credentials or with ones that are not valid (any more); 403
+/// `must_change_password` while the password must be changed.
 #[derive(Debug, Clone)]
 pub struct CurrentUser {
     /// Id, a UUID: the owner of everything the user stores.
@@ -54,7 +120,40 @@ pub struct CurrentUser {
     pub username: String,
     /// What the user may do.
     pub role: Role,
+    /// How they proved it.
+    pub via: Via,
+    /// Where they are.
+    pub address: IpAddr,
 }
+
+impl CurrentUser {
+    /// The same for the audit log.
+    #[must_use]
+    pub fn who(&self) -> Who {
+        who(&self.id, &self.username, self.via, self.address)
+    }
+}
+
+fn who(id: &str, username: &str, via: Via, address: IpAddr) -> Who {
+    Who { user_id: Some(id.to_owned()), username: username.to_owned(), via, address: Some(address) }
+}
+
+/// Whoever is asking by a token or locally, even if the password must be changed first: 403
+/// `api_key_not_allowed` for an API key. Only the account's own routes take this.
+#[derive(Debug, Clone)]
+pub(super) struct AccountHolder(pub(super) AnyUser);
+
+/// The user who is asking by a token or locally: 403 `api_key_not_allowed` for an API key.
+#[derive(Debug, Clone)]
+pub struct LoggedIn(pub CurrentUser);
+
+/// An administrator: 403 `admin_only` for everybody else.
+#[derive(Debug, Clone)]
+pub struct Admin(pub CurrentUser);
+
+/// An administrator by a token or locally: 403 `admin_only` or `api_key_not_allowed` for everybody else.
+#[derive(Debug, Clone)]
+pub struct LoggedInAdmin(pub CurrentUser);
 
 impl FromRequestParts<AppState> for AnyUser {
     type Rejection = ApiError;
@@ -62,10 +161,17 @@ impl FromRequestParts<AppState> for AnyUser {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let Peer(peer) = Peer::from_request_parts(parts, state).await?;
         let local = state.local_rule.check(peer, parts);
-        let mut row = if parts.headers.contains_key(header::AUTHORIZATION) {
-            by_token(bearer(parts)?, state).await?
+        let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
+        let (mut row, via, token) = if parts.headers.contains_key(header::AUTHORIZATION) {
+            match bearer(parts)? {
+                key if key.starts_with(KEY_PREFIX) => (api_keys::owner(state, key).await?, Via::ApiKey, None),
+                token => {
+                    let (row, claims) = by_token(token, state).await?;
+                    (row, Via::Token, Some(claims))
+                }
+            }
         } else if local.is_ok() {
-            local_admin(state).await?
+            (local_admin(state).await?, Via::Local, None)
         } else {
             return Err(ApiError::Unauthorized {
                 code: "token_missing",
@@ -74,7 +180,7 @@ impl FromRequestParts<AppState> for AnyUser {
         };
         // A local caller is the administrator even without a token, so the flag would protect nothing.
         row.must_change_password &= local.is_err() || row.role != Role::Admin;
-        Ok(Self { row })
+        Ok(Self { row, via, address, local: local.is_ok(), token })
     }
 }
 
@@ -82,22 +188,80 @@ impl FromRequestParts<AppState> for CurrentUser {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
-        let AnyUser { row } = AnyUser::from_request_parts(parts, state).await?;
+        let AnyUser { row, via, address, .. } = AnyUser::from_request_parts(parts, state).await?;
         if row.must_change_password {
             return Err(ApiError::Forbidden {
-                code: "password_change_required",
+                code: "must_change_password",
                 detail:
                     "Change the password first (POST /auth/password); until then nothing else is allowed."
                         .to_owned(),
             });
         }
-        Ok(Self { id: row.id, username: row.username, role: row.role })
+        Ok(Self { id: row.id, username: row.username, role: row.role, via, address })
     }
+}
+
+impl FromRequestParts<AppState> for AccountHolder {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let user = AnyUser::from_request_parts(parts, state).await?;
+        refuse_key(user.via)?;
+        Ok(Self(user))
+    }
+}
+
+impl FromRequestParts<AppState> for LoggedIn {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let user = CurrentUser::from_request_parts(parts, state).await?;
+        refuse_key(user.via)?;
+        Ok(Self(user))
+    }
+}
+
+impl FromRequestParts<AppState> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let user = CurrentUser::from_request_parts(parts, state).await?;
+        if user.role != Role::Admin {
+            return Err(ApiError::Forbidden {
+                code: "admin_only",
+                detail: format!(
+                    "`{}` is no administrator, and this is for administrators only.",
+                    user.username
+                ),
+            });
+        }
+        Ok(Self(user))
+    }
+}
+
+impl FromRequestParts<AppState> for LoggedInAdmin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let Admin(user) = Admin::from_request_parts(parts, state).await?;
+        refuse_key(user.via)?;
+        Ok(Self(user))
+    }
+}
+
+fn refuse_key(via: Via) -> Result<(), ApiError> {
+    if via != Via::ApiKey {
+        return Ok(());
+    }
+    Err(ApiError::Forbidden {
+        code: "api_key_not_allowed",
+        detail: "An API key may not manage accounts, passwords or keys; log in with the password.".to_owned(),
+    })
 }
 
 /// The administrator that local callers are.
 pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
-    let mut admin = store::first_admin(&state.db)
+    let mut admin = users::first_admin(&state.db)
         .await?
         .ok_or_else(|| ApiError::internal(anyhow::anyhow!("there is no administrator account")))?;
     admin.must_change_password = false;
@@ -118,15 +282,15 @@ fn bearer(parts: &Parts) -> Result<&str, ApiError> {
     Ok(token.trim())
 }
 
-async fn by_token(token: &str, state: &AppState) -> Result<UserRow, ApiError> {
+async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {
     let claims = state.tokens.check(token)?;
     let ended = || ApiError::Unauthorized {
         code: "token_ended",
         detail: "The token was ended by a log-out or a change of the account; log in again.".to_owned(),
     };
-    let row = store::by_id(&state.db, &claims.sub).await?.ok_or_else(ended)?;
-    if row.disabled || row.token_version != claims.ver {
+    let row = users::by_id(&state.db, &claims.sub).await?.ok_or_else(ended)?;
+    if row.disabled || row.token_version != claims.ver || ended::has_ended(&state.db, &claims.jti).await? {
         return Err(ended());
     }
-    Ok(row)
+    Ok((row, claims))
 }

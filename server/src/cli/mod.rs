@@ -1,7 +1,8 @@
-//! The command line: `songfoundry serve | render | config`.
+//! The command line: `songfoundry serve | render | admin | config`.
 //!
 //! A command is a file with its `Args` and a `run`; it is listed in `Command`.
 
+mod admin;
 mod config;
 mod render;
 mod serve;
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "Examples:
   SF_PORT=0 songfoundry serve            The same on a free port
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav
                                          Render a song without a service
+  songfoundry admin create-user ada      Make an account and print its first password
   songfoundry config                     All settings: value, default, unit, range, meaning
 
 Each command explains itself: songfoundry help <command>";
@@ -39,6 +41,8 @@ enum Command {
     Serve(serve::Args),
     /// Render a MIDI file or a project to a WAV file.
     Render(render::Args),
+    /// Look after accounts.
+    Admin(admin::Args),
     /// Decode one audio file for the service, with limits of its own.
     #[command(hide = true)]
     Decode,
@@ -54,6 +58,7 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
         Command::Render(args) => render::run(&args),
+        Command::Admin(args) => admin::run(&args, &settings),
         Command::Decode => crate::audio::decode::child::run(),
         Command::Config(args) => config::run(&args, &settings),
     };

@@ -2,12 +2,14 @@
 //!
 //! A wrong value stops the start with an error that names the key, the value and what is accepted.
 
+mod accounts;
 mod settings_table;
 mod source;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
+pub use accounts::{AccountsConfig, Registration};
 pub use settings_table::{Range, SETTINGS, Setting};
 use source::invalid;
 pub use source::{Origin, Source};
@@ -126,17 +128,6 @@ pub struct StorageConfig {
     pub database_url: String,
 }
 
-/// How people prove who they are.
-#[derive(Debug, Clone)]
-pub struct AccountsConfig {
-    /// Whether local callers count as the administrator.
-    pub trust_local: bool,
-    /// Signing key of tokens; `None`: the one kept in the storage folder.
-    pub jwt_secret: Option<Secret>,
-    /// Lifetime of a token in seconds.
-    pub token_lifetime_secs: u64,
-}
-
 /// How sound is made.
 #[derive(Debug, Clone)]
 pub struct SoundConfig {
@@ -234,7 +225,7 @@ impl Config {
         Ok(Self {
             environment,
             network: network(source)?,
-            accounts: accounts(source, environment)?,
+            accounts: accounts::load(source, environment)?,
             sound: sound(source, environment, &storage.dir)?,
             limits: LimitsConfig {
                 upload_max_bytes: source.whole("SF_UPLOAD_MAX_BYTES")?,
@@ -305,28 +296,6 @@ fn storage(source: &Source) -> Result<StorageConfig, ConfigError> {
         None => format!("sqlite:{}", dir.join("songfoundry.db").display()),
     };
     Ok(StorageConfig { dir, database_url })
-}
-
-fn accounts(source: &Source, environment: Environment) -> Result<AccountsConfig, ConfigError> {
-    let jwt_secret = source.text("SF_JWT_SECRET").0.map(|text| Secret(text.to_owned()));
-    match &jwt_secret {
-        None if environment == Environment::Container => {
-            return Err(ConfigError::Missing {
-                key: "SF_JWT_SECRET",
-                reason: "in a container the key that signs log-in tokens comes from the environment, so that \
-                         every node has the same; 32 random characters or more",
-            });
-        }
-        Some(secret) if secret.reveal().len() < 32 => {
-            return Err(invalid("SF_JWT_SECRET", "", "32 characters or more".to_owned()));
-        }
-        _ => {}
-    }
-    Ok(AccountsConfig {
-        trust_local: source.switch("SF_TRUST_LOCAL")?,
-        jwt_secret,
-        token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
-    })
 }
 
 fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Result<SoundConfig, ConfigError> {

@@ -121,6 +121,29 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_REGISTRATION",
+        default: "closed",
+        range: Range::Choice(&["open", "invite", "closed"]),
+        about: "Who may make an account: anybody, whoever an administrator invites, or nobody.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_API_KEYS_MAX",
+        default: "20",
+        unit: "keys",
+        range: Range::Whole(0, 1000),
+        about: "Most API keys that one account may have; 0 allows none.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AUDIT_RETENTION_DAYS",
+        default: "365",
+        unit: "days",
+        range: Range::Whole(1, 36_500),
+        about: "How long the log of log-ins, account changes and deletions is kept.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_RENDER_ENGINE",
         default: "bridge",
         range: Range::Choice(&["bridge"]),
@@ -232,7 +255,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "21474836480",
         unit: "bytes",
         range: Range::Whole(0, 1 << 50),
-        about: "What one user may store in audio, decoded copies included.",
+        about: "What one user may store in audio, decoded copies included, unless an administrator says otherwise.",
         ..BLANK
     },
     Setting {

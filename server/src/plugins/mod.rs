@@ -5,7 +5,7 @@ mod effects;
 mod legacy;
 mod render;
 mod render_request;
-mod renders;
+pub(crate) mod renders;
 mod soundfont_render;
 pub mod soundfonts;
 

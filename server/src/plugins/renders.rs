@@ -1,5 +1,6 @@
 //! `GET /plugins/renders/{render_id}/file`, and how finished renders are kept.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use crate::file_answer::FileAnswer;
 use crate::state::AppState;
 
 /// Folder of the store that renders are in.
-const FOLDER: &str = "renders";
+pub(crate) const FOLDER: &str = "renders";
 
 /// Finished renders of a user that are kept; older ones make room.
 const RENDERS_KEPT: usize = 50;
@@ -88,6 +89,17 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
         }
     }
     Ok(())
+}
+
+/// Bytes of the kept renders of every user, by their ids. Blocks.
+pub(crate) fn usage_of_all(blobs: &Blobs) -> ApiResult<HashMap<String, u64>> {
+    let mut usage = HashMap::new();
+    for (id, size_bytes) in blobs.sizes(FOLDER)? {
+        if let Some((owner_id, _)) = id.split_once('_') {
+            *usage.entry(owner_id.to_owned()).or_default() += size_bytes;
+        }
+    }
+    Ok(usage)
 }
 
 /// Sends the file of a finished render.

@@ -6,6 +6,8 @@ mod store;
 mod temp;
 mod verbs;
 
+use std::collections::HashMap;
+
 use document::Document;
 pub use document::ProjectDocument;
 use serde::Serialize;
@@ -16,6 +18,7 @@ use utoipa_axum::routes;
 
 use crate::auth;
 use crate::config::Config;
+use crate::db::Db;
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
@@ -80,6 +83,23 @@ pub struct RevisionSummary {
     pub updated_at: String,
     /// Size of the stored JSON in bytes.
     pub size_bytes: i64,
+}
+
+/// What a user stores in projects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProjectUsage {
+    /// Projects.
+    pub projects: u64,
+    /// Their kept revisions and the autosave, in bytes.
+    pub bytes: u64,
+}
+
+/// What every user stores in projects, by their ids.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiError> {
+    Ok(store::usage(db).await?.into_iter().collect())
 }
 
 /// The current document of a user's project, in this version's form; for slices that render or export it.

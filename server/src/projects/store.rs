@@ -7,7 +7,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use super::document::Document;
-use super::{ProjectSummary, REVISIONS_KEPT, RevisionSummary, Saved};
+use super::{ProjectSummary, ProjectUsage, REVISIONS_KEPT, RevisionSummary, Saved};
 use crate::clock;
 use crate::db::Db;
 use crate::paging::Position;
@@ -261,14 +261,32 @@ pub(super) async fn revisions(
         .collect()
 }
 
-/// Deletes a project with its revisions; false if there is none.
-pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query("DELETE FROM projects WHERE owner_id = $1 AND project_id = $2")
+/// Deletes a project with its revisions and says its name; `None` if there is none.
+pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("DELETE FROM projects WHERE owner_id = $1 AND project_id = $2 RETURNING name")
         .bind(owner_id)
         .bind(id)
-        .execute(db)
-        .await?;
-    Ok(done.rows_affected() > 0)
+        .fetch_optional(db)
+        .await
+}
+
+/// Projects of all users with the bytes of their kept revisions and autosaves, by their owners' ids.
+pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \
+         FROM (SELECT owner_id, 1 AS projects, 0 AS bytes FROM projects \
+         UNION ALL SELECT owner_id, 0, size_bytes FROM project_revisions \
+         UNION ALL SELECT owner_id, 0, octet_length(body) FROM temp_autosaves) u GROUP BY u.owner_id",
+    )
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let count = |column: &str| row.try_get::<i64, _>(column).map(|n| u64::try_from(n).unwrap_or(0));
+            let usage = ProjectUsage { projects: count("projects")?, bytes: count("bytes")? };
+            Ok((row.try_get("owner_id")?, usage))
+        })
+        .collect()
 }
 
 /// Stores `document` once in the life of this database, and never again.

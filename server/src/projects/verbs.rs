@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::document::{Document, ProjectDocument, json_answer, off_thread, stored, upgraded};
 use super::store::{self, SaveOutcome};
 use super::{ProjectSummary, Saved};
+use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
@@ -161,11 +162,10 @@ pub(super) async fn delete(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
-    if store::delete(&state.db, &user.id, &id).await? {
-        Ok(StatusCode::NO_CONTENT)
-    } else {
-        Err(ApiError::not_found("project", &id))
-    }
+    let name = store::delete(&state.db, &user.id, &id).await?;
+    let name = name.ok_or_else(|| ApiError::not_found("project", &id))?;
+    audit::record(&state.db, &user.who(), Action::ProjectDeleted, &name, &id).await;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Reads the stored JSON as it is, even if it no longer loads.

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::config::{Environment, InstrumentSound, LimitsConfig};
+use crate::config::{Environment, InstrumentSound, LimitsConfig, Registration};
 use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
 use crate::projects::REVISIONS_KEPT;
@@ -40,6 +40,8 @@ pub struct Capabilities {
     pub export: ExportCapabilities,
     /// Limits.
     pub limits: Limits,
+    /// Who may make an account.
+    pub registration: Registration,
     /// Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it there is no sound.
     pub secure: bool,
 }
@@ -72,7 +74,7 @@ pub struct Limits {
     pub audio_max_secs: u64,
     /// Most channels of an audio file.
     pub audio_max_channels: u64,
-    /// What one user may store in audio, decoded copies included, in bytes.
+    /// What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
     pub audio_quota_bytes: u64,
     /// Revisions of a project that are kept.
     pub revisions_kept: u32,
@@ -129,6 +131,7 @@ pub(super) async fn read(
             sample_rates_hz: &[44_100, 48_000, 96_000],
         },
         limits: (&config.limits).into(),
+        registration: config.accounts.registration,
         secure: by_https || host_is_loopback(&headers),
     }))
 }

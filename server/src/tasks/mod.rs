@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -26,6 +26,7 @@ use crate::clock;
 use crate::db::Db;
 use crate::error::ApiError;
 use crate::jobs::Jobs;
+use crate::paging::Position;
 use crate::state::AppState;
 
 /// Tasks that may wait or run at one time; more are refused with 503.
@@ -44,7 +45,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
 }
 
 /// Where a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// Waits for a thread.
@@ -232,6 +233,36 @@ impl Tasks {
             return Ok(task);
         }
         store::by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
+    }
+
+    /// Tasks of all users with their owners' ids, the newest first; for administrators.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn page_of_all(
+        &self,
+        state: Option<TaskState>,
+        after: Option<&Position>,
+        count: u32,
+    ) -> Result<Vec<(String, Task)>, ApiError> {
+        let state = state.map(TaskState::as_str).unwrap_or_default();
+        let mut tasks = store::page_of_all(&self.0.db, state, after, count).await?;
+        for (owner_id, task) in &mut tasks {
+            if let Some(live) = self.follow(owner_id, &task.id) {
+                *task = live.borrow().clone();
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Cancels a task, whoever started it; for administrators. Answers its owner's id and the task as it is now.
+    ///
+    /// # Errors
+    /// 404 without such a task.
+    pub async fn cancel_of_anybody(&self, id: &str) -> Result<(String, Task), ApiError> {
+        let owner = store::owner(&self.0.db, id).await?.ok_or_else(|| ApiError::not_found("task", id))?;
+        let task = self.cancel(&owner, id).await?;
+        Ok((owner, task))
     }
 
     async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {

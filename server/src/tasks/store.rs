@@ -106,6 +106,32 @@ pub(super) async fn page(
     rows.iter().map(from_row).collect()
 }
 
+/// Tasks of all users with their owners' ids, the newest first; `state` empty: in any state.
+pub(super) async fn page_of_all(
+    db: &Db,
+    state: &str,
+    after: Option<&Position>,
+    count: u32,
+) -> Result<Vec<(String, Task)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT * FROM tasks WHERE ($1 = '' OR state = $1) \
+         AND ($2 = '' OR created_at < $2 OR (created_at = $2 AND id > $3)) \
+         ORDER BY created_at DESC, id LIMIT $4",
+    )
+    .bind(state)
+    .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(|row| Ok((row.try_get("owner_id")?, from_row(row)?))).collect()
+}
+
+/// Id of the user whose task this is.
+pub(super) async fn owner(db: &Db, id: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT owner_id FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await
+}
+
 /// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON text.
 pub(super) async fn fail_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
     let done = sqlx::query(

@@ -1,5 +1,6 @@
 //! The program as a process: started, asked, killed, started again.
 
+mod admin;
 mod audio;
 mod durability;
 mod render;

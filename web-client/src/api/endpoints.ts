@@ -7,7 +7,6 @@ import type {
   Capabilities,
   EffectList,
   MidiImport,
-  PasswordStrength,
   ProjectEntry,
   ProjectPage,
   SavedAnswer,
@@ -17,24 +16,9 @@ import type {
   TempProject,
   TempRevision,
   TempWritten,
-  TokenAnswer,
-  User,
 } from './types';
 
 export const capabilities = (api: Api) => api.json<Capabilities>('GET', '/system/capabilities');
-
-export const loginLocal = (api: Api) => api.json<TokenAnswer>('POST', '/auth/local');
-export const login = (api: Api, username: string, password: string) =>
-  api.json<TokenAnswer>('POST', '/auth/login', { json: { username, password } });
-export const me = (api: Api) => api.json<User>('GET', '/auth/me');
-export const refresh = (api: Api) => api.json<TokenAnswer>('POST', '/auth/refresh');
-export const logout = (api: Api) => api.send('POST', '/auth/logout');
-export const changePassword = (api: Api, currentPassword: string, newPassword: string) =>
-  api.json<TokenAnswer>('POST', '/auth/password', {
-    json: { current_password: currentPassword, new_password: newPassword },
-  });
-export const passwordStrength = (api: Api, password: string, signal: AbortSignal) =>
-  api.json<PasswordStrength>('POST', '/auth/password-strength', { json: { password }, signal });
 
 /** Every saved project, all pages of the list. */
 export async function listProjects(api: Api): Promise<ProjectEntry[]> {

@@ -3,7 +3,17 @@ import type { EffectKind } from '../project/effect-kinds';
 import type { SampleRateHz } from '../project/model';
 
 export type Role = 'admin' | 'user';
-export type User = { id: string; username: string; role: Role; must_change_password: boolean };
+export type User = {
+  id: string;
+  username: string;
+  role: Role;
+  must_change_password: boolean;
+  /** The desktop's administrator begins without one. */
+  has_password: boolean;
+};
+/** Who is asking; `local` callers are the administrator without logging in. */
+export type Me = User & { local: boolean };
+export type Registration = 'open' | 'invite' | 'closed';
 export type TokenAnswer = { access_token: string; token_type: 'bearer'; expires_in: number; user: User };
 export type PasswordStrength = {
   /** 0 (guessed at once) to 4. */
@@ -33,6 +43,7 @@ export type Capabilities = {
     autosave_secs: number;
     revision_poll_secs: number;
   };
+  registration: Registration;
   secure: boolean;
 };
 

@@ -106,6 +106,14 @@ export function formatAgo(thenMs: number, nowMs: number): string {
   return new Date(thenMs).toLocaleDateString();
 }
 
+/** `2026-11-21 22:31`, in the reader's time zone: sorts and compares by eye. */
+export function formatWhen(rfc3339: string): string {
+  const time = new Date(rfc3339);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
 /** The first four and last two digits of a hash: enough to compare by eye. */
 export function shortHash(hash: string): string {
   return hash.length <= 8 ? hash : `${hash.slice(0, 4)}\u2026${hash.slice(-2)}`;

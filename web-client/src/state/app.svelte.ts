@@ -28,7 +28,7 @@ const DEMO_ID = 'demo';
 /** What the editor shows. */
 export type EditorTab = 'roll' | 'keys' | 'effects' | 'automation';
 
-export type DialogName = 'export' | 'shortcuts' | 'about';
+export type DialogName = 'export' | 'shortcuts' | 'about' | 'password' | 'api-keys' | 'administration';
 
 export class App {
   readonly session = new Session();
@@ -111,11 +111,11 @@ export class App {
     }
   }
 
-  /** Logs out, with unsaved work kept as an autosave. */
-  async logout(): Promise<void> {
+  /** Logs out here or everywhere, with unsaved work kept as an autosave. */
+  async logout(everywhere: boolean): Promise<void> {
     await this.saving.autosave();
     try {
-      await this.session.logout();
+      await this.session.logout(everywhere);
     } catch (error) {
       this.notices.failed('Logging out failed', error);
     }

@@ -1,6 +1,7 @@
 /** Who is logged in, and what the service can do. */
 import { Api, ApiError } from '../api/client';
-import { capabilities, login, loginLocal, me, refresh, changePassword, logout } from '../api/endpoints';
+import { changePassword, login, loginLocal, logout, me, refresh, register } from '../api/accounts';
+import { capabilities } from '../api/endpoints';
 import type { Capabilities, TokenAnswer, User } from '../api/types';
 import { isStringOrNull, readStored, writeStored } from './stored';
 
@@ -13,6 +14,10 @@ export class Session {
   readonly api = new Api();
   phase = $state<SessionPhase>('starting');
   user = $state.raw<User | null>(null);
+  /** Whether we are the administrator by being on the service's machine: logging out changes nothing then. */
+  local = $state(false);
+  /** Code of the invitation in the page's address, if one stands there. */
+  readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
   /** Why the service cannot be reached, in the phase `unreachable`. */
   problem = $state('');
@@ -35,7 +40,9 @@ export class Session {
     this.api.token = readStored<string | null>('token', null, isStringOrNull);
     if (this.api.token !== null) {
       try {
-        this.#enter(await me(this.api));
+        const { local, ...user } = await me(this.api);
+        this.local = local;
+        this.#enter(user);
         return;
       } catch {
         this.#forget();
@@ -43,6 +50,7 @@ export class Session {
     }
     try {
       this.#accept(await loginLocal(this.api));
+      this.local = true;
     } catch (error) {
       if (error instanceof ApiError && error.status === 0) {
         this.problem = error.message;
@@ -57,13 +65,20 @@ export class Session {
     this.#accept(await login(this.api, username, password));
   }
 
-  async changePassword(current: string, next: string): Promise<void> {
+  /** Makes an account and logs in to it; the invitation's code goes from the page's address. */
+  async register(username: string, password: string): Promise<void> {
+    this.#accept(await register(this.api, username, password, this.invite));
+    window.history.replaceState(null, '', window.location.pathname);
+  }
+
+  /** Sets a new password; every other token of this account ends. `current` is null where there is none yet. */
+  async changePassword(current: string | null, next: string): Promise<void> {
     this.#accept(await changePassword(this.api, current, next));
   }
 
-  /** Ends every token of this account, and begins the page anew. */
-  async logout(): Promise<void> {
-    await logout(this.api);
+  /** Ends this page's token, or every token of this account, and begins the page anew. */
+  async logout(everywhere: boolean): Promise<void> {
+    await logout(this.api, everywhere);
     this.#forget();
     window.location.reload();
   }

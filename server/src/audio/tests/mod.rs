@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::FOLDER;
 use crate::test_app::{Answer, Call, TestApp};
 
-pub(super) const UPLOAD: &str = "/api/v1/audio/upload";
+pub(crate) const UPLOAD: &str = "/api/v1/audio/upload";
 pub(super) const LIST: &str = "/api/v1/audio";
 
 const BOUNDARY: &str = "-----------------------------9051914041544843365972754266";
@@ -39,7 +39,7 @@ pub(super) fn form(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// `call` with a form of these files.
-pub(super) fn with_form<'a>(call: Call<'a>, files: &[(&str, &[u8])]) -> Call<'a> {
+pub(crate) fn with_form<'a>(call: Call<'a>, files: &[(&str, &[u8])]) -> Call<'a> {
     call.raw(&format!("multipart/form-data; boundary={BOUNDARY}"), form(files))
 }
 

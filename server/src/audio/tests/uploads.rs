@@ -165,6 +165,22 @@ async fn the_quota_counts_what_is_on_the_disk() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_quota_of_ones_own_counts_in_place_of_everybodys() {
+    let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "1000000000")]).await;
+    let me = get(&app, "/api/v1/auth/me").await.expect(200);
+    let path = format!("/api/v1/admin/users/{}", me["id"].as_str().unwrap());
+    let quota = |bytes: serde_json::Value| {
+        app.local(Method::PATCH, &path).json(&serde_json::json!({ "audio_quota_bytes": bytes })).send()
+    };
+    let sound = sine_wav(440.0, 48_000, 0.5);
+    quota(100_000.into()).await.expect(200);
+    let detail = upload(&app, &[("a.wav", &sound)]).await.problem(507, "quota_exceeded");
+    assert!(detail.contains("100000 bytes"), "{detail}");
+    quota(serde_json::Value::Null).await.expect(200);
+    uploaded(&app, "a.wav", &sound).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_refuses_and_keeps_nothing() {
     let app = TestApp::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
     upload(&app, &[("a.wav", &sine_wav(440.0, 48_000, 0.1))]).await.problem(507, "storage_full");

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::{SoundFontSource, id_of_name};
+use crate::audit::{self, Action};
 use crate::auth::{CurrentUser, Role};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
@@ -39,6 +40,7 @@ pub(crate) async fn delete(
     }
     let path = soundfont.path.clone();
     tokio::task::spawn_blocking(move || std::fs::remove_file(path)).await??;
+    audit::record(&state.db, &user.who(), Action::SoundfontDeleted, &id, "").await;
     state.sound.catalogue.rescan().await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,0 +1,184 @@
+//! Invitations to register.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::audit::{self, Action};
+use crate::auth::management::{self, MadeInvite};
+use crate::auth::{Admin, InviteRow, LoggedInAdmin, Role};
+use crate::clock;
+use crate::config::Registration;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// How long an invitation is good: default, shortest and longest, in seconds.
+const LIFETIME_DEFAULT_SECS: u32 = 7 * 86_400;
+const LIFETIME_MIN_SECS: u32 = 60;
+const LIFETIME_MAX_SECS: u32 = 90 * 86_400;
+
+/// Longest note, in characters.
+const NOTE_MAX_CHARS: usize = 200;
+
+/// Where an invitation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum InviteState {
+    /// It can be used.
+    Open,
+    /// Somebody has used it.
+    Used,
+    /// Its time is over.
+    Expired,
+}
+
+/// An invitation, without its code.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Invite {
+    /// Id, a UUID.
+    id: String,
+    /// Where it stands.
+    state: InviteState,
+    /// What the account that it makes may do.
+    role: Role,
+    /// What it is for; may be empty.
+    note: String,
+    /// Name of the administrator who made it.
+    created_by: String,
+    /// When it was made, RFC 3339.
+    created_at: String,
+    /// Until when it is good, RFC 3339.
+    expires_at: String,
+    /// When it was used, RFC 3339; null if it was not.
+    used_at: Option<String>,
+    /// Name of the account that was made with it.
+    used_by: Option<String>,
+}
+
+impl From<InviteRow> for Invite {
+    fn from(row: InviteRow) -> Self {
+        let state = match &row.used_at {
+            Some(_) => InviteState::Used,
+            None if row.expires_at <= clock::now_text() => InviteState::Expired,
+            None => InviteState::Open,
+        };
+        let InviteRow { id, role, note, created_by, created_at, expires_at, used_at, used_by } = row;
+        Self { id, state, role, note, created_by, created_at, expires_at, used_at, used_by }
+    }
+}
+
+/// Lists invitations, the newest first.
+#[utoipa::path(get, path = "/admin/invites", tag = "admin", params(PageQuery),
+    responses((status = 200, body = Page<Invite>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<Invite>>> {
+    let limit = page.limit()?;
+    let rows = management::invites(&state.db, page.position()?.as_ref(), limit + 1).await?;
+    let found = rows.into_iter().map(Invite::from).collect();
+    let position = |one: &Invite| Position { time: one.created_at.clone(), id: one.id.clone() };
+    Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// An invitation to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewInvite {
+    /// What the account may do; `user` by default.
+    #[serde(default = "ordinary")]
+    role: Role,
+    /// What it is for: at most 200 characters, for administrators only.
+    #[serde(default)]
+    note: String,
+    /// How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+    #[serde(default = "week")]
+    expires_in_secs: u32,
+}
+
+fn ordinary() -> Role {
+    Role::User
+}
+
+fn week() -> u32 {
+    LIFETIME_DEFAULT_SECS
+}
+
+/// An invitation that was just made.
+#[derive(Serialize, ToSchema)]
+pub(super) struct NewInviteAnswer {
+    /// The code to hand to whoever is invited. It is never shown again.
+    code: String,
+    /// The page's path with the code, where whoever is invited registers. The code stands behind `#`, which no browser
+    /// sends, so that no log has it.
+    register_path: String,
+    /// What is kept of it.
+    #[serde(flatten)]
+    invite: Invite,
+}
+
+/// Makes an invitation for one account.
+#[utoipa::path(post, path = "/admin/invites", tag = "admin", request_body = NewInvite,
+    responses((status = 201, body = NewInviteAnswer),
+        (status = 409, description = "`registration_closed`: nobody could use it", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn create(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+    Json(new): Json<NewInvite>,
+) -> ApiResult<(StatusCode, Json<NewInviteAnswer>)> {
+    if state.config.accounts.registration == Registration::Closed {
+        return Err(ApiError::Conflict {
+            code: "registration_closed",
+            detail:
+                "Nobody can register here, invited or not; set SF_REGISTRATION to `invite` or `open` first."
+                    .to_owned(),
+        });
+    }
+    check(&new)?;
+    let note = new.note.trim();
+    let MadeInvite { code, row } =
+        management::create_invite(&state.db, &admin.username, new.role, note, new.expires_in_secs).await?;
+    let day = row.expires_at.split('T').next().unwrap_or_default();
+    let detail = format!("role {}, until {day}", row.role.as_str());
+    audit::record(&state.db, &admin.who(), Action::InviteCreated, note, &detail).await;
+    let register_path = format!("/#invite={code}");
+    Ok((StatusCode::CREATED, Json(NewInviteAnswer { code, register_path, invite: row.into() })))
+}
+
+fn check(new: &NewInvite) -> ApiResult<()> {
+    if !(LIFETIME_MIN_SECS..=LIFETIME_MAX_SECS).contains(&new.expires_in_secs) {
+        return Err(ApiError::bad_request(
+            "bad_lifetime",
+            format!(
+                "`expires_in_secs` is {}; expected {LIFETIME_MIN_SECS} to {LIFETIME_MAX_SECS}.",
+                new.expires_in_secs
+            ),
+        ));
+    }
+    if new.note.chars().count() > NOTE_MAX_CHARS || new.note.chars().any(char::is_control) {
+        return Err(ApiError::bad_request(
+            "bad_note",
+            format!("A note has at most {NOTE_MAX_CHARS} printable characters."),
+        ));
+    }
+    Ok(())
+}
+
+/// Withdraws an invitation. An account that was made with it stays.
+#[utoipa::path(delete, path = "/admin/invites/{id}", tag = "admin",
+    params(("id", description = "Id of the invitation")),
+    responses((status = 204, description = "It is gone"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    management::delete_invite(&state.db, &id).await?;
+    audit::record(&state.db, &admin.who(), Action::InviteDeleted, &id, "").await;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,35 @@
+//! What administrators see and do: accounts, invitations, storage, tasks, scans, the audit log.
+//!
+//! This slice has no tables: it asks the slices that do. Everything here is for administrators, the desktop's
+//! local caller included. What changes accounts is not for API keys.
+
+mod audit_log;
+mod invites;
+mod queries;
+mod scans;
+mod storage;
+mod tasks;
+mod users;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::AppState;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::read, users::change))
+        .routes(routes!(users::reset_password))
+        .routes(routes!(invites::list, invites::create))
+        .routes(routes!(invites::delete))
+        .routes(routes!(storage::read))
+        .routes(routes!(tasks::list))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(scans::read, scans::start))
+        .routes(routes!(audit_log::list))
+}
+
+#[cfg(test)]
+mod tests;

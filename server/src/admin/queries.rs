@@ -1,0 +1,35 @@
+//! Query parameters of this slice.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::audit::Action;
+use crate::tasks::TaskState;
+
+/// Which accounts a list shows.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct UserQuery {
+    /// Part of the name, in any case.
+    pub(super) search: Option<String>,
+}
+
+/// Which tasks a list shows.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct TaskQuery {
+    /// Only tasks that stand so.
+    #[param(inline)]
+    pub(super) state: Option<TaskState>,
+}
+
+/// Which entries a list shows.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct AuditQuery {
+    /// Only this action.
+    #[param(inline)]
+    pub(super) action: Option<Action>,
+    /// Only what this account did or what was done to it, by its name.
+    pub(super) user: Option<String>,
+}

@@ -1,0 +1,90 @@
+//! Scans for SoundFonts.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::audit::{self, Action};
+use crate::auth::Admin;
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::Json;
+use crate::plugins::soundfonts::Snapshot;
+use crate::state::AppState;
+
+/// What the scans found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Scans {
+    /// The scan for SoundFonts.
+    soundfonts: SoundFontScan,
+}
+
+/// What the last scan for SoundFonts found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SoundFontScan {
+    /// When it ended, RFC 3339.
+    scanned_at: String,
+    /// Folders that are searched (`SF_SOUNDFONT_DIRS`).
+    folders: Vec<String>,
+    /// Banks that were found.
+    found: usize,
+    /// Banks that can be played.
+    usable: usize,
+    /// The bank that stands in for a missing one; null where there is none.
+    default_soundfont_id: Option<String>,
+    /// Banks that cannot be played, or not wholly.
+    problems: Vec<ScanProblem>,
+}
+
+/// A bank with a fault.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ScanProblem {
+    /// Id of the bank.
+    soundfont_id: String,
+    /// Its file.
+    path: String,
+    /// Whether it can be played nevertheless, without what is skipped.
+    usable: bool,
+    /// What is wrong with it.
+    problem: String,
+}
+
+fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
+    let problems = snapshot.soundfonts.iter().filter_map(|one| {
+        let summary = &one.summary;
+        let skipped = (summary.skipped.count > 0).then(|| {
+            format!("{} parts are skipped: {}", summary.skipped.count, summary.skipped.reasons.join("; "))
+        });
+        Some(ScanProblem {
+            soundfont_id: summary.soundfont_id.clone(),
+            path: one.path.display().to_string(),
+            usable: summary.usable,
+            problem: summary.problem.clone().or(skipped)?,
+        })
+    });
+    let folders = state.config.sound.soundfont_dirs.iter().map(|dir| dir.display().to_string());
+    Json(Scans {
+        soundfonts: SoundFontScan {
+            scanned_at: snapshot.scanned_at.clone(),
+            folders: folders.collect(),
+            found: snapshot.soundfonts.len(),
+            usable: snapshot.soundfonts.iter().filter(|one| one.summary.usable).count(),
+            default_soundfont_id: snapshot.default_soundfont().map(|one| one.summary.soundfont_id.clone()),
+            problems: problems.collect(),
+        },
+    })
+}
+
+/// Says what the last scans found.
+#[utoipa::path(get, path = "/admin/scans", tag = "admin", responses((status = 200, body = Scans), CommonErrors))]
+pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
+    let snapshot = state.sound.catalogue.current().await?;
+    Ok(scans(&state, &snapshot))
+}
+
+/// Scans now, and says what was found. Only new and changed files are looked into.
+#[utoipa::path(post, path = "/admin/scans", tag = "admin", responses((status = 200, body = Scans), CommonErrors))]
+pub(super) async fn start(State(state): State<AppState>, Admin(admin): Admin) -> ApiResult<Json<Scans>> {
+    audit::record(&state.db, &admin.who(), Action::ScanStarted, "SoundFonts", "").await;
+    let snapshot = state.sound.catalogue.rescan().await?;
+    Ok(scans(&state, &snapshot))
+}

@@ -1,0 +1,93 @@
+//! What lies on the disk, and whose it is.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::auth::{Admin, management};
+use crate::blobs::Blobs;
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::Json;
+use crate::plugins::renders;
+use crate::state::AppState;
+use crate::{audio, projects};
+
+/// What one user stores.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct UserStorage {
+    /// Id of the account.
+    user_id: String,
+    /// Name of the account.
+    username: String,
+    /// Audio files.
+    audio_files: u64,
+    /// What they take with decoded copies, peaks and uploads under way, in bytes. This counts of the quota.
+    audio_bytes: u64,
+    /// What the user may store in audio, in bytes.
+    audio_quota_bytes: u64,
+    /// Projects.
+    projects: u64,
+    /// Their kept revisions and the autosave, in bytes.
+    project_bytes: u64,
+    /// Finished exports that are kept, in bytes.
+    render_bytes: u64,
+    /// All of these, in bytes.
+    total_bytes: u64,
+}
+
+/// What lies on the disk.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Storage {
+    /// By user, whoever stores most first. Audio that several users have counts for each of them.
+    users: Vec<UserStorage>,
+    /// All audio as it lies on the disk, each content once, in bytes.
+    audio_disk_bytes: u64,
+    /// All finished exports, in bytes.
+    render_disk_bytes: u64,
+    /// Free space of that disk in bytes; null where the system does not say.
+    free_bytes: Option<u64>,
+}
+
+/// Says what every user stores, decoded copies included.
+#[utoipa::path(get, path = "/admin/storage", tag = "admin",
+    responses((status = 200, body = Storage), CommonErrors))]
+pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
+    let audio = audio::usage_of_all(&state.db).await?;
+    let quotas = audio::own_quotas(&state.db).await?;
+    let projects = projects::usage_of_all(&state.db).await?;
+    let blobs = state.blobs.clone();
+    let (renders, audio_disk_bytes, render_disk_bytes) = tokio::task::spawn_blocking(move || {
+        let renders = renders::usage_of_all(&blobs)?;
+        ApiResult::Ok((renders, folder_bytes(&blobs, audio::FOLDER)?, folder_bytes(&blobs, renders::FOLDER)?))
+    })
+    .await??;
+    let default_quota_bytes = state.config.limits.audio.quota_bytes;
+    let names = management::user_names(&state.db).await?;
+    let mut users: Vec<UserStorage> = names
+        .into_iter()
+        .map(|(user_id, username)| {
+            let audio = audio.get(&user_id).copied().unwrap_or_default();
+            let projects = projects.get(&user_id).copied().unwrap_or_default();
+            let render_bytes = renders.get(&user_id).copied().unwrap_or_default();
+            UserStorage {
+                audio_files: audio.files,
+                audio_bytes: audio.bytes,
+                audio_quota_bytes: quotas.get(&user_id).copied().unwrap_or(default_quota_bytes),
+                projects: projects.projects,
+                project_bytes: projects.bytes,
+                render_bytes,
+                total_bytes: audio.bytes + projects.bytes + render_bytes,
+                user_id,
+                username,
+            }
+        })
+        .collect();
+    // Equal ones stay in the order of their names.
+    users.sort_by_key(|user| std::cmp::Reverse(user.total_bytes));
+    let free_bytes = audio::free_bytes(&state.config.storage.dir)?;
+    Ok(Json(Storage { users, audio_disk_bytes, render_disk_bytes, free_bytes }))
+}
+
+fn folder_bytes(blobs: &Blobs, folder: &'static str) -> ApiResult<u64> {
+    Ok(blobs.sizes(folder)?.iter().map(|(_, bytes)| bytes).sum())
+}

@@ -1,0 +1,63 @@
+//! Tasks of all users.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::queries::TaskQuery;
+use crate::audit::{self, Action};
+use crate::auth::{Admin, management};
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+use crate::tasks::Task;
+
+/// A task and whose it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct OwnedTask {
+    /// Id of the account that started it.
+    owner_id: String,
+    /// Name of that account.
+    owner: String,
+    /// The task.
+    #[serde(flatten)]
+    task: Task,
+}
+
+/// Lists the tasks of all users, the newest first.
+#[utoipa::path(get, path = "/admin/tasks", tag = "admin", params(PageQuery, TaskQuery),
+    responses((status = 200, body = Page<OwnedTask>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(page): Query<PageQuery>,
+    Query(query): Query<TaskQuery>,
+) -> ApiResult<Json<Page<OwnedTask>>> {
+    let limit = page.limit()?;
+    let found = state.tasks.page_of_all(query.state, page.position()?.as_ref(), limit + 1).await?;
+    let names: HashMap<String, String> = management::user_names(&state.db).await?.into_iter().collect();
+    let owned = found.into_iter().map(|(owner_id, task)| {
+        let owner = names.get(&owner_id).cloned().unwrap_or_default();
+        OwnedTask { owner_id, owner, task }
+    });
+    let position = |one: &OwnedTask| Position { time: one.task.created_at.clone(), id: one.task.id.clone() };
+    Ok(Json(Page::from_overfetched(owned.collect(), limit, position)))
+}
+
+/// Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it is.
+#[utoipa::path(delete, path = "/admin/tasks/{id}", tag = "admin", params(("id", description = "Id of the task")),
+    responses((status = 200, description = "The task as it is now", body = OwnedTask), CommonErrors))]
+pub(super) async fn cancel(
+    State(state): State<AppState>,
+    Admin(admin): Admin,
+    Path(id): Path<String>,
+) -> ApiResult<Json<OwnedTask>> {
+    let (owner_id, task) = state.tasks.cancel_of_anybody(&id).await?;
+    let owner = management::user(&state.db, &owner_id).await?.username;
+    let detail = format!("{} {}", task.kind, task.id);
+    audit::record(&state.db, &admin.who(), Action::TaskCancelled, &owner, &detail).await;
+    Ok(Json(OwnedTask { owner_id, owner, task }))
+}

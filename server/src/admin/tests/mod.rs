@@ -1,0 +1,30 @@
+//! Administration through the real router.
+
+mod access;
+mod audit_log;
+mod storage;
+mod tasks;
+mod users;
+
+use axum::http::Method;
+use serde_json::Value;
+
+use crate::test_app::{Answer, TestApp};
+
+/// A call of the desktop's local caller.
+async fn admin(app: &TestApp, method: Method, path: &str, body: Value) -> Answer {
+    let call = app.local(method, path);
+    if body.is_null() { call.send().await } else { call.json(&body).send().await }
+}
+
+async fn get(app: &TestApp, path: &str) -> Value {
+    admin(app, Method::GET, path, Value::Null).await.expect(200)
+}
+
+/// Id of the account with this name.
+async fn id_of(app: &TestApp, username: &str) -> String {
+    let found = get(app, &format!("/api/v1/admin/users?search={username}")).await;
+    let items = found["items"].as_array().expect("accounts");
+    let one = items.iter().find(|one| one["username"] == username).expect("the account");
+    one["id"].as_str().expect("an id").to_owned()
+}

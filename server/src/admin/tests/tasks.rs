@@ -1,0 +1,56 @@
+//! Tasks of all users.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{admin, get, id_of};
+use crate::error::ApiError;
+use crate::test_app::TestApp;
+
+const TASKS: &str = "/api/v1/admin/tasks";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_all_users_are_listed_and_cancelled() {
+    let app = TestApp::start().await;
+    app.token_of_new_user("ada").await;
+    let owner = id_of(&app, "ada").await;
+    let done = app.state.tasks.start(&owner, "render", |_| Ok(json!(1))).await.expect("starts");
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+    let (begun, has_begun) = mpsc::channel();
+    let work = move |task: &crate::tasks::TaskContext| {
+        begun.send(()).expect("waits");
+        while !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Err(ApiError::Conflict { code: "cancelled", detail: "Stopped.".to_owned() })
+    };
+    let running = app.state.tasks.start(&owner, "audio-upload", work).await.expect("starts");
+    has_begun.recv_timeout(Duration::from_secs(20)).expect("begins");
+
+    let listed = get(&app, TASKS).await;
+    let items = listed["items"].as_array().expect("tasks");
+    assert_eq!(items.len(), 2);
+    assert_eq!((&items[0]["id"], &items[0]["owner"]), (&json!(running), &json!("ada")));
+    assert_eq!((&items[0]["state"], &items[1]["state"]), (&json!("running"), &json!("succeeded")));
+    assert_eq!(items[1]["owner_id"], json!(owner));
+    let finished = get(&app, &format!("{TASKS}?state=succeeded")).await;
+    assert_eq!(finished["items"].as_array().expect("tasks").len(), 1);
+    let first = get(&app, &format!("{TASKS}?limit=1")).await;
+    let cursor = first["next_cursor"].as_str().expect("more");
+    assert_eq!(get(&app, &format!("{TASKS}?limit=1&cursor={cursor}")).await["items"][0]["id"], json!(done));
+
+    let path = format!("{TASKS}/{running}");
+    assert_eq!(admin(&app, Method::DELETE, &path, Value::Null).await.expect(200)["owner"], "ada");
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
+    assert_eq!(get(&app, &format!("{TASKS}?state=cancelled")).await["items"][0]["id"], json!(running));
+    let log = get(&app, "/api/v1/admin/audit?action=task_cancelled").await;
+    assert_eq!((&log["items"][0]["target"], &log["items"][0]["actor"]), (&json!("ada"), &json!("admin")));
+
+    let nobody = admin(&app, Method::DELETE, &format!("{TASKS}/nobody"), Value::Null).await;
+    nobody.problem(404, "not_found");
+    let bad = admin(&app, Method::GET, &format!("{TASKS}?state=asleep"), Value::Null).await;
+    bad.problem(400, "bad_query");
+}

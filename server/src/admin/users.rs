@@ -1,0 +1,227 @@
+//! Accounts: listing, making, switching off, roles, quotas, new passwords.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+use super::queries::UserQuery;
+use crate::audio;
+use crate::audit::{self, Action, Who};
+use crate::auth::management::{self, Provided};
+use crate::auth::{Admin, LoggedInAdmin, Role, UserRow};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// Largest quota in bytes, as for the setting.
+const QUOTA_MAX_BYTES: u64 = 1 << 50;
+
+/// An account as administrators see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Account {
+    /// Id, a UUID.
+    pub(super) id: String,
+    /// Name to log in with.
+    pub(super) username: String,
+    /// What the user may do.
+    role: Role,
+    /// Whether the account is switched off.
+    disabled: bool,
+    /// Whether nothing else is allowed until the password is changed.
+    must_change_password: bool,
+    /// Whether the account has a password; the desktop's administrator begins without one.
+    has_password: bool,
+    /// When it was made, RFC 3339.
+    created_at: String,
+    /// When somebody last logged in with the password, RFC 3339; null if never.
+    last_login_at: Option<String>,
+    /// What the user may store in audio, in bytes.
+    audio_quota_bytes: u64,
+    /// Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`.
+    has_own_quota: bool,
+}
+
+/// Turns stored accounts into what administrators see.
+struct Accounts {
+    quotas: HashMap<String, u64>,
+    default_quota_bytes: u64,
+}
+
+impl Accounts {
+    async fn of(state: &AppState) -> ApiResult<Self> {
+        let default_quota_bytes = state.config.limits.audio.quota_bytes;
+        Ok(Self { quotas: audio::own_quotas(&state.db).await?, default_quota_bytes })
+    }
+
+    fn view(&self, row: UserRow) -> Account {
+        let own = self.quotas.get(&row.id).copied();
+        Account {
+            id: row.id,
+            username: row.username,
+            role: row.role,
+            disabled: row.disabled,
+            must_change_password: row.must_change_password,
+            has_password: row.password_hash.is_some(),
+            created_at: row.created_at,
+            last_login_at: row.last_login_at,
+            audio_quota_bytes: own.unwrap_or(self.default_quota_bytes),
+            has_own_quota: own.is_some(),
+        }
+    }
+}
+
+/// Lists accounts, the newest first.
+#[utoipa::path(get, path = "/admin/users", tag = "admin", params(PageQuery, UserQuery),
+    responses((status = 200, body = Page<Account>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(page): Query<PageQuery>,
+    Query(query): Query<UserQuery>,
+) -> ApiResult<Json<Page<Account>>> {
+    let limit = page.limit()?;
+    let search = query.search.as_deref().unwrap_or_default().trim();
+    let rows = management::users(&state.db, search, page.position()?.as_ref(), limit + 1).await?;
+    let accounts = Accounts::of(&state).await?;
+    let found = rows.into_iter().map(|row| accounts.view(row)).collect();
+    let position = |one: &Account| Position { time: one.created_at.clone(), id: one.id.clone() };
+    Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// Describes an account.
+#[utoipa::path(get, path = "/admin/users/{id}", tag = "admin", params(("id", description = "Id of the account")),
+    responses((status = 200, body = Account), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    _: Admin,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Account>> {
+    let row = management::user(&state.db, &id).await?;
+    Ok(Json(Accounts::of(&state).await?.view(row)))
+}
+
+/// An account to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewUser {
+    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter.
+    username: String,
+    /// What the user may do; `user` by default.
+    #[serde(default = "ordinary")]
+    role: Role,
+    /// First password, which must be changed at the first log-in; generated if left out.
+    password: Option<String>,
+}
+
+fn ordinary() -> Role {
+    Role::User
+}
+
+/// An account with the password to hand to its owner.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ProvidedUser {
+    /// The account.
+    user: Account,
+    /// The generated password; null if one was sent. It is never shown again.
+    password: Option<String>,
+}
+
+async fn provided(state: &AppState, made: Provided) -> ApiResult<Json<ProvidedUser>> {
+    let user = Accounts::of(state).await?.view(made.row);
+    Ok(Json(ProvidedUser { user, password: made.generated_password }))
+}
+
+/// Makes an account. Its password must be changed at the first log-in.
+#[utoipa::path(post, path = "/admin/users", tag = "admin", request_body = NewUser,
+    responses((status = 201, body = ProvidedUser),
+        (status = 409, description = "`username_taken`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn create(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+    Json(new): Json<NewUser>,
+) -> ApiResult<(StatusCode, Json<ProvidedUser>)> {
+    let made =
+        management::create_user(&state.db, &state.passwords, &new.username, new.role, new.password).await?;
+    let detail = format!("role {}", made.row.role.as_str());
+    audit::record(&state.db, &admin.who(), Action::UserCreated, &made.row.username, &detail).await;
+    Ok((StatusCode::CREATED, provided(&state, made).await?))
+}
+
+/// What to change of an account; what is left out stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UserChange {
+    /// What the user may do from now on.
+    role: Option<Role>,
+    /// Whether the account is switched off. Switched off, its tokens end and its API keys rest.
+    disabled: Option<bool>,
+    /// What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u64>)]
+    audio_quota_bytes: Option<Option<u64>>,
+}
+
+/// Tells null from what was left out.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Changes the role of an account, switches it on or off, or sets its quota.
+#[utoipa::path(patch, path = "/admin/users/{id}", tag = "admin", request_body = UserChange,
+    params(("id", description = "Id of the account")),
+    responses((status = 200, body = Account),
+        (status = 409, description = "`last_admin`: no administrator would be left", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn change(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+    Path(id): Path<String>,
+    Json(change): Json<UserChange>,
+) -> ApiResult<Json<Account>> {
+    if let Some(Some(bytes)) = change.audio_quota_bytes
+        && bytes > QUOTA_MAX_BYTES
+    {
+        return Err(ApiError::bad_request(
+            "bad_quota",
+            format!("`audio_quota_bytes` is {bytes}; expected 0 to {QUOTA_MAX_BYTES}, or null."),
+        ));
+    }
+    let (before, after) = management::change_user(&state.db, &id, change.role, change.disabled).await?;
+    record_change(&state, &admin.who(), &before, &after).await;
+    if let Some(quota_bytes) = change.audio_quota_bytes {
+        audio::set_quota(&state.db, &id, quota_bytes).await?;
+        let detail = quota_bytes.map_or("the default".to_owned(), |bytes| format!("{bytes} bytes"));
+        audit::record(&state.db, &admin.who(), Action::QuotaChanged, &after.username, &detail).await;
+    }
+    Ok(Json(Accounts::of(&state).await?.view(after)))
+}
+
+async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow) {
+    if before.role != after.role {
+        let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());
+        audit::record(&state.db, who, Action::RoleChanged, &after.username, &detail).await;
+    }
+    if before.disabled != after.disabled {
+        let action = if after.disabled { Action::UserDisabled } else { Action::UserEnabled };
+        audit::record(&state.db, who, action, &after.username, "").await;
+    }
+}
+
+/// Gives an account a generated password, which must be changed at the next log-in. Its tokens and API keys end.
+#[utoipa::path(post, path = "/admin/users/{id}/reset-password", tag = "admin",
+    params(("id", description = "Id of the account")),
+    responses((status = 200, body = ProvidedUser), CommonErrors))]
+pub(super) async fn reset_password(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+    Path(id): Path<String>,
+) -> ApiResult<Json<ProvidedUser>> {
+    let made = management::reset_password(&state.db, &state.passwords, &id, None).await?;
+    audit::record(&state.db, &admin.who(), Action::PasswordReset, &made.row.username, "").await;
+    provided(&state, made).await
+}

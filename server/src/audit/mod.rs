@@ -1,0 +1,213 @@
+//! The audit log: who did what, when and from where.
+//!
+//! Other slices call [`record`] once something has happened. Administrators read the entries through
+//! `/admin/audit`; after `SF_AUDIT_RETENTION_DAYS` they are deleted.
+
+mod store;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+pub(crate) use store::{Filter, page};
+use utoipa::ToSchema;
+
+use crate::auth::Via;
+use crate::clock;
+use crate::db::Db;
+use crate::state::AppState;
+
+/// How often entries that are too old are looked for.
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+
+const SECS_PER_DAY: i64 = 86_400;
+
+/// Most characters of a target that are kept.
+const TARGET_MAX_CHARS: usize = 200;
+
+/// Who acted.
+#[derive(Debug, Clone)]
+pub struct Who {
+    /// Id of the account; `None` where nobody was logged in.
+    pub user_id: Option<String>,
+    /// Name of the account, or what stands for it.
+    pub username: String,
+    /// How they proved it.
+    pub via: Via,
+    /// Where from; `None` on this machine's command line.
+    pub address: Option<IpAddr>,
+}
+
+impl Who {
+    /// Somebody at this machine's command line.
+    #[must_use]
+    pub fn command_line() -> Self {
+        Self { user_id: None, username: "command line".to_owned(), via: Via::CommandLine, address: None }
+    }
+}
+
+macro_rules! actions {
+    ($($(#[$about:meta])* $name:ident = $text:literal,)*) => {
+        /// What was done.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Action {
+            $($(#[$about])* $name,)*
+        }
+
+        impl Action {
+            /// As stored and answered.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+
+        #[cfg(test)]
+        const ALL: &[Action] = &[$(Action::$name,)*];
+    };
+}
+
+actions! {
+    /// Somebody logged in.
+    LogIn = "log_in",
+    /// Somebody gave a wrong name or password.
+    LogInFailed = "log_in_failed",
+    /// One token was ended.
+    LogOut = "log_out",
+    /// All tokens of an account were ended.
+    LogOutEverywhere = "log_out_everywhere",
+    /// Somebody changed their password.
+    PasswordChanged = "password_changed",
+    /// Somebody gave a wrong current password.
+    PasswordChangeFailed = "password_change_failed",
+    /// Somebody made an account for themselves.
+    AccountRegistered = "account_registered",
+    /// An API key was made.
+    ApiKeyCreated = "api_key_created",
+    /// An API key was deleted.
+    ApiKeyDeleted = "api_key_deleted",
+    /// An administrator made an account.
+    UserCreated = "user_created",
+    /// An account got another role.
+    RoleChanged = "role_changed",
+    /// An account was switched off.
+    UserDisabled = "user_disabled",
+    /// An account was switched on again.
+    UserEnabled = "user_enabled",
+    /// An account got another quota.
+    QuotaChanged = "quota_changed",
+    /// An administrator gave an account a new password.
+    PasswordReset = "password_reset",
+    /// An invitation was made.
+    InviteCreated = "invite_created",
+    /// An invitation was withdrawn.
+    InviteDeleted = "invite_deleted",
+    /// An administrator cancelled somebody's task.
+    TaskCancelled = "task_cancelled",
+    /// An administrator started a scan.
+    ScanStarted = "scan_started",
+    /// A project was deleted.
+    ProjectDeleted = "project_deleted",
+    /// An audio file was deleted.
+    AudioDeleted = "audio_deleted",
+    /// A SoundFont was deleted.
+    SoundfontDeleted = "soundfont_deleted",
+}
+
+/// An entry of the log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Entry {
+    /// Id, a UUID.
+    pub id: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// What was done.
+    pub action: String,
+    /// Id of the account that did it; null where nobody was logged in.
+    pub actor_id: Option<String>,
+    /// Name of that account at the time.
+    pub actor: String,
+    /// How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`.
+    pub via: String,
+    /// Address that the request came from; null on the command line.
+    pub address: Option<String>,
+    /// What it was done to: an account, a project, a file.
+    pub target: String,
+    /// More about it; may be empty.
+    pub detail: String,
+}
+
+/// Adds an entry. What it speaks of has happened, so a failure is logged and nothing else.
+pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &str) {
+    let entry = Entry {
+        id: uuid::Uuid::new_v4().to_string(),
+        at: clock::now_text(),
+        action: action.as_str().to_owned(),
+        actor_id: who.user_id.clone(),
+        actor: who.username.clone(),
+        via: who.via.as_str().to_owned(),
+        address: who.address.map(|address| address.to_string()),
+        target: target.chars().take(TARGET_MAX_CHARS).collect(),
+        detail: detail.to_owned(),
+    };
+    if let Err(error) = store::insert(db, &entry).await {
+        tracing::error!(%error, action = entry.action, actor = entry.actor, "cannot write the audit log");
+    }
+}
+
+/// Deletes entries that are older than the settings keep them, now and every hour until the service stops.
+pub async fn keep_to_retention(state: AppState) {
+    loop {
+        if let Err(error) = prune(&state.db, state.config.accounts.audit_retention_days).await {
+            tracing::error!(%error, "cannot shorten the audit log");
+        }
+        tokio::select! {
+            () = state.stop.cancelled() => return,
+            () = tokio::time::sleep(PRUNE_EVERY) => {}
+        }
+    }
+}
+
+async fn prune(db: &Db, retention_days: u64) -> Result<u64, sqlx::Error> {
+    let days = i64::try_from(retention_days).unwrap_or(i64::MAX);
+    store::delete_before(db, &clock::text_in(days.saturating_mul(SECS_PER_DAY).saturating_neg())).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_app::TestApp;
+
+    #[test]
+    fn actions_read_alike_everywhere() {
+        for action in ALL {
+            assert_eq!(serde_json::json!(action), action.as_str());
+        }
+    }
+
+    #[tokio::test]
+    async fn old_entries_go_and_newer_ones_stay() {
+        let app = TestApp::start().await;
+        let db = &app.state.db;
+        for (id, days) in [("old", 31), ("newer", 29)] {
+            let entry = Entry {
+                id: id.to_owned(),
+                at: clock::text_in(-days * SECS_PER_DAY),
+                action: "log_in".to_owned(),
+                actor_id: None,
+                actor: "ada".to_owned(),
+                via: "token".to_owned(),
+                address: None,
+                target: String::new(),
+                detail: String::new(),
+            };
+            store::insert(db, &entry).await.expect("writes");
+        }
+        assert_eq!(prune(db, 30).await.expect("deletes"), 1);
+        let left = page(db, &Filter::default(), None, 10).await.expect("reads");
+        assert_eq!(left.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["newer"]);
+    }
+}

@@ -1,0 +1,79 @@
+//! The audit log in the database.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::{Action, Entry};
+use crate::db::Db;
+use crate::paging::Position;
+
+fn from_row(row: &AnyRow) -> Result<Entry, sqlx::Error> {
+    Ok(Entry {
+        id: row.try_get("id")?,
+        at: row.try_get("at")?,
+        action: row.try_get("action")?,
+        actor_id: row.try_get("actor_id")?,
+        actor: row.try_get("actor")?,
+        via: row.try_get("via")?,
+        address: row.try_get("address")?,
+        target: row.try_get("target")?,
+        detail: row.try_get("detail")?,
+    })
+}
+
+pub(super) async fn insert(db: &Db, entry: &Entry) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO audit_log (id, at, action, actor_id, actor, via, address, target, detail) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    )
+    .bind(&entry.id)
+    .bind(&entry.at)
+    .bind(&entry.action)
+    .bind(&entry.actor_id)
+    .bind(&entry.actor)
+    .bind(&entry.via)
+    .bind(&entry.address)
+    .bind(&entry.target)
+    .bind(&entry.detail)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Which entries a list shows.
+#[derive(Debug, Default)]
+pub(crate) struct Filter<'f> {
+    /// Only this action.
+    pub(crate) action: Option<Action>,
+    /// Only what this account did or what was done to it, by name.
+    pub(crate) user: Option<&'f str>,
+}
+
+/// Entries, the newest first.
+pub(crate) async fn page(
+    db: &Db,
+    filter: &Filter<'_>,
+    after: Option<&Position>,
+    count: u32,
+) -> Result<Vec<Entry>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT * FROM audit_log WHERE ($1 = '' OR action = $1) \
+         AND ($2 = '' OR actor = $2 OR target = $2) \
+         AND ($3 = '' OR at < $3 OR (at = $3 AND id > $4)) \
+         ORDER BY at DESC, id LIMIT $5",
+    )
+    .bind(filter.action.map(Action::as_str).unwrap_or_default())
+    .bind(filter.user.unwrap_or_default())
+    .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// Deletes what is older than `time`, and says how many entries that were.
+pub(super) async fn delete_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query("DELETE FROM audit_log WHERE at < $1").bind(time).execute(db).await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,160 @@
+//! API keys: for scripts that act as their owner without a password.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::secrets;
+use super::store::UserRow;
+use super::store::keys::{self, KeyRow, NewKey};
+use super::user::LoggedIn;
+use crate::audit::{self, Action};
+use crate::clock;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Path};
+use crate::state::AppState;
+
+/// How every key begins, so that it is told from a token, and found where it should not be.
+pub(super) const KEY_PREFIX: &str = "sfk_";
+
+/// Characters of a key that are kept to tell keys apart.
+const HINT_CHARS: usize = 8;
+
+/// Longest name of a key, in characters.
+const NAME_MAX_CHARS: usize = 64;
+
+/// How exact `last_used_at` is, in seconds: so often at most it is written.
+const USED_EVERY_SECS: i64 = 60;
+
+/// An API key, without the key itself.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ApiKey {
+    /// Id, a UUID.
+    id: String,
+    /// What its owner calls it.
+    name: String,
+    /// Its first characters.
+    hint: String,
+    /// When it was made, RFC 3339.
+    created_at: String,
+    /// When it was last used, to the minute, RFC 3339; null if never.
+    last_used_at: Option<String>,
+}
+
+impl From<KeyRow> for ApiKey {
+    fn from(row: KeyRow) -> Self {
+        let KeyRow { id, name, hint, created_at, last_used_at } = row;
+        Self { id, name, hint, created_at, last_used_at }
+    }
+}
+
+/// The caller's API keys.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ApiKeyList {
+    /// The keys, the newest first.
+    items: Vec<ApiKey>,
+    /// Most keys that an account may have.
+    most: u64,
+}
+
+/// A key to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewApiKey {
+    /// What to call it: 1 to 64 characters, such as the name of the script that will use it.
+    name: String,
+}
+
+/// A key that was just made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct MadeApiKey {
+    /// The key: send it as `Authorization: Bearer <key>`. It is never shown again.
+    key: String,
+    /// What is kept of it.
+    #[serde(flatten)]
+    about: ApiKey,
+}
+
+/// Lists the caller's API keys, the newest first.
+#[utoipa::path(get, path = "/auth/api-keys", tag = "auth",
+    responses((status = 200, body = ApiKeyList), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    LoggedIn(user): LoggedIn,
+) -> ApiResult<Json<ApiKeyList>> {
+    let rows = keys::of_user(&state.db, &user.id).await?;
+    Ok(Json(ApiKeyList {
+        items: rows.into_iter().map(ApiKey::from).collect(),
+        most: state.config.accounts.api_keys_max,
+    }))
+}
+
+/// Makes an API key. It acts as its owner, but may not manage accounts, passwords or keys.
+#[utoipa::path(post, path = "/auth/api-keys", tag = "auth", request_body = NewApiKey,
+    responses((status = 201, body = MadeApiKey),
+        (status = 409, description = "`too_many_api_keys`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn create(
+    State(state): State<AppState>,
+    LoggedIn(user): LoggedIn,
+    Json(wanted): Json<NewApiKey>,
+) -> ApiResult<(StatusCode, Json<MadeApiKey>)> {
+    let name = clean_name(&wanted.name)?;
+    let key = secrets::generate(KEY_PREFIX)?;
+    let sha256 = secrets::sha256(&key);
+    let new = NewKey { name, sha256: &sha256, hint: key.get(..HINT_CHARS).unwrap_or_default() };
+    let most = state.config.accounts.api_keys_max;
+    let row = keys::insert(&state.db, &user.id, &new, i64::try_from(most).unwrap_or(i64::MAX)).await?;
+    let row = row.ok_or_else(|| ApiError::Conflict {
+        code: "too_many_api_keys",
+        detail: format!(
+            "An account may have at most {most} API keys (SF_API_KEYS_MAX); delete one that is not used."
+        ),
+    })?;
+    audit::record(&state.db, &user.who(), Action::ApiKeyCreated, name, &row.hint).await;
+    Ok((StatusCode::CREATED, Json(MadeApiKey { key, about: row.into() })))
+}
+
+fn clean_name(name: &str) -> ApiResult<&str> {
+    let name = name.trim();
+    let chars = name.chars().count();
+    if (1..=NAME_MAX_CHARS).contains(&chars) && !name.chars().any(char::is_control) {
+        return Ok(name);
+    }
+    Err(ApiError::bad_request(
+        "bad_name",
+        format!("The name of a key has 1 to {NAME_MAX_CHARS} printable characters; this one has {chars}."),
+    ))
+}
+
+/// Deletes one of the caller's API keys; it ends at once.
+#[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", params(("id", description = "Id of the key")),
+    responses((status = 204, description = "It is gone"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    LoggedIn(user): LoggedIn,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    let name = keys::delete(&state.db, &user.id, &id).await?;
+    let name = name.ok_or_else(|| ApiError::not_found("API key", &id))?;
+    audit::record(&state.db, &user.who(), Action::ApiKeyDeleted, &name, "").await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whose key this is.
+///
+/// # Errors
+/// 401 `api_key_invalid` for an unknown key, and one whose owner is switched off.
+pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
+    let found = keys::find(&state.db, &secrets::sha256(key)).await?.filter(|found| !found.owner.disabled);
+    let found = found.ok_or_else(|| ApiError::Unauthorized {
+        code: "api_key_invalid",
+        detail: "The API key is not known, or was deleted; make another one.".to_owned(),
+    })?;
+    let fresh = clock::text_in(-USED_EVERY_SECS);
+    if found.last_used_at.is_none_or(|used_at| used_at < fresh) {
+        keys::touch(&state.db, &found.key_id).await?;
+    }
+    Ok(found.owner)
+}

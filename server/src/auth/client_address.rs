@@ -1,0 +1,50 @@
+//! Where a request comes from, for throttling and the audit log.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+
+/// The client's address: the peer's, or what the proxies named in the settings say it is.
+pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
+    let is_trusted = |address: &IpAddr| trusted_proxies.contains(&address.to_canonical());
+    if !is_trusted(&peer) {
+        return peer;
+    }
+    let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
+    let mut client = peer;
+    // From the nearest hop outwards; what lies beyond the first untrusted one is hearsay.
+    for hop in hops.iter().rev() {
+        let Ok(address) = hop.parse::<IpAddr>() else { break };
+        client = address.to_canonical();
+        if !is_trusted(&client) {
+            break;
+        }
+    }
+    client
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(peer: &str, forwarded: &[&str], trusted: &[&str], expected: &str) {
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", value.parse().unwrap());
+        }
+        let trusted: Vec<IpAddr> = trusted.iter().map(|one| one.parse().unwrap()).collect();
+        let client = client_address(peer.parse().unwrap(), &headers, &trusted);
+        assert_eq!(client, expected.parse::<IpAddr>().unwrap());
+    }
+
+    #[test]
+    fn only_trusted_proxies_name_the_client() {
+        check("192.0.2.1", &["10.9.9.9"], &[], "192.0.2.1");
+        check("10.0.0.1", &["198.51.100.7"], &["10.0.0.1"], "198.51.100.7");
+        check("10.0.0.1", &["1.1.1.1, 198.51.100.7", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "198.51.100.7");
+        check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
+        check("10.0.0.1", &[], &["10.0.0.1"], "10.0.0.1");
+    }
+}

@@ -1,0 +1,183 @@
+//! What administrators do with accounts, for the `admin` slice and the command line.
+
+use super::names::clean_username;
+use super::passwords::{self, Passwords};
+use super::register::username_taken;
+use super::secrets;
+use super::store::invites::{self, InviteRow, NewInvite};
+use super::store::users::{self, Changed};
+use super::store::{Role, UserRow};
+use crate::clock;
+use crate::db::Db;
+use crate::error::{ApiError, ApiResult};
+use crate::paging::Position;
+
+/// How the code of an invitation begins.
+const INVITE_PREFIX: &str = "sfi_";
+
+/// An account with a password that its owner must change at the first log-in.
+#[derive(Debug)]
+pub struct Provided {
+    /// The account.
+    pub row: UserRow,
+    /// The password, if it was generated here; it is stored nowhere.
+    pub generated_password: Option<String>,
+}
+
+/// Makes an account. Without `password` one is generated. It must be changed at the first log-in.
+///
+/// # Errors
+/// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`.
+pub async fn create_user(
+    db: &Db,
+    hasher: &Passwords,
+    username: &str,
+    role: Role,
+    password: Option<String>,
+) -> ApiResult<Provided> {
+    let username = clean_username(username)?;
+    if users::by_username(db, &username).await?.is_some() {
+        return Err(username_taken(&username));
+    }
+    let (password, generated_password) = given_or_generated(&username, password).await?;
+    let hash = hasher.hash(password).await?;
+    let made = users::insert(db, &username, role, Some(&hash), true).await?;
+    let row = made.ok_or_else(|| username_taken(&username))?;
+    Ok(Provided { row, generated_password })
+}
+
+/// Gives an account a new password, which must be changed at the next log-in; all its tokens and API keys end.
+/// Without `password` one is generated.
+///
+/// # Errors
+/// 404 without such an account; 400 `weak_password` or `password_too_long`.
+pub async fn reset_password(
+    db: &Db,
+    hasher: &Passwords,
+    id: &str,
+    password: Option<String>,
+) -> ApiResult<Provided> {
+    let missing = || ApiError::not_found("account", id);
+    let row = users::by_id(db, id).await?.ok_or_else(missing)?;
+    let (password, generated_password) = given_or_generated(&row.username, password).await?;
+    let hash = hasher.hash(password).await?;
+    let row = users::reset_password(db, id, &hash).await?.ok_or_else(missing)?;
+    Ok(Provided { row, generated_password })
+}
+
+async fn given_or_generated(username: &str, password: Option<String>) -> ApiResult<(String, Option<String>)> {
+    match password {
+        Some(password) => {
+            super::account::require_strong(&password, username).await?;
+            Ok((password, None))
+        }
+        None => {
+            let password = passwords::generate().map_err(ApiError::internal)?;
+            Ok((password.clone(), Some(password)))
+        }
+    }
+}
+
+/// The account with this id.
+///
+/// # Errors
+/// 404 without one.
+pub async fn user(db: &Db, id: &str) -> ApiResult<UserRow> {
+    users::by_id(db, id).await?.ok_or_else(|| ApiError::not_found("account", id))
+}
+
+/// The account with this name, in any case.
+///
+/// # Errors
+/// 404 without one.
+pub async fn user_named(db: &Db, username: &str) -> ApiResult<UserRow> {
+    let name = username.trim().to_lowercase();
+    users::by_username(db, &name).await?.ok_or_else(|| ApiError::not_found("account", &name))
+}
+
+/// Accounts whose name contains `search` (empty: all), the newest first.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn users(db: &Db, search: &str, after: Option<&Position>, count: u32) -> ApiResult<Vec<UserRow>> {
+    Ok(users::page(db, search, after, count).await?)
+}
+
+/// Ids and names of all accounts, by name.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
+    Ok(users::names(db).await?)
+}
+
+/// Gives an account another role, or switches it on or off. Answers how it was and how it is.
+///
+/// # Errors
+/// 404 without such an account; 409 `last_admin` if no administrator would be left.
+pub async fn change_user(
+    db: &Db,
+    id: &str,
+    role: Option<Role>,
+    disabled: Option<bool>,
+) -> ApiResult<(UserRow, UserRow)> {
+    match users::change(db, id, role, disabled).await? {
+        Changed::Done(both) => Ok(*both),
+        Changed::Missing => Err(ApiError::not_found("account", id)),
+        Changed::LastAdmin => Err(ApiError::Conflict {
+            code: "last_admin",
+            detail: "This is the last administrator who can log in; make another one first.".to_owned(),
+        }),
+    }
+}
+
+/// An invitation that was just made.
+#[derive(Debug)]
+pub struct MadeInvite {
+    /// The code: it is stored nowhere.
+    pub code: String,
+    /// What is kept of it.
+    pub row: InviteRow,
+}
+
+/// Makes an invitation for one account with this role, good for `lifetime_secs`.
+///
+/// # Errors
+/// When the database or the system's randomness fails.
+pub async fn create_invite(
+    db: &Db,
+    created_by: &str,
+    role: Role,
+    note: &str,
+    lifetime_secs: u32,
+) -> ApiResult<MadeInvite> {
+    let code = secrets::generate(INVITE_PREFIX)?;
+    let new = NewInvite {
+        code_sha256: &secrets::sha256(&code),
+        role,
+        note,
+        created_by,
+        expires_at: &clock::text_in(i64::from(lifetime_secs)),
+    };
+    let row = invites::insert(db, &new).await?;
+    Ok(MadeInvite { code, row })
+}
+
+/// Invitations, the newest first.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn invites(db: &Db, after: Option<&Position>, count: u32) -> ApiResult<Vec<InviteRow>> {
+    Ok(invites::page(db, after, count).await?)
+}
+
+/// Withdraws an invitation. What was made with it stays.
+///
+/// # Errors
+/// 404 without such an invitation.
+pub async fn delete_invite(db: &Db, id: &str) -> ApiResult<()> {
+    match invites::delete(db, id).await? {
+        true => Ok(()),
+        false => Err(ApiError::not_found("invitation", id)),
+    }
+}

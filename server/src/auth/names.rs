@@ -1,0 +1,48 @@
+//! What an account may be called.
+
+use crate::error::ApiError;
+
+/// Shortest and longest name, in characters.
+const NAME_MIN_CHARS: usize = 2;
+const NAME_MAX_CHARS: usize = 64;
+
+/// A name as it is stored: trimmed, in lower case.
+///
+/// # Errors
+/// 400 `bad_username`: it has 2 to 64 of the letters a to z, digits and `. _ - + @`, and begins with a letter or
+/// digit. No other alphabets, so that no two names look alike.
+pub(super) fn clean_username(name: &str) -> Result<String, ApiError> {
+    let name = name.trim().to_lowercase();
+    let letters_fit = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-+@".contains(&byte));
+    let begins_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if letters_fit && begins_well && (NAME_MIN_CHARS..=NAME_MAX_CHARS).contains(&name.len()) {
+        return Ok(name);
+    }
+    let shown: String = name.chars().take(NAME_MAX_CHARS).collect();
+    Err(ApiError::bad_request(
+        "bad_username",
+        format!(
+            "`{shown}` cannot be a user name: it takes {NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters from a to z, \
+             digits and . _ - + @, and begins with a letter or a digit."
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        for (given, expected) in
+            [(" Ada ", "ada"), ("a.b-c_d+e@f.example", "a.b-c_d+e@f.example"), ("7x", "7x")]
+        {
+            assert_eq!(clean_username(given).unwrap(), expected);
+        }
+        let long = "x".repeat(65);
+        for given in ["", "a", "-ab", "a b", "ada\n1", "аda", "a/b", "a%b", "@ada", long.as_str()] {
+            assert!(clean_username(given).is_err(), "{given:?}");
+        }
+        assert!(clean_username(&"x".repeat(64)).is_ok());
+    }
+}

@@ -1,0 +1,132 @@
+//! `POST /auth/register`: making an account for oneself.
+
+use std::net::IpAddr;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::account::require_strong;
+use super::client_address::client_address;
+use super::login::TokenAnswer;
+use super::names::clean_username;
+use super::secrets;
+use super::store::invites::{self, Registered};
+use super::store::{Role, UserRow, users};
+use super::throttle;
+use super::user::Via;
+use crate::audit::{self, Action, Who};
+use crate::config::Registration;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Peer};
+use crate::state::AppState;
+
+/// An account to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewAccount {
+    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter.
+    username: String,
+    /// Password: a score of 3 or more, at most 1024 bytes.
+    password: String,
+    /// Code of an invitation. Needed where registration is by invitation; elsewhere it may give a role.
+    invite: Option<String>,
+}
+
+/// Makes an account and logs in to it. Whether that is possible is the setting `SF_REGISTRATION`.
+#[utoipa::path(post, path = "/auth/register", tag = "auth", security(()), request_body = NewAccount,
+    responses((status = 201, body = TokenAnswer),
+        (status = 403, description = "`registration_closed`, `invite_required` or `invite_invalid`",
+            body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`username_taken`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 429, description = "Too many registrations from this address", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn register(
+    State(state): State<AppState>,
+    Peer(peer): Peer,
+    headers: HeaderMap,
+    Json(wanted): Json<NewAccount>,
+) -> ApiResult<(StatusCode, Json<TokenAnswer>)> {
+    let code = wanted.invite.as_deref().map(str::trim).filter(|code| !code.is_empty());
+    let code = code.map(secrets::sha256);
+    require_open(state.config.accounts.registration, code.is_some())?;
+    let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
+    require_admission(&state, code.as_deref(), address).await?;
+    let username = clean_username(&wanted.username)?;
+    require_strong(&wanted.password, &username).await?;
+    let hash = state.passwords.hash(wanted.password).await?;
+    let row = make(&state, code.as_deref(), &username, &hash).await?;
+    let who = Who {
+        user_id: Some(row.id.clone()),
+        username: row.username.clone(),
+        via: Via::Nobody,
+        address: Some(address),
+    };
+    let detail = if code.is_some() { "by invitation" } else { "" };
+    audit::record(&state.db, &who, Action::AccountRegistered, &row.username, detail).await;
+    Ok((StatusCode::CREATED, Json(TokenAnswer::for_user(&state, &row)?)))
+}
+
+fn require_open(registration: Registration, invited: bool) -> ApiResult<()> {
+    match registration {
+        Registration::Open => Ok(()),
+        Registration::Invite if invited => Ok(()),
+        Registration::Invite => Err(ApiError::Forbidden {
+            code: "invite_required",
+            detail: "Accounts are made by invitation here; ask an administrator for one.".to_owned(),
+        }),
+        Registration::Closed => Err(ApiError::Forbidden {
+            code: "registration_closed",
+            detail: "Nobody can register here (SF_REGISTRATION); ask an administrator for an account."
+                .to_owned(),
+        }),
+    }
+}
+
+/// Whoever has a good invitation comes in; all others wait for their turn, before the costly hash and before anything
+/// is said about names.
+async fn require_admission(state: &AppState, code: Option<&str>, address: IpAddr) -> ApiResult<()> {
+    if let Some(code) = code
+        && invites::is_open(&state.db, code).await?
+    {
+        return Ok(());
+    }
+    throttle::admit_registration(&state.db, address).await?;
+    if code.is_some() { Err(invite_invalid()) } else { Ok(()) }
+}
+
+fn invite_invalid() -> ApiError {
+    ApiError::Forbidden {
+        code: "invite_invalid",
+        detail: "This invitation is not known, was used already, or has expired; ask for another one."
+            .to_owned(),
+    }
+}
+
+async fn make(
+    state: &AppState,
+    code_sha256: Option<&str>,
+    username: &str,
+    password_hash: &str,
+) -> ApiResult<UserRow> {
+    let taken = || username_taken(username);
+    let Some(code) = code_sha256 else {
+        let made = users::insert(&state.db, username, Role::User, Some(password_hash), false).await?;
+        return made.ok_or_else(taken);
+    };
+    match invites::register(&state.db, code, username, password_hash).await? {
+        Registered::Done(row) => Ok(row),
+        Registered::NotInvited => Err(invite_invalid()),
+        Registered::NameTaken => Err(taken()),
+    }
+}
+
+/// 409 for a name that somebody has.
+pub(super) fn username_taken(username: &str) -> ApiError {
+    ApiError::Conflict {
+        code: "username_taken",
+        detail: format!("There is an account `{username}` already; choose another name."),
+    }
+}

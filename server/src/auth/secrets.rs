@@ -1,0 +1,45 @@
+//! Secrets that the service makes and shows once: API keys and codes of invitations.
+//!
+//! They hold 256 random bits, so that a plain SHA-256 keeps them as well as a slow hash would.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::ApiError;
+
+/// Random bytes of a secret.
+const SECRET_BYTES: usize = 32;
+
+/// A new secret that begins with `prefix`.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub(super) fn generate(prefix: &str) -> Result<String, ApiError> {
+    let mut bytes = [0; SECRET_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| ApiError::internal(anyhow::anyhow!("{error}")))?;
+    Ok(format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// What is stored of a secret: its SHA-256 in hexadecimal digits.
+pub(super) fn sha256(secret: &str) -> String {
+    format!("{:x}", Sha256::digest(secret.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_long_and_differ() {
+        let (one, two) = (generate("sfk_").unwrap(), generate("sfk_").unwrap());
+        assert_ne!(one, two);
+        assert!(one.starts_with("sfk_") && one.len() == 4 + 43, "{one}");
+    }
+
+    #[test]
+    fn a_hash_is_the_standards() {
+        // FIPS 180-4's example for "abc".
+        assert_eq!(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

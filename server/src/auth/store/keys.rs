@@ -1,0 +1,131 @@
+//! API keys in the database.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::UserRow;
+use crate::clock;
+use crate::db::Db;
+
+/// A key as stored, without the key itself.
+#[derive(Debug, Clone)]
+pub(in crate::auth) struct KeyRow {
+    pub(in crate::auth) id: String,
+    pub(in crate::auth) name: String,
+    pub(in crate::auth) hint: String,
+    pub(in crate::auth) created_at: String,
+    pub(in crate::auth) last_used_at: Option<String>,
+}
+
+impl KeyRow {
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            hint: row.try_get("hint")?,
+            created_at: row.try_get("created_at")?,
+            last_used_at: row.try_get("last_used_at")?,
+        })
+    }
+}
+
+/// A key to store.
+pub(in crate::auth) struct NewKey<'k> {
+    pub(in crate::auth) name: &'k str,
+    pub(in crate::auth) sha256: &'k str,
+    pub(in crate::auth) hint: &'k str,
+}
+
+/// Stores a key of a user, unless the user has `most` already: then `None`.
+pub(in crate::auth) async fn insert(
+    db: &Db,
+    owner_id: &str,
+    key: &NewKey<'_>,
+    most: i64,
+) -> Result<Option<KeyRow>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    // Requests of one user wait for each other here, so that the count holds.
+    sqlx::query("UPDATE users SET disabled = disabled WHERE id = $1")
+        .bind(owner_id)
+        .execute(&mut *transaction)
+        .await?;
+    let count: i64 = sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM api_keys WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_one(&mut *transaction)
+        .await?;
+    if count >= most {
+        return Ok(None);
+    }
+    let row = sqlx::query(
+        "INSERT INTO api_keys (id, owner_id, name, key_sha256, hint, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) RETURNING *",
+    )
+    .bind(uuid::Uuid::new_v4().to_string())
+    .bind(owner_id)
+    .bind(key.name)
+    .bind(key.sha256)
+    .bind(key.hint)
+    .bind(clock::now_text())
+    .fetch_one(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    KeyRow::from_row(&row).map(Some)
+}
+
+/// The keys of a user, the newest first.
+pub(in crate::auth) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<KeyRow>, sqlx::Error> {
+    let rows = sqlx::query("SELECT * FROM api_keys WHERE owner_id = $1 ORDER BY created_at DESC, id")
+        .bind(owner_id)
+        .fetch_all(db)
+        .await?;
+    rows.iter().map(KeyRow::from_row).collect()
+}
+
+/// Deletes a key of a user and says its name; `None` if there is none.
+pub(in crate::auth) async fn delete(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("DELETE FROM api_keys WHERE owner_id = $1 AND id = $2 RETURNING name")
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await
+}
+
+/// A key that was presented, and whose it is.
+pub(in crate::auth) struct Presented {
+    pub(in crate::auth) owner: UserRow,
+    pub(in crate::auth) key_id: String,
+    pub(in crate::auth) last_used_at: Option<String>,
+}
+
+/// Whose key has this hash.
+pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<Presented>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT u.*, k.id AS key_id, k.last_used_at AS key_used_at \
+         FROM api_keys k JOIN users u ON u.id = k.owner_id WHERE k.key_sha256 = $1",
+    )
+    .bind(sha256)
+    .fetch_optional(db)
+    .await?;
+    row.map(|row| {
+        Ok(Presented {
+            owner: UserRow::from_row(&row)?,
+            key_id: row.try_get("key_id")?,
+            last_used_at: row.try_get("key_used_at")?,
+        })
+    })
+    .transpose()
+}
+
+/// Remembers that a key was just used.
+pub(in crate::auth) async fn touch(db: &Db, key_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
+        .bind(clock::now_text())
+        .bind(key_id)
+        .execute(db)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Accounts in the database.
+
+use serde::{Deserialize, Serialize};
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+use utoipa::ToSchema;
+
+use crate::clock;
+use crate::db::Db;
+use crate::paging::{Position, contains_pattern};
+
+/// What a user may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything.
+    Admin,
+    /// Everything that is the user's own.
+    User,
+}
+
+impl Role {
+    /// As stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::User => "user",
+        }
+    }
+
+    pub(super) fn from_stored(text: &str) -> Self {
+        if text == "admin" { Self::Admin } else { Self::User }
+    }
+}
+
+/// A user as stored.
+#[derive(Debug, Clone)]
+pub struct UserRow {
+    /// Id, a UUID.
+    pub id: String,
+    /// Name to log in with.
+    pub username: String,
+    /// Role.
+    pub role: Role,
+    /// PHC string; `None` where no password was ever set.
+    pub password_hash: Option<String>,
+    /// Whether nothing else is allowed until the password is changed.
+    pub must_change_password: bool,
+    /// Whether the account is switched off.
+    pub disabled: bool,
+    /// Version that a token must carry.
+    pub token_version: i64,
+    /// When the account was made, RFC 3339.
+    pub created_at: String,
+    /// When somebody last logged in with the password, RFC 3339.
+    pub last_login_at: Option<String>,
+}
+
+impl UserRow {
+    pub(super) fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let role: String = row.try_get("role")?;
+        Ok(Self {
+            id: row.try_get("id")?,
+            username: row.try_get("username")?,
+            role: Role::from_stored(&role),
+            password_hash: row.try_get("password_hash")?,
+            must_change_password: row.try_get::<i64, _>("must_change_password")? != 0,
+            disabled: row.try_get::<i64, _>("disabled")? != 0,
+            token_version: row.try_get("token_version")?,
+            created_at: row.try_get("created_at")?,
+            last_login_at: row.try_get("last_login_at")?,
+        })
+    }
+}
+
+/// The user with this id.
+pub(in crate::auth) async fn by_id(db: &Db, id: &str) -> Result<Option<UserRow>, sqlx::Error> {
+    let row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(db).await?;
+    row.as_ref().map(UserRow::from_row).transpose()
+}
+
+/// The user with this name.
+pub(in crate::auth) async fn by_username(db: &Db, username: &str) -> Result<Option<UserRow>, sqlx::Error> {
+    let row =
+        sqlx::query("SELECT * FROM users WHERE username = $1").bind(username).fetch_optional(db).await?;
+    row.as_ref().map(UserRow::from_row).transpose()
+}
+
+/// The administrator that local callers are: the oldest enabled one.
+pub(in crate::auth) async fn first_admin(db: &Db) -> Result<Option<UserRow>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT * FROM users WHERE role = 'admin' AND disabled = 0 ORDER BY created_at, id LIMIT 1",
+    )
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(UserRow::from_row).transpose()
+}
+
+/// Adds a user; `None` if the name is taken.
+pub(in crate::auth) async fn insert(
+    db: impl sqlx::AnyExecutor<'_>,
+    username: &str,
+    role: Role,
+    password_hash: Option<&str>,
+    must_change_password: bool,
+) -> Result<Option<UserRow>, sqlx::Error> {
+    let row = sqlx::query(
+        "INSERT INTO users (id, username, role, password_hash, must_change_password, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (username) DO NOTHING RETURNING *",
+    )
+    .bind(uuid::Uuid::new_v4().to_string())
+    .bind(username)
+    .bind(role.as_str())
+    .bind(password_hash)
+    .bind(i64::from(must_change_password))
+    .bind(clock::now_text())
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(UserRow::from_row).transpose()
+}
+
+/// Sets a password, which ends all tokens; `None` if the password was changed by somebody else meanwhile.
+pub(in crate::auth) async fn set_password(
+    db: &Db,
+    user: &UserRow,
+    password_hash: &str,
+) -> Result<Option<UserRow>, sqlx::Error> {
+    let row = sqlx::query(
+        "UPDATE users SET password_hash = $1, must_change_password = 0, token_version = token_version + 1 \
+         WHERE id = $2 AND token_version = $3 RETURNING *",
+    )
+    .bind(password_hash)
+    .bind(&user.id)
+    .bind(user.token_version)
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(UserRow::from_row).transpose()
+}
+
+/// Ends all tokens of a user.
+pub(in crate::auth) async fn bump_token_version(db: &Db, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE users SET token_version = token_version + 1 WHERE id = $1")
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Remembers that somebody just logged in.
+pub(in crate::auth) async fn touch_login(db: &Db, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE users SET last_login_at = $1 WHERE id = $2")
+        .bind(clock::now_text())
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Accounts whose name contains `search`, the newest first.
+pub(in crate::auth) async fn page(
+    db: &Db,
+    search: &str,
+    after: Option<&Position>,
+    count: u32,
+) -> Result<Vec<UserRow>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT * FROM users WHERE ($1 = '' OR username LIKE $1 ESCAPE '\\') \
+         AND ($2 = '' OR created_at < $2 OR (created_at = $2 AND id > $3)) \
+         ORDER BY created_at DESC, id LIMIT $4",
+    )
+    .bind(if search.is_empty() { String::new() } else { contains_pattern(search) })
+    .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(UserRow::from_row).collect()
+}
+
+/// Ids and names of all accounts.
+pub(in crate::auth) async fn names(db: &Db) -> Result<Vec<(String, String)>, sqlx::Error> {
+    let rows = sqlx::query("SELECT id, username FROM users ORDER BY username").fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("username")?))).collect()
+}
+
+/// What became of a change of an account.
+#[derive(Debug)]
+pub(in crate::auth) enum Changed {
+    /// The account as it was and as it is.
+    Done(Box<(UserRow, UserRow)>),
+    /// There is no such account.
+    Missing,
+    /// It is the last administrator who can still act.
+    LastAdmin,
+}
+
+/// Gives an account another role or switches it on or off; switched off, its tokens end.
+pub(in crate::auth) async fn change(
+    db: &Db,
+    id: &str,
+    role: Option<Role>,
+    disabled: Option<bool>,
+) -> Result<Changed, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    // Two administrators who remove each other at once wait for one another here.
+    sqlx::query("UPDATE users SET disabled = disabled WHERE role = 'admin'")
+        .execute(&mut *transaction)
+        .await?;
+    let row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *transaction);
+    let Some(row) = row.await? else { return Ok(Changed::Missing) };
+    let before = UserRow::from_row(&row)?;
+    let (role, disabled) = (role.unwrap_or(before.role), disabled.unwrap_or(before.disabled));
+    let acts = |role: Role, disabled: bool| role == Role::Admin && !disabled;
+    if acts(before.role, before.disabled) && !acts(role, disabled) {
+        let others: i64 = sqlx::query_scalar(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM users WHERE role = 'admin' AND disabled = 0 AND id <> $1",
+        )
+        .bind(id)
+        .fetch_one(&mut *transaction)
+        .await?;
+        if others == 0 {
+            return Ok(Changed::LastAdmin);
+        }
+    }
+    let row = sqlx::query(
+        "UPDATE users SET role = $1, disabled = $2, token_version = token_version + $3 WHERE id = $4 RETURNING *",
+    )
+    .bind(role.as_str())
+    .bind(i64::from(disabled))
+    .bind(i64::from(disabled && !before.disabled))
+    .bind(id)
+    .fetch_one(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(Changed::Done(Box::new((before, UserRow::from_row(&row)?))))
+}
+
+/// Sets a password that must be changed, and ends all tokens and API keys; `None` if there is no such account.
+pub(in crate::auth) async fn reset_password(
+    db: &Db,
+    id: &str,
+    password_hash: &str,
+) -> Result<Option<UserRow>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let row = sqlx::query(
+        "UPDATE users SET password_hash = $1, must_change_password = 1, token_version = token_version + 1 \
+         WHERE id = $2 RETURNING *",
+    )
+    .bind(password_hash)
+    .bind(id)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    sqlx::query("DELETE FROM api_keys WHERE owner_id = $1").bind(id).execute(&mut *transaction).await?;
+    transaction.commit().await?;
+    row.as_ref().map(UserRow::from_row).transpose()
+}

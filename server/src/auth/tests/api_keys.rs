@@ -1,0 +1,133 @@
+//! API keys: making, using and deleting them, and what they may not do.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use sqlx::Row as _;
+
+use super::{STRONG, add_user, log_in, me, token};
+use crate::test_app::{Answer, TestApp};
+
+const KEYS: &str = "/api/v1/auth/api-keys";
+
+async fn make(app: &TestApp, token: &str, name: &str) -> Answer {
+    app.remote(Method::POST, KEYS).token(token).json(&json!({ "name": name })).send().await
+}
+
+async fn list(app: &TestApp, token: &str) -> Value {
+    app.remote(Method::GET, KEYS).token(token).send().await.expect(200)
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_acts_as_its_owner() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let made = make(&app, &token, " nightly export ").await.expect(201);
+    let key = made["key"].as_str().expect("a key").to_owned();
+    assert!(key.starts_with("sfk_") && key.len() == 47, "{key}");
+    assert_eq!(made["name"], "nightly export");
+    assert_eq!(made["hint"], key[..8]);
+    assert_eq!(made["last_used_at"], Value::Null);
+
+    assert_eq!(me(&app, &key).await.expect(200)["username"], "ada");
+    app.remote(Method::GET, "/api/v1/projects").token(&key).send().await.expect(200);
+    let listed = list(&app, &token).await;
+    assert_eq!(listed["items"].as_array().expect("keys").len(), 1);
+    assert!(listed["items"][0]["last_used_at"].is_string(), "{listed}");
+    assert_eq!(listed["items"][0]["id"], made["id"]);
+    assert_eq!(listed["most"], 20);
+    assert!(!listed.to_string().contains(&key), "{listed}");
+
+    // Nor does the database know it.
+    let rows = sqlx::query("SELECT * FROM api_keys").fetch_all(&app.state.db).await.expect("reads");
+    for column in 0..rows[0].len() {
+        let stored: Option<String> = rows[0].try_get(column).expect("text");
+        assert_ne!(stored.as_deref(), Some(key.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_key_is_nobodys() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let made = make(&app, &token, "one").await.expect(201);
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let path = format!("{KEYS}/{id}");
+    // Another user's key does not exist.
+    let other = app.token_of_new_user("bob").await;
+    app.remote(Method::DELETE, &path).token(&other).send().await.problem(404, "not_found");
+    assert_eq!(list(&app, &other).await["items"], json!([]));
+    app.remote(Method::DELETE, &path).send().await.problem(401, "token_missing");
+
+    app.remote(Method::DELETE, &path).token(&token).send().await.expect(204);
+    let answer = me(&app, key).await;
+    answer.problem(401, "api_key_invalid");
+    assert_eq!(answer.header("www-authenticate"), "Bearer");
+    app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
+    me(&app, "sfk_").await.problem(401, "api_key_invalid");
+    // A local caller with a wrong key is not helped by being local.
+    let call = app.local(Method::GET, "/api/v1/auth/me").token("sfk_nonsense");
+    call.send().await.problem(401, "api_key_invalid");
+}
+
+#[tokio::test]
+async fn a_key_manages_no_accounts() {
+    let app = TestApp::start().await;
+    let admin = app.admin_token().await;
+    let key = app.api_key(&admin).await;
+    let password = json!({ "new_password": "vermilion-otter-413-quay" });
+    for (method, path, body) in [
+        (Method::GET, KEYS, Value::Null),
+        (Method::POST, KEYS, json!({ "name": "another" })),
+        (Method::DELETE, "/api/v1/auth/api-keys/any", Value::Null),
+        (Method::POST, "/api/v1/auth/password", password),
+        (Method::POST, "/api/v1/auth/refresh", Value::Null),
+        (Method::POST, "/api/v1/auth/logout", Value::Null),
+    ] {
+        let call = app.remote(method, path).token(&key);
+        let call = if body.is_null() { call } else { call.json(&body) };
+        let detail = call.send().await.problem(403, "api_key_not_allowed");
+        assert!(detail.contains("API key"), "{path}: {detail}");
+    }
+}
+
+#[tokio::test]
+async fn names_and_numbers_of_keys_are_limited() {
+    let app = TestApp::with(&[("SF_API_KEYS_MAX", "2")]).await;
+    let token = app.token_of_new_user("ada").await;
+    for name in ["", "  ", "a\nb", &"x".repeat(65)] {
+        make(&app, &token, name).await.problem(400, "bad_name");
+    }
+    let call = app.remote(Method::POST, KEYS).token(&token).json(&json!({ "name": "x", "role": "admin" }));
+    call.send().await.problem(400, "unexpected_json");
+    app.remote(Method::POST, KEYS).json(&json!({ "name": "x" })).send().await.problem(401, "token_missing");
+    // At once, so that none slips past the count.
+    let made = futures_util::future::join_all((0..5).map(|_| make(&app, &token, "x"))).await;
+    let (taken, refused): (Vec<_>, Vec<_>) = made.iter().partition(|answer| answer.status == 201);
+    assert_eq!((taken.len(), refused.len()), (2, 3));
+    for answer in refused {
+        let detail = answer.problem(409, "too_many_api_keys");
+        assert!(detail.contains("at most 2"), "{detail}");
+    }
+    // Somebody else's keys do not count.
+    let other = app.token_of_new_user("bob").await;
+    make(&app, &other, "x").await.expect(201);
+}
+
+#[tokio::test]
+async fn keys_outlive_a_change_of_password_but_not_the_account() {
+    let app = TestApp::start().await;
+    let id = add_user(&app.state, "ada", STRONG).await;
+    let first = token(&log_in(&app, "ada", STRONG).await);
+    let key = app.api_key(&first).await;
+    let body = json!({ "current_password": STRONG, "new_password": "vermilion-otter-413-quay" });
+    app.remote(Method::POST, "/api/v1/auth/password").token(&first).json(&body).send().await.expect(200);
+    me(&app, &key).await.expect(200);
+
+    let path = format!("/api/v1/admin/users/{id}");
+    app.local(Method::PATCH, &path).json(&json!({ "disabled": true })).send().await.expect(200);
+    me(&app, &key).await.problem(401, "api_key_invalid");
+    app.local(Method::PATCH, &path).json(&json!({ "disabled": false })).send().await.expect(200);
+    me(&app, &key).await.expect(200);
+    app.local(Method::POST, &format!("{path}/reset-password")).send().await.expect(200);
+    me(&app, &key).await.problem(401, "api_key_invalid");
+}

@@ -1,0 +1,111 @@
+//! Passwords: changing them, having to, and how strong they are.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{STRONG, add_user, log_in, me, token};
+use crate::auth::ensure_admin;
+use crate::test_app::TestApp;
+
+#[tokio::test]
+async fn a_change_of_password_ends_older_tokens() {
+    let app = TestApp::start().await;
+    add_user(&app.state, "ada", STRONG).await;
+    let old = token(&log_in(&app, "ada", STRONG).await);
+    let change =
+        |body: Value| app.remote(Method::POST, "/api/v1/auth/password").token(&old).json(&body).send();
+
+    let weak = json!({ "current_password": STRONG, "new_password": "password" });
+    let detail = change(weak).await.problem(400, "weak_password");
+    assert!(detail.contains("easy to guess"), "{detail}");
+    let long = json!({ "current_password": STRONG, "new_password": "x".repeat(2000) });
+    change(long).await.problem(400, "password_too_long");
+    let wrong = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
+    change(wrong).await.problem(403, "wrong_password");
+    let missing = json!({ "new_password": "vermilion-otter-413-quay" });
+    change(missing).await.problem(403, "wrong_password");
+
+    let good = json!({ "current_password": STRONG, "new_password": "vermilion-otter-413-quay" });
+    let new = token(&change(good).await);
+    me(&app, &old).await.problem(401, "token_ended");
+    me(&app, &new).await.expect(200);
+    log_in(&app, "ada", STRONG).await.problem(401, "bad_credentials");
+    log_in(&app, "ada", "vermilion-otter-413-quay").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_container_begins_with_a_password_that_must_be_changed() {
+    let app = TestApp::container().await;
+    let printed = app.printed_password.clone().expect("the first start prints a password");
+    let answer = log_in(&app, "admin", &printed).await;
+    let body = answer.expect(200);
+    assert_eq!(body["user"]["must_change_password"], true);
+    let first = token(&answer);
+    // Nothing but the account's own routes.
+    for (method, path) in [
+        (Method::GET, "/api/v1/projects"),
+        (Method::POST, "/api/v1/projects"),
+        (Method::GET, "/api/v1/projects/temp/revision"),
+        (Method::GET, "/api/v1/tasks"),
+        (Method::POST, "/api/v1/auth/refresh"),
+        (Method::GET, "/api/v1/auth/api-keys"),
+    ] {
+        let answer = app.remote(method, path).token(&first).send().await;
+        answer.problem(403, "must_change_password");
+    }
+    me(&app, &first).await.expect(200);
+    let body = json!({ "current_password": printed, "new_password": "vermilion-otter-413-quay" });
+    let changed = app.remote(Method::POST, "/api/v1/auth/password").token(&first).json(&body).send().await;
+    assert_eq!(changed.expect(200)["user"]["must_change_password"], false);
+    let second = token(&changed);
+    app.remote(Method::GET, "/api/v1/projects").token(&second).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn the_password_is_printed_on_the_first_start_only() {
+    let app = TestApp::container().await;
+    let mut printed = false;
+    ensure_admin(&app.state, |_, _| printed = true).await.expect("nothing to do");
+    assert!(!printed);
+    assert!(TestApp::start().await.printed_password.is_none());
+}
+
+#[tokio::test]
+async fn anybody_may_ask_how_strong_a_password_is() {
+    let app = TestApp::container().await;
+    let ask = |password: &str| {
+        let body = json!({ "password": password });
+        app.remote(Method::POST, "/api/v1/auth/password-strength").json(&body).send()
+    };
+    let weak = ask("password1").await.expect(200);
+    assert_eq!(weak["accepted"], false);
+    assert!(weak["score"].as_u64().is_some_and(|score| score < 3));
+    assert!(weak["suggestions"].is_array());
+    assert_eq!(ask(STRONG).await.expect(200)["accepted"], true);
+}
+
+#[tokio::test]
+async fn the_old_password_is_no_new_one() {
+    let app = TestApp::start().await;
+    add_user(&app.state, "ada", STRONG).await;
+    let token = token(&log_in(&app, "ada", STRONG).await);
+    let body = json!({ "current_password": STRONG, "new_password": STRONG });
+    let answer = app.remote(Method::POST, "/api/v1/auth/password").token(&token).json(&body).send().await;
+    answer.problem(400, "same_password");
+    app.remote(Method::POST, "/api/v1/auth/password").json(&body).send().await.problem(401, "token_missing");
+}
+
+#[tokio::test]
+async fn the_desktops_administrator_gives_itself_a_first_password() {
+    let app = TestApp::start().await;
+    let before = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
+    assert_eq!(before["has_password"], false);
+    let body = json!({ "new_password": STRONG });
+    let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
+    assert_eq!(answer.expect(200)["user"]["has_password"], true);
+    log_in(&app, "admin", STRONG).await.expect(200);
+    // From now on it takes the current one, locally too.
+    let body = json!({ "new_password": "vermilion-otter-413-quay" });
+    let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
+    answer.problem(403, "wrong_password");
+}

@@ -1,0 +1,157 @@
+//! Making an account for oneself: open, by invitation, or not at all.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{STRONG, log_in, me, token};
+use crate::test_app::{Answer, TestApp};
+
+const REGISTER: &str = "/api/v1/auth/register";
+const INVITES: &str = "/api/v1/admin/invites";
+
+async fn register(app: &TestApp, username: &str, password: &str, invite: Option<&str>) -> Answer {
+    let body = json!({ "username": username, "password": password, "invite": invite });
+    app.remote(Method::POST, REGISTER).json(&body).send().await
+}
+
+async fn invite(app: &TestApp, body: Value) -> String {
+    let made = app.local(Method::POST, INVITES).json(&body).send().await.expect(201);
+    made["code"].as_str().expect("a code").to_owned()
+}
+
+async fn by_invitation() -> TestApp {
+    TestApp::with(&[("SF_REGISTRATION", "invite")]).await
+}
+
+#[tokio::test]
+async fn it_is_closed_unless_the_setting_says_otherwise() {
+    let app = TestApp::start().await;
+    let detail = register(&app, "ada", STRONG, None).await.problem(403, "registration_closed");
+    assert!(detail.contains("SF_REGISTRATION"), "{detail}");
+    register(&app, "ada", STRONG, Some("sfi_any")).await.problem(403, "registration_closed");
+    // An invitation that nobody could use is not made.
+    app.local(Method::POST, INVITES).json(&json!({})).send().await.problem(409, "registration_closed");
+    let answer = app.remote(Method::GET, "/api/v1/system/capabilities").send().await;
+    assert_eq!(answer.expect(200)["registration"], "closed");
+}
+
+#[tokio::test]
+async fn where_it_is_open_anybody_registers_as_an_ordinary_user() {
+    let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
+    let answer = register(&app, " Ada ", STRONG, None).await;
+    let user = &answer.expect(201)["user"];
+    assert_eq!((&user["username"], &user["role"]), (&json!("ada"), &json!("user")));
+    assert_eq!(user["must_change_password"], false);
+    let made = answer.json()["access_token"].as_str().expect("a token").to_owned();
+    me(&app, &made).await.expect(200);
+    app.remote(Method::GET, "/api/v1/projects").token(&made).send().await.expect(200);
+    log_in(&app, "ada", STRONG).await.expect(200);
+
+    register(&app, "ADA", STRONG, None).await.problem(409, "username_taken");
+    register(&app, "admin", STRONG, None).await.problem(409, "username_taken");
+    let detail = register(&app, "a b", STRONG, None).await.problem(400, "bad_username");
+    assert!(detail.contains("`a b`"), "{detail}");
+    register(&app, "bob", "password", None).await.problem(400, "weak_password");
+    register(&app, "bob", &"x".repeat(1025), None).await.problem(400, "password_too_long");
+    register(&app, "bob", STRONG, Some("sfi_nonsense")).await.problem(403, "invite_invalid");
+    let more = json!({ "username": "bob", "password": STRONG, "role": "admin" });
+    app.remote(Method::POST, REGISTER).json(&more).send().await.problem(400, "unexpected_json");
+}
+
+#[tokio::test]
+async fn an_invitation_makes_one_account_with_its_role() {
+    let app = by_invitation().await;
+    register(&app, "ada", STRONG, None).await.problem(403, "invite_required");
+    register(&app, "ada", STRONG, Some(" ")).await.problem(403, "invite_required");
+    let code = invite(&app, json!({ "role": "admin", "note": "for Ada" })).await;
+    // What fails leaves it good.
+    register(&app, "admin", STRONG, Some(&code)).await.problem(409, "username_taken");
+    register(&app, "ada", "password", Some(&code)).await.problem(400, "weak_password");
+    let answer = register(&app, "ada", STRONG, Some(&format!(" {code} "))).await;
+    assert_eq!(answer.expect(201)["user"]["role"], "admin");
+    register(&app, "bob", STRONG, Some(&code)).await.problem(403, "invite_invalid");
+    let listed = app.local(Method::GET, INVITES).send().await.expect(200);
+    assert_eq!(listed["items"][0]["state"], "used");
+    assert_eq!(listed["items"][0]["used_by"], "ada");
+    assert!(!listed.to_string().contains(&code));
+}
+
+#[tokio::test]
+async fn an_invitation_is_not_shared_by_being_quick() {
+    let app = by_invitation().await;
+    let code = invite(&app, json!({})).await;
+    let names = ["ada", "bob", "cyd", "dee"];
+    let tries = names.map(|name| register(&app, name, STRONG, Some(&code)));
+    let answers = futures_util::future::join_all(tries).await;
+    let made = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(made, 1);
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        answer.problem(403, "invite_invalid");
+    }
+}
+
+#[tokio::test]
+async fn a_whole_class_registers_from_one_address() {
+    let app = by_invitation().await;
+    for number in 0..13 {
+        let code = invite(&app, json!({})).await;
+        register(&app, &format!("user{number}"), STRONG, Some(&code)).await.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn guessing_invitations_is_slowed_down() {
+    let app = by_invitation().await;
+    let mut statuses = Vec::new();
+    for number in 0..13 {
+        let answer = register(&app, "ada", STRONG, Some(&format!("sfi_{number}"))).await;
+        statuses.push(answer.status.as_u16());
+    }
+    assert_eq!(statuses[..10], [403; 10]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn an_expired_or_withdrawn_invitation_is_not_good() {
+    let app = by_invitation().await;
+    let code = invite(&app, json!({})).await;
+    let past = crate::clock::text_in(-1);
+    sqlx::query("UPDATE invites SET expires_at = $1").bind(past).execute(&app.state.db).await.expect("ages");
+    register(&app, "ada", STRONG, Some(&code)).await.problem(403, "invite_invalid");
+    let listed = app.local(Method::GET, INVITES).send().await.expect(200);
+    assert_eq!(listed["items"][0]["state"], "expired");
+
+    let code = invite(&app, json!({})).await;
+    let listed = app.local(Method::GET, INVITES).send().await.expect(200);
+    let path = format!("{INVITES}/{}", listed["items"][0]["id"].as_str().expect("an id"));
+    app.local(Method::DELETE, &path).send().await.expect(204);
+    register(&app, "ada", STRONG, Some(&code)).await.problem(403, "invite_invalid");
+}
+
+#[tokio::test]
+async fn registering_without_end_is_slowed_down() {
+    let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
+    let mut statuses = Vec::new();
+    for number in 0..13 {
+        let answer = register(&app, &format!("user{number}"), "weak", None).await;
+        if answer.status == 429 {
+            assert!(answer.header("retry-after").parse::<u64>().is_ok_and(|secs| secs >= 1));
+            let detail = answer.problem(429, "too_many_requests");
+            assert!(detail.contains("registrations"), "{detail}");
+        }
+        statuses.push(answer.status.as_u16());
+    }
+    assert_eq!(statuses[..10], [400; 10]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+    // Elsewhere nobody waits.
+    let body = json!({ "username": "ada", "password": STRONG });
+    let call = app.from("203.0.113.5", Method::POST, REGISTER).json(&body);
+    token_is_good(&app, &call.send().await).await;
+}
+
+async fn token_is_good(app: &TestApp, answer: &Answer) {
+    answer.expect(201);
+    let made = answer.json()["access_token"].as_str().expect("a token").to_owned();
+    me(app, &made).await.expect(200);
+    assert!(!token(&log_in(app, "ada", STRONG).await).is_empty());
+}

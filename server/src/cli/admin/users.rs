@@ -1,0 +1,163 @@
+//! Accounts.
+
+use std::io::{BufRead as _, Write as _};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::audit::{self, Action, Who};
+use crate::auth::management::{self, Provided};
+use crate::auth::passwords::Passwords;
+use crate::auth::{Role, UserRow};
+use crate::db::Db;
+use crate::paging::Position;
+
+/// Accounts that are read at a time.
+const PAGE: u32 = 200;
+
+/// What an account may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum RoleArg {
+    /// Everything that is the user's own.
+    User,
+    /// Everything.
+    Admin,
+}
+
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::User => Self::User,
+            RoleArg::Admin => Self::Admin,
+        }
+    }
+}
+
+/// Make an account. Its password must be changed at the first log-in.
+#[derive(Debug, clap::Args)]
+pub(super) struct CreateUser {
+    /// Name to log in with: 2 to 64 letters from a to z, digits and . _ - + @
+    username: String,
+    /// What the account may do.
+    #[arg(long, value_enum, default_value = "user")]
+    role: RoleArg,
+    /// Read the password from standard input instead of making one up.
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+/// Give an account a new password; its log-ins and API keys end.
+#[derive(Debug, clap::Args)]
+pub(super) struct ResetPassword {
+    /// Name of the account.
+    username: String,
+    /// Read the password from standard input instead of making one up.
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+/// List all accounts.
+#[derive(Debug, clap::Args)]
+pub(super) struct ListUsers {
+    /// As JSON, one object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
+    let password = password(args.password_stdin)?;
+    let hasher = Passwords::new()?;
+    let made = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
+    let detail = format!("role {}", made.row.role.as_str());
+    audit::record(db, &Who::command_line(), Action::UserCreated, &made.row.username, &detail).await;
+    say(&format!("Made the account `{}` (role {}).", made.row.username, made.row.role.as_str()));
+    say_password(&made);
+    Ok(())
+}
+
+pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
+    let row = management::user_named(db, &args.username).await?;
+    let password = password(args.password_stdin)?;
+    let made = management::reset_password(db, &Passwords::new()?, &row.id, password).await?;
+    audit::record(db, &Who::command_line(), Action::PasswordReset, &made.row.username, "").await;
+    say(&format!(
+        "The account `{}` has a new password; its log-ins and API keys have ended.",
+        made.row.username
+    ));
+    say_password(&made);
+    Ok(())
+}
+
+fn say_password(made: &Provided) {
+    match &made.generated_password {
+        Some(password) => {
+            say(&format!("Password: {password}"));
+            say("It must be changed at the first log-in, and is not shown again.");
+        }
+        None => say("The password must be changed at the first log-in."),
+    }
+}
+
+pub(super) async fn list(args: &ListUsers, db: &Db) -> anyhow::Result<()> {
+    let mut rows: Vec<UserRow> = Vec::new();
+    loop {
+        let last = rows.last().map(|row| Position { time: row.created_at.clone(), id: row.id.clone() });
+        let page = management::users(db, "", last.as_ref(), PAGE).await?;
+        let whole = page.len() == PAGE as usize;
+        rows.extend(page);
+        if !whole {
+            break;
+        }
+    }
+    rows.sort_by(|one, other| one.username.cmp(&other.username));
+    if !args.json {
+        say(&line("NAME", "ROLE", "STATE", "LAST LOG-IN"));
+    }
+    for row in &rows {
+        let last = row.last_login_at.as_deref();
+        say(&match args.json {
+            true => json!({
+                "id": row.id,
+                "username": row.username,
+                "role": row.role,
+                "disabled": row.disabled,
+                "must_change_password": row.must_change_password,
+                "created_at": row.created_at,
+                "last_login_at": last,
+            })
+            .to_string(),
+            false => line(&row.username, row.role.as_str(), state(row), last.unwrap_or("never")),
+        });
+    }
+    Ok(())
+}
+
+fn state(row: &UserRow) -> &'static str {
+    match (row.disabled, row.must_change_password, &row.password_hash) {
+        (true, ..) => "disabled",
+        (_, true, _) => "must change password",
+        (.., None) => "no password",
+        _ => "active",
+    }
+}
+
+fn line(name: &str, role: &str, state: &str, last: &str) -> String {
+    format!("{name:<32} {role:<6} {state:<21} {last}")
+}
+
+/// The password on the first line of standard input, if it is to come from there.
+fn password(from_stdin: bool) -> anyhow::Result<Option<String>> {
+    if !from_stdin {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    std::io::stdin().lock().read_line(&mut text).context("cannot read the password from standard input")?;
+    let password = text.trim_end_matches(['\r', '\n']);
+    anyhow::ensure!(!password.is_empty(), "there is no password on standard input");
+    Ok(Some(password.to_owned()))
+}
+
+/// A closed pipe (`| head`) is no failure.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}

@@ -1,0 +1,62 @@
+//! Settings of accounts, tokens, keys and the audit log.
+
+use super::source::{Source, invalid};
+use super::{ConfigError, Environment, Secret};
+
+/// Who may make an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Registration {
+    /// Anybody.
+    Open,
+    /// Whoever has an administrator's invitation.
+    Invite,
+    /// Nobody; administrators make accounts.
+    Closed,
+}
+
+/// How people prove who they are.
+#[derive(Debug, Clone)]
+pub struct AccountsConfig {
+    /// Whether local callers count as the administrator.
+    pub trust_local: bool,
+    /// Signing key of tokens; `None`: the one kept in the storage folder.
+    pub jwt_secret: Option<Secret>,
+    /// Lifetime of a token in seconds.
+    pub token_lifetime_secs: u64,
+    /// Who may make an account.
+    pub registration: Registration,
+    /// Most API keys of an account.
+    pub api_keys_max: u64,
+    /// How long entries of the audit log are kept, in days.
+    pub audit_retention_days: u64,
+}
+
+pub(super) fn load(source: &Source, environment: Environment) -> Result<AccountsConfig, ConfigError> {
+    let jwt_secret = source.text("SF_JWT_SECRET").0.map(|text| Secret(text.to_owned()));
+    match &jwt_secret {
+        None if environment == Environment::Container => {
+            return Err(ConfigError::Missing {
+                key: "SF_JWT_SECRET",
+                reason: "in a container the key that signs log-in tokens comes from the environment, so that \
+                         every node has the same; 32 random characters or more",
+            });
+        }
+        Some(secret) if secret.reveal().len() < 32 => {
+            return Err(invalid("SF_JWT_SECRET", "", "32 characters or more".to_owned()));
+        }
+        _ => {}
+    }
+    Ok(AccountsConfig {
+        trust_local: source.switch("SF_TRUST_LOCAL")?,
+        jwt_secret,
+        token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
+        registration: match source.choice("SF_REGISTRATION")? {
+            "open" => Registration::Open,
+            "invite" => Registration::Invite,
+            _ => Registration::Closed,
+        },
+        api_keys_max: source.whole("SF_API_KEYS_MAX")?,
+        audit_retention_days: source.whole("SF_AUDIT_RETENTION_DAYS")?,
+    })
+}

@@ -1,0 +1,179 @@
+/** Accounts on the page: first log-in, keys, invitations, administration. */
+import type { APIRequestContext, Page } from '@playwright/test';
+import { expect, test, type Service } from '../support/service';
+
+test.use({ settings: { SF_REGISTRATION: 'invite' } });
+
+const PASSWORD = 'harbour-lantern-quartet-41';
+
+/** The page's address as a visitor from elsewhere has it: nobody is local there. */
+const elsewhere = (service: Service, path = '/'): string => `http://studio.example:${service.port}${path}`;
+
+/** Makes a user as the local administrator; the first password. */
+async function addUser(request: APIRequestContext, service: Service, username: string): Promise<string> {
+  const made = await request.post(`${service.url}/api/v1/admin/users`, { data: { username } });
+  expect(made.status(), await made.text()).toBe(201);
+  return ((await made.json()) as { password: string }).password;
+}
+
+async function logIn(page: Page, username: string, password: string): Promise<void> {
+  await page.getByLabel('Name', { exact: true }).fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+async function openAccount(page: Page, entry: string): Promise<void> {
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: entry, exact: true }).click();
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  for (const size of [
+    { width: 1440, height: 900 },
+    { width: 1024, height: 768 },
+  ]) {
+    await page.setViewportSize(size);
+    await page.screenshot({ path: `output/${name}-${size.width}x${size.height}.png` });
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+test('a first log-in leads to a password of one’s own, and to keys for scripts', async ({ page, service }) => {
+  const first = await addUser(page.request, service, 'ada');
+  await page.goto(elsewhere(service));
+  await logIn(page, 'ada', first);
+  await expect(page.getByText('Choose a password of your own')).toBeVisible();
+  await page.getByLabel('Current password').fill(first);
+  await page.getByLabel('New password', { exact: true }).fill('password');
+  await page.getByLabel('New password again').fill('password');
+  await expect(page.getByText(/choose a stronger one/)).toBeVisible();
+  await shoot(page, 'accounts-must-change');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('alert')).toContainText('too easy to guess');
+  await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('alert')).toContainText('differ');
+  await page.getByLabel('New password again').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Account of ada' }).click();
+  await expect(page.getByRole('menuitem', { name: 'Administration' })).toHaveCount(0);
+  await shoot(page, 'accounts-menu');
+  await page.keyboard.press('Escape');
+  await openAccount(page, 'API keys…');
+  await page.getByLabel('Name of the new key').fill('nightly export');
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  const key = await page.getByRole('group', { name: /nightly export/ }).locator('code').innerText();
+  const asKey = { headers: { Authorization: `Bearer ${key}` } };
+  const me = await page.request.get(elsewhere(service, '/api/v1/auth/me').replace('studio.example', '127.0.0.1'), asKey);
+  expect(((await me.json()) as { username: string }).username).toBe('ada');
+  await shoot(page, 'accounts-keys');
+  await page.getByRole('button', { name: 'Delete the key nightly export' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByText('There are no keys yet.')).toBeVisible();
+  const gone = await page.request.get(`${service.url}/api/v1/auth/me`, asKey);
+  expect(gone.status()).toBe(401);
+  await page.keyboard.press('Escape');
+
+  await openAccount(page, 'Log out');
+  await expect(page.getByRole('button', { name: 'Log in' })).toBeVisible();
+  await logIn(page, 'ada', PASSWORD);
+  await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
+});
+
+test('a password is changed from the menu, and other log-ins end', async ({ page, browser, service }) => {
+  const first = await addUser(page.request, service, 'eve');
+  await page.goto(elsewhere(service));
+  await logIn(page, 'eve', first);
+  await page.getByLabel('Current password').fill(first);
+  await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel('New password again').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
+
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(elsewhere(service));
+  await logIn(other, 'eve', PASSWORD);
+  await expect(other.getByRole('list', { name: 'Tracks' })).toBeVisible();
+
+  await openAccount(page, 'Change password…');
+  await page.getByLabel('Current password').fill('not it');
+  await page.getByLabel('New password', { exact: true }).fill('vermilion-otter-413-quay');
+  await page.getByLabel('New password again').fill('vermilion-otter-413-quay');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('current password is wrong');
+  await shoot(page, 'accounts-password');
+  await page.getByLabel('Current password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
+
+  await other.reload();
+  await expect(other.getByRole('button', { name: 'Log in' })).toBeVisible();
+  await other.context().close();
+});
+
+test('an administrator adds, invites and looks after people', async ({ page, browser, service }) => {
+  await page.goto(service.url);
+  await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
+  await page.getByRole('button', { name: 'Account of admin' }).click();
+  // Whoever sits at the machine need not log in, so logging out would change nothing.
+  await expect(page.getByRole('menuitem', { name: 'Log out', exact: true })).toHaveCount(0);
+  await page.getByRole('menuitem', { name: 'Administration…' }).click();
+
+  const room = page.getByRole('dialog', { name: 'Administration' });
+  await room.getByLabel('Name of a new user').fill('bob');
+  await room.getByRole('button', { name: 'Add user' }).click();
+  await expect(room.getByRole('group', { name: 'First password of bob' })).toBeVisible();
+  const row = room.getByRole('row', { name: /bob/ });
+  await expect(row).toContainText('Must change password');
+  await shoot(page, 'administration-users');
+  await room.getByLabel('Name of a new user').fill('bob');
+  await room.getByRole('button', { name: 'Add user' }).click();
+  await expect(room.getByRole('alert')).toContainText('`bob` already');
+
+  await row.getByRole('button', { name: 'What to do with bob' }).click();
+  await page.getByRole('menuitem', { name: 'Set quota…' }).click();
+  await room.getByLabel('bob may store').fill('5');
+  await room.getByRole('button', { name: 'Set', exact: true }).click();
+  await expect(row).toContainText('5.0 GB');
+  await row.getByRole('button', { name: 'What to do with bob' }).click();
+  await page.getByRole('menuitem', { name: 'Switch off' }).click();
+  await expect(row).toContainText('Switched off');
+  const mine = room.getByRole('row', { name: /^admin/ });
+  await mine.getByRole('button', { name: 'What to do with admin' }).click();
+  await page.getByRole('menuitem', { name: 'Make an ordinary user' }).click();
+  await expect(room.getByRole('alert')).toContainText('last administrator');
+
+  await room.getByRole('tab', { name: 'Invitations' }).click();
+  await room.getByLabel('Note').fill('Cyd, from the choir');
+  await room.getByRole('button', { name: 'Invite', exact: true }).click();
+  const link = await room.getByRole('group', { name: /Link of the invitation/ }).locator('code').innerText();
+  await shoot(page, 'administration-invites');
+
+  const guest = await (await browser.newContext()).newPage();
+  const { pathname, hash } = new URL(link);
+  await guest.goto(elsewhere(service, pathname + hash));
+  await guest.getByLabel('Name', { exact: true }).fill('cyd');
+  await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await guest.getByLabel('Password again').fill(PASSWORD);
+  await shoot(guest, 'accounts-register');
+  await guest.getByRole('button', { name: 'Make the account' }).click();
+  await expect(guest.getByRole('button', { name: 'Account of cyd' })).toBeVisible();
+  expect(new URL(guest.url()).hash).toBe('');
+  await guest.context().close();
+
+  await room.getByRole('tab', { name: 'Storage' }).click();
+  await expect(room.getByRole('row', { name: /^admin/ })).toContainText('kB');
+  await shoot(page, 'administration-storage');
+  await room.getByRole('tab', { name: 'Invitations' }).click();
+  await expect(room.getByRole('row', { name: /Cyd, from the choir/ })).toContainText('Used by cyd');
+  await room.getByRole('tab', { name: 'Activity' }).click();
+  await expect(room.getByRole('row', { name: /cyd Registered/ })).toBeVisible();
+  await shoot(page, 'administration-activity');
+  await room.getByLabel('Only this action').selectOption({ label: 'Changed a quota' });
+  await expect(room.getByRole('row', { name: /bob: 5000000000 bytes/ })).toBeVisible();
+  await expect(room.getByRole('row')).toHaveCount(2);
+});

@@ -1,0 +1,32 @@
+/** What the audit log's actions are called, in the order in which they are offered. */
+const ACTIONS: readonly (readonly [action: string, words: string])[] = [
+  ['log_in', 'Logged in'],
+  ['log_in_failed', 'Failed to log in'],
+  ['log_out', 'Logged out'],
+  ['log_out_everywhere', 'Logged out everywhere'],
+  ['password_changed', 'Changed the password'],
+  ['password_change_failed', 'Failed to change the password'],
+  ['password_reset', 'Gave a new password'],
+  ['account_registered', 'Registered'],
+  ['api_key_created', 'Made an API key'],
+  ['api_key_deleted', 'Deleted an API key'],
+  ['user_created', 'Added a user'],
+  ['role_changed', 'Changed a role'],
+  ['user_disabled', 'Switched a user off'],
+  ['user_enabled', 'Switched a user on'],
+  ['quota_changed', 'Changed a quota'],
+  ['invite_created', 'Invited somebody'],
+  ['invite_deleted', 'Withdrew an invitation'],
+  ['task_cancelled', 'Cancelled a task'],
+  ['scan_started', 'Started a scan'],
+  ['project_deleted', 'Deleted a project'],
+  ['audio_deleted', 'Deleted an audio file'],
+  ['soundfont_deleted', 'Deleted a SoundFont'],
+];
+
+export const ACTION_CHOICES = ACTIONS.map(([value, label]) => ({ value, label }));
+
+/** An action in words; one that this page does not know yet as it is named. */
+export function actionWords(action: string): string {
+  return ACTIONS.find(([known]) => known === action)?.[1] ?? action.replaceAll('_', ' ');
+}

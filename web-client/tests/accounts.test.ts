@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Listing as Page } from '../src/api/account-types';
+import { ApiError } from '../src/api/client';
+import { formatWhen } from '../src/project/format';
+import { actionWords } from '../src/rooms/administration/actions';
+import { Listing } from '../src/state/listing.svelte';
+
+type Entry = { id: string; text?: string };
+
+const page = (ids: string[], next: string | null = null): Page<Entry> => ({
+  items: ids.map((id) => ({ id })),
+  next_cursor: next,
+});
+const ids = (list: Listing<Entry>): string[] => list.items.map((item) => item.id);
+
+describe('a list in pages', () => {
+  it('is read on as far as one looks', async () => {
+    const asked: (string | undefined)[] = [];
+    const list = new Listing<Entry>((cursor) => {
+      asked.push(cursor);
+      return Promise.resolve(cursor === undefined ? page(['a', 'b'], 'after-b') : page(['c']));
+    });
+    await list.load();
+    expect([ids(list), list.hasMore, list.state]).toEqual([['a', 'b'], true, 'ready']);
+    await list.more();
+    expect([ids(list), list.hasMore]).toEqual([['a', 'b', 'c'], false]);
+    await list.more();
+    expect(asked).toEqual([undefined, 'after-b']);
+    list.replace({ id: 'b', text: 'changed' });
+    expect(list.items[1]).toEqual({ id: 'b', text: 'changed' });
+  });
+
+  it('drops the answer to an older question', async () => {
+    const answers: ((answer: Page<Entry>) => void)[] = [];
+    const list = new Listing<Entry>(() => new Promise((resolve) => answers.push(resolve)));
+    const [first, second] = [list.load(), list.load()];
+    answers[1]?.(page(['new']));
+    await second;
+    answers[0]?.(page(['old']));
+    await first;
+    expect(ids(list)).toEqual(['new']);
+  });
+
+  it('says why it cannot be read, and can be read again', async () => {
+    let broken = true;
+    const list = new Listing<Entry>(() =>
+      broken
+        ? Promise.reject(new ApiError({ status: 403, code: 'admin_only', detail: 'Not for you.' }))
+        : Promise.resolve(page(['a'])),
+    );
+    await list.load();
+    expect([list.state, list.problem]).toEqual(['failed', 'Not for you.']);
+    broken = false;
+    await list.load();
+    expect([list.state, ids(list)]).toEqual(['ready', ['a']]);
+  });
+});
+
+describe('the audit log', () => {
+  it('is in words, whatever the service names', () => {
+    expect(actionWords('log_in_failed')).toBe('Failed to log in');
+    expect(actionWords('moon_landed')).toBe('moon landed');
+  });
+
+  it('says when by the reader’s clock', () => {
+    const noon = new Date(2026, 0, 5, 12, 3).toISOString();
+    expect(formatWhen(noon)).toBe('2026-01-05 12:03');
+  });
+});
