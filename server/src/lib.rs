@@ -36,3 +36,5 @@ pub mod tasks;
 
 #[cfg(test)]
 pub(crate) mod test_app;
+#[cfg(test)]
+pub(crate) mod test_database;

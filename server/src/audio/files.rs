@@ -77,7 +77,7 @@ pub(super) async fn delete(
     }
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || {
-        let _contents = state.audio.lock_contents();
+        let _contents = state.audio.lock_contents(&state.db, &runtime)?;
         let Some(deleted) = runtime.block_on(store::delete(&state.db, &user.id, &id))? else {
             return Err(ApiError::not_found("audio file", &id));
         };

@@ -1,6 +1,7 @@
 //! The program as a process: started, asked, killed, started again.
 
 mod audio;
+mod database;
 mod durability;
 mod render;
 mod start_and_stop;
