@@ -20,10 +20,10 @@ let loudest = 0;
 function play(frames) {
   engine.seek(0);
   engine.play();
-  const output = engine.outputLeft();
+  const output = new Float32Array(memory.buffer, engine.outputLeft(), 1);
   for (let done = 0; done < frames; done += callFrames) {
     engine.process(callFrames);
-    loudest = Math.max(loudest, Math.abs(new Float32Array(memory.buffer, output, 1)[0]));
+    loudest = Math.max(loudest, Math.abs(output[0]));
   }
 }
 

@@ -129,8 +129,8 @@ pub(super) struct Voice {
     tuning: Tuning,
     /// Of the zones, key and velocity, whatever controllers do.
     least_attenuation_cb: f32,
-    /// What an NRPN takes away of the attenuation.
-    lifted_cb: f32,
+    /// How far the envelope must fall so that a sample of full scale is not heard, whatever controllers do.
+    inaudible_cb: f32,
     /// Of the loop, once it has been looked through.
     sample_attenuation_cb: Option<f32>,
     now: Motion,
@@ -155,6 +155,8 @@ pub(super) struct Voice {
     started_at: u64,
     /// Whether the filter has been aimed at another than it was.
     filter_moves: bool,
+    /// Whether the filter changes nothing, now and until the voice is aimed again.
+    filter_is_open: bool,
     /// Whether the last stretch was gone to its end.
     has_arrived: bool,
 }
@@ -226,7 +228,7 @@ impl Voice {
             settings: Settings::SILENT,
             tuning: start.tuning,
             least_attenuation_cb,
-            lifted_cb: 0.0,
+            inaudible_cb: f32::INFINITY,
             sample_attenuation_cb: None,
             now: motion,
             then: motion,
@@ -242,11 +244,13 @@ impl Voice {
             release_at: None,
             started_at: around.clock,
             filter_moves: false,
+            filter_is_open: true,
             has_arrived: false,
         };
         voice.follow(around);
         voice.set_filter(around.sample_rate_hz);
         voice.filter = VoiceFilter::new(voice.filter_target.1);
+        voice.filter_is_open = voice.filter_target.1 == Coefficients::OPEN;
         voice
     }
 
@@ -263,9 +267,13 @@ impl Voice {
             modulation::add(list, self.note, around.channel, &mut values);
         }
         let nrpn_cb = around.channel.generator_offsets()[Generator::InitialAttenuation as usize];
-        self.lifted_cb = (-nrpn_cb).max(0.0);
         let tuning_cents = around.channel.tuning_cents();
         self.settings.set(&values, self.note.key, tuning_cents, around.sample_rate_hz);
+        // The highest gain of the filter lies half the resonance above unity; an NRPN may take from the
+        // attenuation.
+        let lifted_cb =
+            self.settings.resonance_cb / 2.0 + self.settings.tremolo_to_volume_cb.abs() + (-nrpn_cb).max(0.0);
+        self.inaudible_cb = FULL_FALL_CB + lifted_cb - self.least_attenuation_cb - VOICE_ATTENUATION_CB;
         if self.fading {
             self.settings.volume_times.release = FADE_SECS * around.sample_rate_hz;
         }
@@ -330,7 +338,7 @@ impl Voice {
 
     /// Whether the filter changes nothing, now and until the voice is aimed again.
     pub(super) fn filter_is_open(&self) -> bool {
-        !self.filter_moves && self.filter_target.1 == Coefficients::OPEN
+        self.filter_is_open
     }
 
     /// Brings what moves by itself to the present.
@@ -384,14 +392,10 @@ impl Voice {
     /// sample count, less all that modulators could lift.
     pub(super) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(fallen_cb) = self.now.volume.fallen_cb() else { return false };
-        // The highest gain of the filter lies half the resonance above unity.
-        let attenuation_cb =
-            fallen_cb + self.least_attenuation_cb + VOICE_ATTENUATION_CB - self.settings.resonance_cb / 2.0;
-        let attenuation_cb = attenuation_cb - self.settings.tremolo_to_volume_cb.abs() - self.lifted_cb;
-        if attenuation_cb + self.sample_attenuation_cb.unwrap_or(0.0) >= FULL_FALL_CB {
+        if fallen_cb + self.sample_attenuation_cb.unwrap_or(0.0) >= self.inaudible_cb {
             return true;
         }
-        if attenuation_cb >= FULL_FALL_CB / 2.0 && self.sample_attenuation_cb.is_none() {
+        if fallen_cb >= self.inaudible_cb - FULL_FALL_CB / 2.0 && self.sample_attenuation_cb.is_none() {
             let peak = bank.wave(self.sample).and_then(|wave| self.playback.loop_peak(wave));
             self.sample_attenuation_cb = Some(peak.map_or(0.0, gain_to_centibels).max(0.0));
         }
@@ -443,6 +447,7 @@ impl Voice {
         }
         // From where it is, if events have cut its way short.
         self.filter_moves = moves || self.filter_moves && !self.has_arrived;
+        self.filter_is_open = !self.filter_moves && self.filter_target.1 == Coefficients::OPEN;
         if self.filter_moves {
             self.filter.aim(self.filter_target.1, per_frame);
         }
