@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         .context("cannot start the async thread")?;
     runtime.block_on(async {
         make_private_dir(&config.storage.dir)?;
-        let db = db::open(&config.storage.database_url).await?;
+        let db = db::open(&config.storage.database, config.storage.database_connections).await?;
         let outcome = run_with(&args.command, &db).await;
         db.close().await;
         outcome
