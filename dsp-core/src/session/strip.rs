@@ -195,8 +195,7 @@ impl Strip {
         }
     }
 
-    /// Does what [`Self::add_to`] does, without a copy, where nothing moves and nothing waits. Says whether
-    /// that was so.
+    /// Does what [`Self::add_to`] does, without a copy, where nothing moves. Says whether that was so.
     fn add_simply(&mut self, moment: Moment, own: Option<[&[f32]; TRACK_OUTPUTS]>, sums: &mut Sums) -> bool {
         let Moment { clock, moves, frames } = moment;
         let nothing_comes = own.is_none() && self.edges.iter().all(Edge::is_silent);
@@ -206,12 +205,18 @@ impl Strip {
             return true;
         }
         let Some(own) = own else { return false };
-        let (Some([left, right, send]), [edge]) = (self.fader.at_rest(), &self.edges[..]) else {
+        let (Some([left, right, send]), [edge]) = (self.fader.at_rest(), &mut self.edges[..]) else {
             return false;
         };
-        let Some(sum) = sums.at(edge.to).filter(|_| edge.is_plain()) else { return false };
+        let is_simple = edge.is_plain() || edge.only_waits();
+        let Some(sum) = sums.at(edge.to).filter(|_| is_simple) else { return false };
         self.meter.add([own[0], own[1]], [left, right]);
-        for ((sum, values), gain) in sum.iter_mut().zip(own).zip([left, right, send, send]) {
+        let gains = [left, right, send, send];
+        if edge.only_waits() {
+            edge.wait(sum, own, gains);
+            return true;
+        }
+        for ((sum, values), gain) in sum.iter_mut().zip(own).zip(gains) {
             for (sum, value) in sum.iter_mut().zip(values) {
                 *sum += value * gain;
             }
