@@ -6,19 +6,16 @@ import { chromium } from '@playwright/test';
 
 const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm', html: 'text/html' };
 
-/** In the page: the time of a second of each session. */
-async function timed(names) {
+/** In the page: gets a session ready, to be played by `window.playOnce`; its length in seconds. */
+async function prepare(name) {
   const bytes = async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer());
-  const read = (name) => bytes(`/files/${name}`);
+  const read = (file) => bytes(`/files/${file}`);
   const bindings = await import('/package/dsp_wasm.js');
-  const { load, material } = await import('/scripts/effects-speed.mjs');
+  const { material, warmedUp } = await import('/scripts/effects-speed.mjs');
   const module = await WebAssembly.compile(await bytes('/package/dsp_wasm_bg.wasm'));
-  const played = await material(read);
-  const loads = {};
-  for (const name of names) {
-    loads[name] = load(bindings, module, played, name, await read(`${name}.session`), () => performance.now());
-  }
-  return loads;
+  const { playOnce, soundSecs } = warmedUp(bindings, module, await material(read), name, await read(`${name}.session`));
+  window.playOnce = playOnce;
+  return soundSecs;
 }
 
 const [folder, files, ...names] = process.argv.slice(2);
@@ -36,8 +33,19 @@ const browser = await chromium.launch({
 });
 try {
   const tab = await browser.newPage();
-  await tab.goto(`http://127.0.0.1:${server.address().port}/`);
-  console.log(JSON.stringify(await tab.evaluate(timed, names)));
+  const tools = await tab.context().newCDPSession(tab);
+  await tools.send('Performance.enable');
+  /** Processor time of the page's thread so far. */
+  const threadSecs = async () => (await tools.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ThreadTime').value;
+  const loads = {};
+  for (const name of names) {
+    await tab.goto(`http://127.0.0.1:${server.address().port}/`);
+    const soundSecs = await tab.evaluate(prepare, name);
+    const startSecs = await threadSecs();
+    await tab.evaluate(() => window.playOnce());
+    loads[name] = ((await threadSecs()) - startSecs) / soundSecs;
+  }
+  console.log(JSON.stringify(loads));
 } finally {
   await browser.close();
   server.close();

@@ -1,8 +1,8 @@
 // Plays sessions with our engine as WebAssembly, in Node.js or a browser, as a worklet would: a render quantum a call.
 
-const RATE_HZ = 48_000;
+export const RATE_HZ = 48_000;
 const CALL_FRAMES = 128;
-/** Seconds that are played before the clock runs, so that the module is compiled with optimisation. */
+/** Seconds that are played before anybody takes the time, so that the module is compiled with optimisation. */
 const WARM_UP_SECS = 4;
 
 /** The files that sessions play: `read` gives the bytes of one by its name. */
@@ -12,15 +12,15 @@ export async function material(read) {
   return { bank, left: floats(left), right: floats(right), lengths: JSON.parse(new TextDecoder().decode(lengths)) };
 }
 
-/** Time that `nowMs` counts for a second of a session. */
-export function load({ initSync, WasmEngine }, module, { bank, left, right, lengths }, name, session, nowMs) {
+/** Loads a session and plays its beginning; the function that plays all of it once, and how long it is in seconds. */
+export function warmedUp({ initSync, WasmEngine }, module, { bank, left, right, lengths }, name, session) {
   const { memory } = initSync({ module });
   const engine = new WasmEngine(RATE_HZ);
   engine.loadBank(0, bank);
   engine.loadAudio(0, left, right);
   engine.setSession(session);
-  let loudest = 0;
   const play = (frames) => {
+    let loudest = 0;
     engine.seek(0);
     engine.play();
     const output = engine.outputLeft();
@@ -28,12 +28,12 @@ export function load({ initSync, WasmEngine }, module, { bank, left, right, leng
       engine.process(CALL_FRAMES);
       loudest = Math.max(loudest, Math.abs(new Float32Array(memory.buffer, output, 1)[0]));
     }
+    if (!(loudest > 0.001)) throw new Error(`${name} was silent`);
   };
   play(WARM_UP_SECS * RATE_HZ);
-  const startMs = nowMs();
-  play(lengths[name]);
-  const secs = (nowMs() - startMs) / 1000;
-  engine.free();
-  if (!(loudest > 0.001)) throw new Error(`${name} was silent`);
-  return (secs * RATE_HZ) / lengths[name];
+  const playOnce = () => {
+    play(lengths[name]);
+    engine.free();
+  };
+  return { playOnce, soundSecs: lengths[name] / RATE_HZ };
 }

@@ -158,17 +158,23 @@ impl Delay {
         self.heads.pass(frames);
         let [left_echoes, right_echoes] = echoes.each_mut().map(|echoes| &mut echoes[..frames]);
         self.cuts.process(offset, [&mut *left_echoes, &mut *right_echoes]);
+        let mut gains = [[0.0; CONTROL_FRAMES]; 4];
+        for (gains, ramp) in gains.iter_mut().zip(&self.gains) {
+            ramp.fill(offset, gains);
+        }
+        let [dry, wet, feedback, cross] = &gains;
+        let gains = dry.iter().zip(wet).zip(feedback.iter().zip(cross));
         let mut fed = [[0.0; CONTROL_FRAMES]; 2];
-        for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let [dry, wet, feedback, cross] = self.gains.each_ref().map(|gain| gain.gain_at(offset + frame));
-            let echo = [left_echoes[frame], right_echoes[frame]];
-            let [back_left, back_right] = [feedback * echo[0], feedback * echo[1]];
+        let [fed_left, fed_right] = &mut fed;
+        let echoes = left_echoes.iter().zip(&*right_echoes).zip(fed_left.iter_mut().zip(fed_right));
+        for ((left, right), ((echo, fed), gains)) in left.iter_mut().zip(right).zip(echoes.zip(gains)) {
+            let (((dry, wet), (feedback, cross)), (echo_left, echo_right)) = (gains, echo);
+            let (back_left, back_right) = (feedback * echo_left, feedback * echo_right);
             // Ping-pong: both inputs go to the left, and each side's echoes to the other.
-            fed[0][frame] =
-                flush(*left + back_left + cross * (0.5 * (*right - *left) + (back_right - back_left)));
-            fed[1][frame] = flush(*right + back_right + cross * ((back_left - back_right) - *right));
-            *left = *left * dry + echo[0] * wet;
-            *right = *right * dry + echo[1] * wet;
+            *fed.0 = flush(*left + back_left + cross * (0.5 * (*right - *left) + (back_right - back_left)));
+            *fed.1 = flush(*right + back_right + cross * ((back_left - back_right) - *right));
+            *left = *left * dry + echo_left * wet;
+            *right = *right * dry + echo_right * wet;
         }
         for (line, fed) in self.lines.iter_mut().zip(&fed) {
             line.write(&fed[..frames]);

@@ -190,6 +190,25 @@ impl Edge {
         self.tap == Tap::Output && self.delays.is_empty() && self.is_open()
     }
 
+    /// Whether it adds all that comes as it comes, only later.
+    pub(super) fn only_waits(&self) -> bool {
+        self.tap == Tap::Output && !self.delays.is_empty() && self.is_open()
+    }
+
+    /// Adds what has waited long enough to a sum and takes in values times gains, while it [`Self::only_waits`].
+    pub(super) fn wait(
+        &mut self,
+        sum: &mut TrackBlock,
+        values: [&[f32]; TRACK_OUTPUTS],
+        gains: [f32; TRACK_OUTPUTS],
+    ) {
+        let frames = values[0].len();
+        for (((delay, sum), values), gain) in self.delays.iter_mut().zip(sum).zip(values).zip(gains) {
+            delay.add_to(&mut sum[..frames], values, gain);
+        }
+        self.count(true, frames);
+    }
+
     /// Whether it is open, and stays so.
     pub(super) fn is_open(&self) -> bool {
         self.gate.is_at_rest() && self.gate.target() == 1.0

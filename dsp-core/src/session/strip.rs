@@ -205,8 +205,7 @@ impl Strip {
         }
     }
 
-    /// Does what [`Self::add_to`] does, without a copy, where nothing moves and nothing waits. Says whether
-    /// that was so.
+    /// Does what [`Self::add_to`] does, without a copy, where nothing moves. Says whether that was so.
     fn add_simply(&mut self, moment: Moment, own: Own<'_>, sums: &mut Sums) -> bool {
         let Moment { clock, moves, frames } = moment;
         let nothing_comes = own == [None; TRACK_OUTPUTS] && self.edges.iter().all(Edge::is_silent);
@@ -215,13 +214,22 @@ impl Strip {
             self.edges.iter_mut().for_each(|edge| edge.skip(clock, moves, frames));
             return true;
         }
-        let (Some([left, right, send]), [edge]) = (self.fader.at_rest(), &self.edges[..]) else {
+        if own == [None; TRACK_OUTPUTS] {
+            return false;
+        }
+        let (Some([left, right, send]), [edge]) = (self.fader.at_rest(), &mut self.edges[..]) else {
             return false;
         };
-        let Some(sum) = sums.at(edge.to).filter(|_| edge.is_plain()) else { return false };
+        let is_simple = edge.is_plain() || edge.only_waits();
+        let Some(sum) = sums.at(edge.to).filter(|_| is_simple) else { return false };
         let [own_left, own_right, ..] = own.map(Option::unwrap_or_default);
         self.meter.add([own_left, own_right], [left, right]);
-        for ((sum, values), gain) in sum.iter_mut().zip(own).zip([left, right, send, send]) {
+        let gains = [left, right, send, send];
+        if edge.only_waits() {
+            edge.wait(sum, own.map(|own| own.unwrap_or(&SILENT_BLOCK[0][..frames])), gains);
+            return true;
+        }
+        for ((sum, values), gain) in sum.iter_mut().zip(own).zip(gains) {
             for (sum, value) in sum.iter_mut().zip(values.unwrap_or_default()) {
                 *sum += value * gain;
             }

@@ -200,6 +200,39 @@ impl Reverb {
     }
 }
 
+impl Reverb {
+    /// Puts the room beside what came in.
+    #[inline(always)]
+    fn mix(
+        &self,
+        offset: usize,
+        [left, right]: [&mut [f32]; 2],
+        early: [[f32; CONTROL_FRAMES]; 2],
+        [late_left, late_right]: [&mut [f32]; 2],
+    ) {
+        let mut gains = [[0.0; CONTROL_FRAMES]; 4];
+        for (gains, ramp) in gains.iter_mut().zip(&self.gains) {
+            ramp.fill(offset, gains);
+        }
+        let [dry, wet, width, first] = &gains;
+        let gains = dry.iter().zip(wet).zip(width.iter().zip(first));
+        let early = early[0].iter().zip(&early[1]);
+        let late = late_left.iter().zip(&*late_right);
+        let room = early.zip(late).zip(gains);
+        for ((left, right), (((early_left, early_right), (late_left, late_right)), gains)) in
+            left.iter_mut().zip(right).zip(room)
+        {
+            let ((dry, wet), (width, first)) = gains;
+            let heard_left = early_left * first + late_left;
+            let heard_right = early_right * first + late_right;
+            let middle = 0.5 * wet * (heard_left + heard_right);
+            let side = 0.5 * wet * width * (heard_left - heard_right);
+            *left = *left * dry + (middle + side);
+            *right = *right * dry + (middle - side);
+        }
+    }
+}
+
 /// The room of a pre-delay in milliseconds and a size.
 fn room(sample_rate_hz: f64, [pre_delay_ms, size]: [f64; 2]) -> Room {
     Room {
@@ -264,15 +297,7 @@ impl Effect for Reverb {
             }
         }
         self.network.process(offset, &self.room, [&mut *wet_left, &mut *wet_right]);
-        for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let [dry, wet, width, first, ..] = self.gains.each_ref().map(|gain| gain.gain_at(offset + frame));
-            let heard_left = early[0][frame] * first + wet_left[frame];
-            let heard_right = early[1][frame] * first + wet_right[frame];
-            let middle = 0.5 * wet * (heard_left + heard_right);
-            let side = 0.5 * wet * width * (heard_left - heard_right);
-            *left = *left * dry + (middle + side);
-            *right = *right * dry + (middle - side);
-        }
+        self.mix(offset, [left, right], early, [wet_left, wet_right]);
         self.room.pass(frames);
         self.clock.pass(frames);
     }

@@ -281,6 +281,7 @@ pub(crate) fn in_a_row(sections: &mut [Section], place: usize, audio: &mut [Fram
     }
 }
 
+#[inline(always)]
 fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut [Frame]) {
     let factors: [Factors; COUNT] = core::array::from_fn(|at| sections[at].factors);
     let mut states: [State; COUNT] = core::array::from_fn(|at| sections[at].state);
@@ -290,6 +291,7 @@ fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut 
     }
 }
 
+#[inline(always)]
 fn pass<const COUNT: usize>(factors: &[Factors; COUNT], states: &mut [State; COUNT], audio: &mut [Frame]) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     if audio.len() >= COUNT && crate::simd::avx2() {
