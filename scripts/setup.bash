@@ -84,6 +84,18 @@ need_debian() {
   quietly "apt-$package.log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package"
 }
 
+# PostgreSQL for tests; its programs are then in POSTGRES_BIN.
+need_postgres() {
+  local found
+  find_postgres() { found=$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -n 1); }
+  find_postgres || true
+  if [ -z "$found" ]; then
+    need_debian postgresql /usr/lib/postgresql
+    find_postgres
+  fi
+  POSTGRES_BIN=$(dirname "$found")
+}
+
 # A General MIDI SoundFont, unless the settings or the usual folders hold one.
 need_soundfont() {
   [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return

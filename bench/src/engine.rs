@@ -1,7 +1,6 @@
 //! The engine by itself: no file is read or written while it is timed.
 
-use dsp_core::session::{Mixer, Session};
-use dsp_core::soundfont::Bank;
+use dsp_core::session::{Mixer, Session, Slots};
 use serde::{Deserialize, Serialize};
 
 use crate::{SongAndBank, process, song};
@@ -30,12 +29,8 @@ pub(crate) struct EngineSpeed {
 }
 
 /// Plays a session to its end in calls of `call_frames`.
-pub(crate) fn play(
-    session: &Session,
-    banks: &[Option<Bank>],
-    call_frames: usize,
-) -> anyhow::Result<EngineSpeed> {
-    let mut mixer = Mixer::new(session, banks)?;
+pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> anyhow::Result<EngineSpeed> {
+    let mut mixer = Mixer::new(session, slots)?;
     mixer.play();
     let (mut left, mut right) = (vec![0.0; call_frames], vec![0.0; call_frames]);
     let cpu_start = process::own_cpu_secs()?;
@@ -62,6 +57,6 @@ pub(crate) fn play(
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = song::session(&args.input.song)?;
     let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
-    println!("{}", serde_json::to_string(&play(&session, &banks, args.call_frames)?)?);
+    println!("{}", serde_json::to_string(&play(&session, Slots::from(&banks), args.call_frames)?)?);
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! `scripts/compare` how close it sounds; the other commands are the parts of which these two are made.
 
 mod compare;
+mod effects;
 mod engine;
 mod open;
 mod process;
@@ -39,6 +40,10 @@ enum Command {
     Session(song::Args),
     /// Runs the engine over a song, engine only, and prints its speed as JSON.
     Engine(engine::Args),
+    /// Writes the sessions with effects, for an engine that runs elsewhere.
+    EffectsWrite(effects::WriteArgs),
+    /// Runs the engine over sessions with effects and prints its speed as JSON.
+    EffectsSpeed(effects::SpeedArgs),
     /// Opens a bank and prints how long it took as JSON.
     Open(open::Args),
     /// Renders a session of 16 tracks and prints how long it took as JSON.
@@ -70,6 +75,8 @@ fn main() -> anyhow::Result<()> {
         Command::Rustysynth(args) => rustysynth_render::run(&args),
         Command::Session(args) => song::run(&args),
         Command::Engine(args) => engine::run(&args),
+        Command::EffectsWrite(args) => effects::write(&args),
+        Command::EffectsSpeed(args) => effects::speed(&args),
         Command::Open(args) => open::run(&args),
         Command::Threads(args) => threads::run(&args),
         Command::Signal(args) => signal::run(&args),

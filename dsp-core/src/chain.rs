@@ -9,6 +9,7 @@ use crate::effects::{
     CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LOUDEST, LineSum, MusicalTime,
 };
 use crate::join::Join;
+use crate::simd::on_best_instructions;
 
 /// How long a parameter that somebody moves by hand takes to follow, in seconds.
 const FOLLOW_SECS: f64 = 0.02;
@@ -144,6 +145,12 @@ impl Slot {
         let frames = left.len();
         let is_wet = self.wet.is_at_rest() && self.wet.target() == 1.0;
         if is_wet && self.dry[0].frames() == 0 {
+            let hears_nothing = is_silence(left)
+                && is_silence(right)
+                && side.is_none_or(|side| side.into_iter().all(is_silence));
+            if hears_nothing && self.effect.rest(frames) {
+                return;
+            }
             self.effect.process([&mut *left, &mut *right], side);
             return make_fit([left, right]);
         }
@@ -169,14 +176,23 @@ impl Slot {
     }
 }
 
-/// Brings values into the range that effects are given.
-pub(crate) fn make_fit(audio: [&mut [f32]; 2]) {
+fn is_silence(values: &[f32]) -> bool {
+    values.iter().all(|value| *value == 0.0)
+}
+
+on_best_instructions! {
+    /// Brings values into the range that effects are given.
+    pub(crate) fn make_fit(audio: [&mut [f32]; 2]) = make_fit_here;
+}
+
+#[inline(always)]
+fn make_fit_here(audio: [&mut [f32]; 2]) {
     for values in audio {
         for value in values {
-            let magnitude = value.abs();
             // No comparison holds for what is no number.
-            let heard = if magnitude >= FAINTEST { *value } else { 0.0 };
-            *value = if magnitude > LOUDEST { LOUDEST.copysign(*value) } else { heard };
+            let heard = if value.abs() >= FAINTEST { *value } else { 0.0 };
+            let heard = if heard < LOUDEST { heard } else { LOUDEST };
+            *value = if heard > -LOUDEST { heard } else { -LOUDEST };
         }
     }
 }

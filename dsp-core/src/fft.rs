@@ -10,6 +10,8 @@ use core::f64::consts::TAU;
 
 use wide::f32x4;
 
+use crate::simd::on_best_instructions;
+
 /// A transform of one size, with its room to work.
 #[derive(Debug, Clone)]
 pub struct Fft {
@@ -75,6 +77,11 @@ impl Fft {
 
     /// `X[k] = sum of x[n] e^(-2 pi i k n / size)`, in place. Both slices hold at least [`Self::size`] values.
     pub fn forward(&mut self, re: &mut [f32], im: &mut [f32]) {
+        forward(self, re, im);
+    }
+
+    #[inline(always)]
+    fn forward_here(&mut self, re: &mut [f32], im: &mut [f32]) {
         let Self { size, passes, scratch: [other_re, other_im] } = self;
         let mut from: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
         let mut to: Parts<'_> = (other_re, other_im);
@@ -104,6 +111,11 @@ impl Fft {
     pub fn inverse(&mut self, re: &mut [f32], im: &mut [f32]) {
         self.forward(im, re);
     }
+}
+
+on_best_instructions! {
+    /// See [`Fft::forward`].
+    fn forward(fft: &mut Fft, re: &mut [f32], im: &mut [f32]) = Fft::forward_here;
 }
 
 #[inline(always)]
@@ -139,6 +151,7 @@ fn four_branches([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Com
 }
 
 /// The pass of stride 1: four neighbours come from four branches and go to four places each.
+#[inline(always)]
 fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Factors) {
     let quarter = re.len() / 4;
     for place in (0..quarter).step_by(4) {
@@ -155,6 +168,7 @@ fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Fa
 }
 
 /// A pass of a stride of 4 or more.
+#[inline(always)]
 fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, factors: &Factors) {
     let quarter = re.len() / 4;
     let outputs = to_re.chunks_exact_mut(4 * stride).zip(to_im.chunks_exact_mut(4 * stride));
@@ -177,6 +191,7 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
 }
 
 /// The last pass where the size is no power of four.
+#[inline(always)]
 fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     let half = re.len() / 2;
     for (from, to) in [(re, to_re), (im, to_im)] {

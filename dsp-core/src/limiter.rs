@@ -11,6 +11,9 @@ use crate::lookahead::LookaheadGain;
 /// The ceiling of the offline mix, in dBFS.
 pub const MIX_CEILING_DBFS: f64 = -3.0;
 
+/// Frames that are looked at together, whether they may pass.
+const RUN_FRAMES: usize = 16;
+
 /// What a limiter is made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimiterConfig {
@@ -74,14 +77,33 @@ impl LimiterProcessor {
     /// Limits `left` and `right` in place. Both have the same length, any length; values that
     /// are not finite count as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        for (left, right) in left.iter_mut().zip(right.iter_mut()) {
-            let (new_left, new_right) = (finite(*left), finite(*right));
-            let loud = new_left.abs().max(new_right.abs()) > self.ceiling;
-            (*left, *right) = if loud || !self.gain.is_at_rest() {
-                self.process_frame(new_left, new_right)
+        let (lefts, rest_left) = left.as_chunks_mut::<RUN_FRAMES>();
+        let (rights, rest_right) = right.as_chunks_mut::<RUN_FRAMES>();
+        for (left, right) in lefts.iter_mut().zip(rights) {
+            if self.gain.is_at_rest() && self.may_pass(left) && self.may_pass(right) {
+                self.pass(left, right);
             } else {
-                self.delay_frame(new_left, new_right)
-            };
+                self.process_frames(left, right);
+            }
+        }
+        self.process_frames(rest_left, rest_right);
+    }
+
+    /// Whether no value is above the ceiling, or no number.
+    fn may_pass(&self, values: &[f32; RUN_FRAMES]) -> bool {
+        values.iter().fold(true, |may, value| may & (value.abs() <= self.ceiling))
+    }
+
+    /// What [`Self::process_frames`] does at rest to frames that may pass.
+    fn pass(&mut self, left: &mut [f32; RUN_FRAMES], right: &mut [f32; RUN_FRAMES]) {
+        for (left, right) in left.iter_mut().zip(right) {
+            (*left, *right) = self.delay_frame(*left, *right);
+        }
+    }
+
+    fn process_frames(&mut self, left: &mut [f32], right: &mut [f32]) {
+        for (left, right) in left.iter_mut().zip(right.iter_mut()) {
+            (*left, *right) = self.process_frame(finite(*left), finite(*right));
         }
     }
 
@@ -95,7 +117,9 @@ impl LimiterProcessor {
     }
 
     fn process_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
-        let peak = left.abs().max(right.abs());
+        let (left_peak, right_peak) = (left.abs(), right.abs());
+        // Without a call to the platform's maximum, which would cost more than all else.
+        let peak = if right_peak > left_peak { right_peak } else { left_peak };
         let needed = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         let gain = self.gain.next(needed, self.release_per_frame);
         let (left, right) = self.delay_frame(left, right);

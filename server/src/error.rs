@@ -209,6 +209,13 @@ impl ApiError {
         Self::Internal(error.into())
     }
 
+    fn database_busy() -> Self {
+        Self::Unavailable {
+            code: "database_busy",
+            detail: "The database is too busy to answer; try again in a moment.".to_owned(),
+        }
+    }
+
     /// The HTTP status of this variant.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -328,16 +335,35 @@ impl IntoResponse for ApiError {
 impl From<sqlx::Error> for ApiError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
-            // SQLITE_FULL (13): no room for the write; the transaction is rolled back.
-            sqlx::Error::Database(inner) if inner.code().as_deref() == Some("13") => {
-                tracing::error!(error = %error, "the database's disk is full");
-                Self::StorageFull
-            }
-            sqlx::Error::PoolTimedOut => Self::Unavailable {
-                code: "database_busy",
-                detail: "The database is too busy to answer; try again in a moment.".to_owned(),
+            sqlx::Error::Database(inner) => match inner.code().as_deref() {
+                // SQLITE_FULL and disk_full: no room for the write; the transaction is rolled back.
+                Some("13" | "53100") => {
+                    tracing::error!(error = %error, "the database's disk is full");
+                    return Self::StorageFull;
+                }
+                // character_not_in_repertoire, untranslatable_character: PostgreSQL's text has no U+0000.
+                Some("22021" | "22P05") => {
+                    let detail = "A text holds the character U+0000, which cannot be stored; leave it out.";
+                    return Self::bad_request("bad_text", detail);
+                }
+                // serialization_failure, deadlock_detected, lock_not_available, query_canceled by its time-out,
+                // too_many_connections: nothing was changed, and another try may well succeed.
+                Some("40001" | "40P01" | "55P03" | "57014" | "53300") => {
+                    tracing::warn!(error = %error, "the database is busy");
+                    return Self::database_busy();
+                }
+                // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again.
+                Some("57P01" | "57P02" | "57P03") => {}
+                _ => return Self::Internal(anyhow::Error::new(error).context("database")),
             },
-            _ => Self::Internal(anyhow::Error::new(error).context("database")),
+            sqlx::Error::PoolTimedOut => return Self::database_busy(),
+            sqlx::Error::Io(_) => {}
+            _ => return Self::Internal(anyhow::Error::new(error).context("database")),
+        }
+        tracing::error!(%error, "the database does not answer");
+        Self::Unavailable {
+            code: "database_unreachable",
+            detail: "The database does not answer; try again in a moment.".to_owned(),
         }
     }
 }

@@ -38,3 +38,5 @@ pub mod tasks;
 
 #[cfg(test)]
 pub(crate) mod test_app;
+#[cfg(test)]
+pub(crate) mod test_database;

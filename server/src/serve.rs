@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::state::AppState;
-use crate::{audio, audit, auth, plugins, projects, router};
+use crate::{audio, audit, auth, db, plugins, projects, router};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -24,8 +24,12 @@ const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let wanted = SocketAddr::new(config.network.host, config.network.port);
     let state = AppState::open(config).await?;
-    auth::ensure_admin(&state, announce_password).await?;
-    projects::seed_demo(&state).await?;
+    {
+        // Of several servers that start on a new database, one makes the first account.
+        let _first_start = db::lock(&state.db, "first start").await?;
+        auth::ensure_admin(&state, announce_password).await?;
+        projects::seed_demo(&state).await?;
+    }
     audio::sweep(&state).await.context("cannot tidy up the audio files")?;
     let listener = TcpListener::bind(wanted).await.with_context(|| {
         format!("cannot listen on {wanted} (SF_HOST, SF_PORT); is something else using it?")

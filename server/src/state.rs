@@ -68,7 +68,7 @@ impl AppState {
         let storage_lock = lock(dir)?;
         let blobs = Blobs::open(dir.join("blobs"))
             .with_context(|| format!("cannot use the storage folder {} (SF_STORAGE_DIR)", dir.display()))?;
-        let db = db::open(&config.storage.database_url).await?;
+        let db = db::open(&config.storage.database, config.storage.database_connections).await?;
         Ok(Self(Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             passwords: Passwords::new()?,

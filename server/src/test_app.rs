@@ -1,6 +1,7 @@
 //! The whole service as a value for tests: real router, real database, real storage in a temporary folder.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -11,6 +12,7 @@ use tower::ServiceExt as _;
 
 use crate::config::{Config, Source};
 use crate::state::AppState;
+use crate::test_database::TestDatabase;
 use crate::{auth, router};
 
 /// A running service without a socket.
@@ -19,6 +21,7 @@ pub(crate) struct TestApp {
     router: Router,
     /// The password that the first start printed, if it did.
     pub(crate) printed_password: Option<String>,
+    database: Arc<TestDatabase>,
     _storage: tempfile::TempDir,
 }
 
@@ -44,12 +47,17 @@ impl TestApp {
 
     /// With these settings beside a storage folder of its own.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::on(Arc::new(TestDatabase::make().await), settings).await
+    }
+
+    async fn on(database: Arc<TestDatabase>, settings: &[(&str, &str)]) -> Self {
         let storage = tempfile::tempdir().expect("a temporary folder");
         let dir = storage.path().join("storage").to_string_lossy().into_owned();
         // Without the machine's SoundFonts, unless a test names a folder.
         let sounds = storage.path().join("soundfonts").to_string_lossy().into_owned();
         let pairs = [
             ("SF_STORAGE_DIR", dir.as_str()),
+            ("SF_DATABASE_URL", database.url.as_str()),
             ("SF_TASK_WORKERS", "2"),
             ("SF_SOUNDFONT_DIRS", sounds.as_str()),
         ];
@@ -60,7 +68,12 @@ impl TestApp {
         auth::ensure_admin(&state, |_, password| printed_password = Some(password.to_owned()))
             .await
             .expect("an administrator");
-        Self { router: router::build(state.clone()), state, printed_password, _storage: storage }
+        Self { router: router::build(state.clone()), state, printed_password, database, _storage: storage }
+    }
+
+    /// Another server on the same database and with the same settings, on a machine of its own.
+    pub(crate) async fn beside(&self) -> Self {
+        Self::on(Arc::clone(&self.database), &[]).await
     }
 
     /// Makes a user and logs in as that user.

@@ -1,6 +1,7 @@
 //! All figures with their goals, in one run.
 
 mod browser;
+mod effects;
 mod engines;
 mod memory;
 mod songs;
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     /// How often each program is run; medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Leave out what these words name: songs, engines, threads, memory, signal, browser.
+    /// Leave out what these words name: songs, engines, effects, threads, memory, signal, browser.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
 }
@@ -88,6 +89,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if wanted("engines") {
         engines::report(args, folder.path())?;
+    }
+    if wanted("effects") {
+        effects::report(args, folder.path())?;
     }
     if wanted("threads") {
         engines::threads(args)?;

@@ -53,6 +53,10 @@ impl TimeConstant {
         }
     }
 
+    fn is_at_rest(&self) -> bool {
+        self.time_ms.is_at_rest()
+    }
+
     pub(crate) fn pass(&mut self, frames: usize) {
         self.time_ms.pass(frames);
     }
@@ -64,7 +68,7 @@ impl TimeConstant {
 }
 
 /// Below this, in decibels, a reduction is none.
-const NO_REDUCTION_DB: f64 = 1e-9;
+const NO_REDUCTION_DB: f64 = 1e-6;
 
 impl Ballistics {
     pub(crate) fn new(attack_ms: f64, release_ms: f64, sample_rate_hz: u32) -> Self {
@@ -99,7 +103,13 @@ impl Ballistics {
         }
     }
 
+    /// Whether its times stay as they are, and nothing is reduced.
+    pub(crate) fn rests(&self) -> bool {
+        self.reduction_db == 0.0 && self.attack.is_at_rest() && self.release.is_at_rest()
+    }
+
     /// Turns the targets of some frames into what the reduction is.
+    #[inline(always)]
     pub(crate) fn follow(&mut self, reductions_db: &mut Step, frames: usize) {
         let (attack, release) = (self.attack.keep(), self.release.keep());
         self.attack.pass(frames);

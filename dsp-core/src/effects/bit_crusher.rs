@@ -5,10 +5,9 @@
 //! holds it: each frame taken sounds until the next. Filters before and after, where they are wanted, keep
 //! what lies above half that rate from folding down, and its images from sounding.
 
-use alloc::boxed::Box;
-
 use wide::f64x2;
 
+use super::best::best;
 use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
@@ -32,7 +31,7 @@ pub(super) static BIT_CRUSHER: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(BitCrusher::new(config)),
+    make: |config| best(BitCrusher::new(config)),
 };
 
 /// Where the filters end, as a share of the reduced rate.
@@ -200,6 +199,7 @@ impl Effect for BitCrusher {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frame = self.clock;
         let place = (frame % CONTROL_FRAMES as u64) as usize;

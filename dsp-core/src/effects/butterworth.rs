@@ -75,12 +75,21 @@ impl Butterworth {
         self.states = [f64x2::ZERO; 2];
     }
 
+    /// Whether its frequency stays where it is, and nothing is left of what it heard.
+    pub(crate) fn rests(&self) -> bool {
+        let is_still = self.frequency_hz.is_at_rest() && self.tangent.is_at_rest();
+        is_still && self.states.iter().all(|state| state.to_array() == [0.0; 2])
+    }
+
     /// To be called at every control place.
     pub(crate) fn refresh(&mut self) {
         let mut ahead = self.frequency_hz;
         ahead.pass(CONTROL_FRAMES);
         // What moved until here has arrived.
-        self.step = StateStep::new(self.tangent.value());
+        let tangent = self.tangent.value();
+        if tangent != self.step.tangent {
+            self.step = StateStep::new(tangent);
+        }
         if ahead.value() != self.aimed_hz {
             self.aim(ahead.value(), CONTROL_FRAMES as u32);
         }
@@ -100,6 +109,7 @@ impl Butterworth {
     }
 
     /// Splits left and right of some frames, at most [`CONTROL_FRAMES`].
+    #[inline(always)]
     pub(crate) fn split(&mut self, [left, right]: [&[f32]; 2]) -> Bands {
         let mut bands = Bands { middle: [[0.0; CONTROL_FRAMES]; 2], high: [[0.0; CONTROL_FRAMES]; 2] };
         let moves = !self.tangent.is_at_rest();

@@ -1,9 +1,8 @@
 //! Chorus: voices that drift around the sound (J. Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
 
-use alloc::boxed::Box;
-
 use wide::f32x4;
 
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
@@ -31,7 +30,7 @@ pub(super) static CHORUS: EffectKind = EffectKind {
     name: "Chorus",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Chorus::new(config)),
+    make: |config| best(Chorus::new(config)),
 };
 
 const VOICE_COUNT: usize = 0;
@@ -73,6 +72,8 @@ struct Chorus {
     presences: [Glide; VOICES],
     aheads: [Glide; VOICES],
     lines: [FractionalLine; 2],
+    /// For how many frames both lines have been given silence.
+    silent_frames: usize,
     taps: [Taps; VOICES],
     ramps: [Ramp; RAMPS],
     /// Voices that are heard between this control place and the next.
@@ -91,6 +92,7 @@ impl Chorus {
             presences: [Glide::new(0.0); VOICES],
             aheads: [Glide::new(0.0); VOICES],
             lines: [line.clone(), line],
+            silent_frames: usize::MAX,
             taps: [Taps::NONE; VOICES],
             ramps: [Ramp::default(); RAMPS],
             heard: VOICES,
@@ -160,6 +162,18 @@ impl Chorus {
     fn voices_there(&self) -> usize {
         self.presences.iter().filter(|presence| presence.value() > 0.0).count()
     }
+
+    /// What is to be done before the next frame.
+    fn control(&mut self) {
+        match self.clock.due() {
+            Due::Start => {
+                self.start();
+                self.step();
+            }
+            Due::Step => self.step(),
+            Due::Nothing => {}
+        }
+    }
 }
 
 impl Effect for Chorus {
@@ -168,6 +182,7 @@ impl Effect for Chorus {
         self.presences.iter_mut().chain(&mut self.aheads).for_each(Glide::jump);
         self.clock.reset(frame);
         self.lines.iter_mut().for_each(FractionalLine::clear);
+        self.silent_frames = usize::MAX;
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
@@ -183,15 +198,9 @@ impl Effect for Chorus {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
-            Due::Start => {
-                self.start();
-                self.step();
-            }
-            Due::Step => self.step(),
-            Due::Nothing => {}
-        }
+        self.control();
         let (frames, offset) = (left.len(), self.clock.offset());
         for (taps, delay) in self.taps.iter_mut().zip(&self.ramps[DELAYS..LEFT]).take(self.heard) {
             taps.find(delay, offset, frames);
@@ -215,6 +224,17 @@ impl Effect for Chorus {
             *left = *left * dry + sum(wet[0]);
             *right = *right * dry + sum(wet[1]);
         }
+        let is_silent = self.lines.iter().all(|line| line.ends_in_silence(frames));
+        self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };
         self.clock.pass(frames);
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.silent_frames >= self.lines[0].frames();
+        if rests {
+            self.control();
+            self.clock.pass(frames);
+        }
+        rests
     }
 }

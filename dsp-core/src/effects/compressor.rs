@@ -4,11 +4,10 @@
 //! Design: A Tutorial and Analysis", JAES 60 (6), 2012: the level of the louder channel goes through the
 //! static curve, the reduction that comes out is smoothed, and both channels get the same gain.
 
-use alloc::boxed::Box;
-
 use wide::f64x2;
 
 use super::ballistics::Ballistics;
+use super::best::best;
 use super::curve::GlidingCurve;
 use super::decibels::{Step, gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
@@ -48,7 +47,7 @@ pub(super) static COMPRESSOR: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: true,
-    make: |config| Box::new(Compressor::new(config)),
+    make: |config| best(Compressor::new(config)),
 };
 
 const THRESHOLD_DB: f64 = -20.0;
@@ -99,7 +98,18 @@ impl Compressor {
         }
     }
 
+    /// Lets frames pass that begin at a control place or behind one.
+    fn pass(&mut self, frames: usize) {
+        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+            self.key.refresh();
+            self.detector.refresh();
+            self.ballistics.refresh();
+        }
+        self.clock += frames as u64;
+    }
+
     /// The gains behind the compression, in decibels; to be called before the curve goes on.
+    #[inline(always)]
     fn makeups_db(&mut self, frames: usize) -> Step {
         let mut makeups_db = self.makeup_db.step(frames);
         if self.auto_makeup.is_at_rest() && self.auto_makeup.target() == 0.0 {
@@ -143,15 +153,10 @@ impl Effect for Compressor {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
-            self.key.refresh();
-            self.detector.refresh();
-            self.ballistics.refresh();
-        }
-        self.clock += frames as u64;
-
+        self.pass(frames);
         let key = self.key.hear([&*left, &*right], side);
         let mut values = self.detector.levels_db(&key, frames);
         let makeups_db = self.makeups_db(frames);
@@ -164,6 +169,19 @@ impl Effect for Compressor {
         for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
             (*left, *right) = (*left * gain, *right * gain);
         }
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let glides = [&self.makeup_db, &self.auto_makeup, &self.mix];
+        let rests = self.key.rests()
+            && self.detector.rests()
+            && self.curve.is_at_rest()
+            && self.ballistics.rests()
+            && glides.iter().all(|glide| glide.is_at_rest());
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 
     fn gain_reduction_db(&self) -> Option<f32> {
@@ -194,6 +212,10 @@ impl Detector {
         self.mean_squares = f64x2::ZERO;
     }
 
+    fn rests(&self) -> bool {
+        self.rms_share.is_at_rest() && self.mean_squares.to_array() == [0.0; 2]
+    }
+
     fn refresh(&mut self) {
         let [left, right] = self.mean_squares.to_array();
         let flush = |square| if square < SILENT_SQUARE { 0.0 } else { square };
@@ -201,6 +223,7 @@ impl Detector {
     }
 
     /// The levels of some frames in dBFS.
+    #[inline(always)]
     fn levels_db(&mut self, key: &[Step; 2], frames: usize) -> Step {
         if self.rms_share.is_at_rest() {
             if self.rms_share.target() >= 0.5 {
@@ -218,6 +241,7 @@ impl Detector {
         levels_db
     }
 
+    #[inline(always)]
     fn rms_levels_db(&mut self, [left, right]: &[Step; 2], frames: usize) -> Step {
         let mut levels_db = [0.0; CONTROL_FRAMES];
         for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right).take(frames) {

@@ -48,10 +48,15 @@ pub(crate) struct GlidingCurve {
 }
 
 impl GlidingCurve {
+    /// Whether it stays as it is.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        [&self.threshold_db, &self.ratio, &self.knee_db].iter().all(|glide| glide.is_at_rest())
+    }
+
     /// Turns the levels of some frames into reductions.
+    #[inline(always)]
     pub(crate) fn reduce(&mut self, levels_db: &mut Step, frames: usize) {
-        let glides = [&self.threshold_db, &self.ratio, &self.knee_db];
-        if glides.iter().all(|glide| glide.is_at_rest()) {
+        if self.is_at_rest() {
             let curve = self.now();
             levels_db.iter_mut().for_each(|level| *level = curve.reduction_db(*level));
             return;

@@ -1,8 +1,7 @@
 //! De-esser: turns down sharp s sounds.
 
-use alloc::boxed::Box;
-
 use super::ballistics::Ballistics;
+use super::best::best;
 use super::butterworth::Butterworth;
 use super::curve::GlidingCurve;
 use super::decibels::{Step, gain, lower, peak_levels_db};
@@ -33,7 +32,7 @@ pub(super) static DE_ESSER: EffectKind = EffectKind {
         Parameter::switch("listen", "Listen", false),
     ],
     has_side_chain: false,
-    make: |config| Box::new(DeEsser::new(config)),
+    make: |config| best(DeEsser::new(config)),
 };
 
 const FREQUENCY_HZ: f64 = 5_500.0;
@@ -78,6 +77,15 @@ impl DeEsser {
         }
     }
 
+    /// Lets frames pass that begin at a control place or behind one.
+    fn pass(&mut self, frames: usize) {
+        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+            self.filter.refresh();
+            self.ballistics.refresh();
+        }
+        self.clock += frames as u64;
+    }
+
     /// Turns levels into square roots of gains.
     fn roots(&mut self, mut values: Step, frames: usize) -> Step {
         self.curve.reduce(&mut values, frames);
@@ -112,14 +120,10 @@ impl Effect for DeEsser {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
-            self.filter.refresh();
-            self.ballistics.refresh();
-        }
-        self.clock += frames as u64;
-
+        self.pass(frames);
         let bands = self.filter.split([&*left, &*right]);
         let roots = self.roots(peak_levels_db(&bands.high), frames);
         let wide = (!is_off(&self.wide)).then(|| self.wide.step(frames));
@@ -139,6 +143,18 @@ impl Effect for DeEsser {
             }
             values.copy_from_slice(&output[..frames]);
         }
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let glides = [&self.range_db, &self.wide, &self.listen];
+        let rests = self.filter.rests()
+            && self.curve.is_at_rest()
+            && self.ballistics.rests()
+            && glides.iter().all(|glide| glide.is_at_rest());
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 
     fn gain_reduction_db(&self) -> Option<f32> {

@@ -61,6 +61,7 @@ pub(crate) fn lower(a: f32, b: f32) -> f32 {
 }
 
 /// The level of the louder channel at each frame of a step, in dBFS.
+#[inline(always)]
 pub(crate) fn peak_levels_db([left, right]: &[Step; 2]) -> Step {
     let mut levels_db = [0.0; CONTROL_FRAMES];
     for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right) {

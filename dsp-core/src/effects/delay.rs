@@ -4,8 +4,7 @@
 //! changes, by hand or with the tempo, the echo fades over from the old time to the new one in [`FADE_SECS`]: pitch stays as
 //! it is, and nothing clicks. The gains of a fade add up to one, so the loop never gains by it.
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::cuts::Cuts;
 use super::fade::Fade;
@@ -39,7 +38,7 @@ pub(super) static DELAY: EffectKind = EffectKind {
     name: "Delay",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Delay::new(config)),
+    make: |config| best(Delay::new(config)),
 };
 
 const SYNC: usize = 0;
@@ -197,6 +196,7 @@ impl Effect for Delay {
         self.bpm = time.bpm.max(1.0);
     }
 
+    #[inline(always)]
     fn process(&mut self, [mut left, mut right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {

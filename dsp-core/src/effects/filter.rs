@@ -4,10 +4,9 @@
 //! One or two trapezoidal state-variable sections (`section.rs`). Low-pass and high-pass filters without
 //! resonance are Butterworth filters: -3 dB at the cut-off; resonance lifts the cut-off by its decibels.
 
-use alloc::boxed::Box;
-
 use wide::{CmpLe, f64x2};
 
+use super::best::best;
 use super::lfo::{Lfo, Speed, share_of_turn};
 use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
@@ -43,7 +42,7 @@ pub(super) static FILTER: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Filter::new(config)),
+    make: |config| best(Filter::new(config)),
 };
 
 const TYPES: usize = 4;
@@ -188,6 +187,16 @@ impl Filter {
             .any(|octaves| octaves.target() != 0.0 || !octaves.is_at_rest())
     }
 
+    /// Lets frames pass, and says how many frames behind a control place the first of them is.
+    fn pass(&mut self, frames: usize) -> usize {
+        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
+        self.clock += frames as u64;
+        if place == 0 {
+            self.control();
+        }
+        place
+    }
+
     /// At a control place: what everything will be at the next.
     fn control(&mut self) {
         let moves = self.is_modulated()
@@ -254,12 +263,9 @@ impl Effect for Filter {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
-        if place == 0 {
-            self.control();
-        }
+        let place = self.pass(left.len());
         let mut frames = Frames::of(left, right);
         if self.envelope_octaves.target() != 0.0 || !self.envelope_octaves.is_at_rest() {
             self.follower.follow(frames.as_mut());
@@ -269,6 +275,17 @@ impl Effect for Filter {
         }
         in_a_row(&mut self.sections, place, frames.as_mut());
         frames.mix(left, right, &mut self.mix);
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let glides = [&self.drive.amount, &self.drive.level, &self.mix];
+        let rests = self.follower.level == 0.0
+            && self.sections.iter().all(Section::is_silent)
+            && glides.iter().all(|glide| glide.is_at_rest());
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 }
 

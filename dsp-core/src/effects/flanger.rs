@@ -1,7 +1,6 @@
 //! Flanger: a comb whose teeth move.
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
@@ -23,7 +22,7 @@ pub(super) static FLANGER: EffectKind = EffectKind {
     name: "Flanger",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Flanger::new(config)),
+    make: |config| best(Flanger::new(config)),
 };
 
 const RATE_HZ: usize = 0;
@@ -48,6 +47,8 @@ struct Flanger {
     clock: ControlClock,
     lfo: Lfo,
     lines: [FractionalLine; 2],
+    /// For how many frames both lines have been given silence.
+    silent_frames: usize,
     taps: [Taps; 2],
     /// Delays in frames, left and right; dry, wet, feedback.
     ramps: [Ramp; 5],
@@ -63,6 +64,7 @@ impl Flanger {
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             lines: [line.clone(), line],
+            silent_frames: usize::MAX,
             taps: [Taps::NONE; 2],
             ramps: [Ramp::default(); 5],
         }
@@ -96,6 +98,18 @@ impl Flanger {
         let targets = self.targets();
         aim_all(&mut self.ramps, Some(targets));
     }
+
+    /// What is to be done before the next frame.
+    fn control(&mut self) {
+        match self.clock.due() {
+            Due::Start => {
+                self.start();
+                self.step();
+            }
+            Due::Step => self.step(),
+            Due::Nothing => {}
+        }
+    }
 }
 
 impl Effect for Flanger {
@@ -103,6 +117,7 @@ impl Effect for Flanger {
         self.settings.jump();
         self.clock.reset(frame);
         self.lines.iter_mut().for_each(FractionalLine::clear);
+        self.silent_frames = usize::MAX;
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
@@ -115,15 +130,9 @@ impl Effect for Flanger {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
-            Due::Start => {
-                self.start();
-                self.step();
-            }
-            Due::Step => self.step(),
-            Due::Nothing => {}
-        }
+        self.control();
         let (frames, offset) = (left.len(), self.clock.offset());
         for (taps, delay) in self.taps.iter_mut().zip(&self.ramps) {
             taps.find(delay, offset, frames);
@@ -138,6 +147,17 @@ impl Effect for Flanger {
             *left = *left * dry + late[0] * wet;
             *right = *right * dry + late[1] * wet;
         }
+        let is_silent = self.lines.iter().all(|line| line.ends_in_silence(frames));
+        self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };
         self.clock.pass(frames);
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.silent_frames >= self.lines[0].frames();
+        if rests {
+            self.control();
+            self.clock.pass(frames);
+        }
+        rests
     }
 }

@@ -86,6 +86,16 @@ impl FractionalLine {
         self.place = 0;
     }
 
+    /// How many values it holds.
+    pub(crate) fn frames(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// Whether the values that were written last, so many of them, are silence.
+    pub(crate) fn ends_in_silence(&self, frames: usize) -> bool {
+        (1..=frames).all(|back| self.values[self.place.wrapping_sub(back) & self.mask] == 0.0)
+    }
+
     /// Puts a value at the end.
     #[inline(always)]
     pub(crate) fn write(&mut self, value: f32) {

@@ -1,8 +1,7 @@
 //! Gate and expander: turns down what is below a threshold.
 
-use alloc::boxed::Box;
-
 use super::ballistics::TimeConstant;
+use super::best::best;
 use super::decibels::{Step, gain, higher, lower, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
@@ -38,7 +37,7 @@ pub(super) static GATE: EffectKind = EffectKind {
         ),
     ],
     has_side_chain: true,
-    make: |config| Box::new(Gate::new(config)),
+    make: |config| best(Gate::new(config)),
 };
 
 const THRESHOLD_DB: f64 = -50.0;
@@ -179,6 +178,7 @@ impl Effect for Gate {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {

@@ -56,6 +56,7 @@ impl Glide {
 
     /// The values of the next frames, at most [`CONTROL_FRAMES`], and as many frames further. What
     /// lies behind them is of no meaning.
+    #[inline(always)]
     pub(crate) fn step(&mut self, frames: usize) -> [f32; CONTROL_FRAMES] {
         let mut values = [self.value() as f32; CONTROL_FRAMES];
         if !self.is_at_rest() {

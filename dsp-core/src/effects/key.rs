@@ -27,12 +27,18 @@ impl Key {
         self.high_pass.reset();
     }
 
+    /// See [`Butterworth::rests`].
+    pub(crate) fn rests(&self) -> bool {
+        self.high_pass.rests()
+    }
+
     /// To be called at every control place.
     pub(crate) fn refresh(&mut self) {
         self.high_pass.refresh();
     }
 
     /// Left and right of the frames of a step, at most [`CONTROL_FRAMES`].
+    #[inline(always)]
     pub(crate) fn hear(&mut self, [left, right]: [&[f32]; 2], side: Option<[&[f32]; 2]>) -> [Step; 2] {
         let frames = left.len();
         let mut heard = [[0.0; CONTROL_FRAMES]; 2];

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::CONTROL_FRAMES;
+use crate::simd::prefetch;
 
 /// What came in lately, one side of it.
 #[derive(Debug, Clone)]
@@ -57,6 +58,19 @@ impl Line {
     pub(crate) fn row(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
         let from = self.place.wrapping_sub(frames_back) & self.mask;
         self.values[from..].first_chunk()
+    }
+
+    /// Asks for what a control step reads from so many frames before the next one on, and for where it writes, one
+    /// step ahead: lines are long, and many of them go on at a time.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, frames_back: usize) {
+        for from in
+            [self.place.wrapping_sub(frames_back).wrapping_add(CONTROL_FRAMES), self.place + CONTROL_FRAMES]
+        {
+            for part in 0..=CONTROL_FRAMES / 16 {
+                prefetch(&self.values[from.wrapping_add(16 * part) & self.mask]);
+            }
+        }
     }
 
     /// Room at the end for a control step of values, where it is in a row: all of them count as written.

@@ -5,6 +5,7 @@
 //! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
 
 mod ballistics;
+mod best;
 mod bit_crusher;
 mod butterworth;
 mod chorus;
@@ -167,6 +168,13 @@ pub trait Effect: Send {
     /// Processes left and right in place: at most [`CONTROL_FRAMES`], and never across a multiple of
     /// it on the session's clock. `side` is what a side-chain hears, as long as `audio`.
     fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>);
+
+    /// Lets frames of silence pass, in the input and in what a side-chain hears, as many as [`Self::process`] takes, if
+    /// nothing is left of what came before: silence would come out, and everything is as `process` would leave it. Says
+    /// whether that was so; if not, nothing has happened.
+    fn rest(&mut self, _frames: usize) -> bool {
+        false
+    }
 
     /// Frames by which the output lags the input; the same for as long as the effect lives.
     fn latency_frames(&self) -> usize {

@@ -1,10 +1,10 @@
 //! Phaser: all-passes in a row, which beside the sound make notches that move.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use wide::f32x4;
 
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Speed, sine, turns};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
@@ -35,7 +35,7 @@ pub(super) static PHASER: EffectKind = EffectKind {
     name: "Phaser",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Phaser::new(config)),
+    make: |config| best(Phaser::new(config)),
 };
 
 const STAGE_CHOICE: usize = 0;
@@ -206,6 +206,18 @@ impl Phaser {
         self.states[..N].copy_from_slice(&states);
         self.passed = passed;
     }
+
+    /// What is to be done before the next frame.
+    fn control(&mut self) {
+        match self.clock.due() {
+            Due::Start => {
+                self.start();
+                self.step();
+            }
+            Due::Step => self.step(),
+            Due::Nothing => {}
+        }
+    }
 }
 
 impl Effect for Phaser {
@@ -230,15 +242,9 @@ impl Effect for Phaser {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
-            Due::Start => {
-                self.start();
-                self.step();
-            }
-            Due::Step => self.step(),
-            Due::Nothing => {}
-        }
+        self.control();
         let frames = left.len();
         match self.stages {
             4 => self.pass::<4>([left, right]),
@@ -248,6 +254,15 @@ impl Effect for Phaser {
             _ => self.pass::<MOST_STAGES>([left, right]),
         }
         self.clock.pass(frames);
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.states.iter().chain([&self.passed]).all(|values| values.to_array() == [0.0; 4]);
+        if rests {
+            self.control();
+            self.clock.pass(frames);
+        }
+        rests
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tremolo and auto-pan: a level that swings, on both sides together or against each other.
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Phase, Speed, share_of_turn, sine, turns};
 use super::note_value::{NOTE_NAMES, note_beats, note_place};
@@ -24,7 +23,7 @@ pub(super) static TREMOLO: EffectKind = EffectKind {
     name: "Tremolo",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Tremolo::new(config)),
+    make: |config| best(Tremolo::new(config)),
 };
 
 const SYNC: usize = 0;
@@ -161,6 +160,7 @@ impl Effect for Tremolo {
         self.lfo.set_time(time, self.clock.frame());
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {

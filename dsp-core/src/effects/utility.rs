@@ -1,7 +1,6 @@
 //! Utility: gain, balance, polarity and channels.
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
 
@@ -17,7 +16,7 @@ pub(super) static UTILITY: EffectKind = EffectKind {
         Parameter::choice("channels", "Channels", &["Stereo", "Swapped", "Left", "Right", "Mono"], 0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Utility::new(config)),
+    make: |config| best(Utility::new(config)),
 };
 
 /// How long switches and choices take, in seconds.
@@ -90,8 +89,19 @@ impl Effect for Utility {
         self.aim(if switches { glide_frames.max(self.switch_frames) } else { glide_frames });
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         debug_assert!(left.len() <= CONTROL_FRAMES, "at most a control step");
+        if self.matrix.iter().all(Glide::is_at_rest) {
+            let [ll, rl, lr, rr] = self.matrix.each_ref().map(|glide| glide.target() as f32);
+            if [ll, rl, lr, rr] == [1.0, 0.0, 0.0, 1.0] {
+                return;
+            }
+            for (left, right) in left.iter_mut().zip(right) {
+                (*left, *right) = (*left * ll + *right * rl, *left * lr + *right * rr);
+            }
+            return;
+        }
         for (left, right) in left.iter_mut().zip(right) {
             let [ll, rl, lr, rr] = self.matrix.each_mut().map(|glide| glide.next() as f32);
             (*left, *right) = (*left * ll + *right * rl, *left * lr + *right * rr);

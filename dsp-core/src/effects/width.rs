@@ -4,10 +4,9 @@
 //! inputs whatever the width, so that a mono listener hears no difference. `S'` is `S`, or where the
 //! lows are made mono, `S` through a Butterworth high-pass filter of 24 dB an octave.
 
-use alloc::boxed::Box;
-
 use wide::f64x2;
 
+use super::best::best;
 use super::section::{Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
@@ -23,7 +22,7 @@ pub(super) static WIDTH: EffectKind = EffectKind {
         Parameter::logarithmic("mono_below_hz", "Mono below", Unit::Hertz, [20.0, 500.0], 120.0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Width::new(config)),
+    make: |config| best(Width::new(config)),
 };
 
 /// `1 / Q` of the two sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)`, `2 cos(pi / 8)`.
@@ -59,6 +58,16 @@ impl Width {
     fn shapes(&self) -> [Shape; 2] {
         let g = warp(self.mono_below_hz.value(), self.sample_rate_hz);
         DAMPINGS.map(|damping| Shape::high_pass(g, damping).share(self.mono_share.value()))
+    }
+
+    /// Lets frames pass, and says how many frames behind a control place the first of them is.
+    fn pass(&mut self, frames: usize) -> usize {
+        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
+        self.clock += frames as u64;
+        if place == 0 {
+            self.control();
+        }
+        place
     }
 
     /// At a control place: what the filter will be at the next.
@@ -97,12 +106,9 @@ impl Effect for Width {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
-        if place == 0 {
-            self.control();
-        }
+        let place = self.pass(left.len());
         let is_stereo = self.sections.iter().all(Section::is_open);
         if is_stereo && self.width.is_at_rest() && self.width.target() == 1.0 {
             return;
@@ -120,5 +126,13 @@ impl Effect for Width {
             let more = side * self.width.next() - own;
             (*left, *right) = ((f64::from(*left) + more) as f32, (f64::from(*right) - more) as f32);
         }
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.width.is_at_rest() && self.sections.iter().all(Section::is_silent);
+        if rests {
+            self.pass(frames);
+        }
+        rests
     }
 }

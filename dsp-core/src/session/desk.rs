@@ -7,7 +7,7 @@ use super::Session;
 use super::edge::Destination;
 use super::master::Master;
 use super::musical_time::Tempo;
-use super::strip::{Moment, SILENT_BLOCK, StereoBlock, Strip, Sums, TRACK_OUTPUTS, TrackBlock};
+use super::strip::{Moment, Own, SILENT_BLOCK, StereoBlock, Strip, Sums, TrackBlock};
 use crate::block::BLOCK_FRAMES;
 
 pub(super) struct Desk {
@@ -97,10 +97,8 @@ impl Desk {
         self.sums.begin(frames);
     }
 
-    /// Adds a strip to the block that has begun, each in its turn. `own` is what its source made, `None`
-    /// for silence.
-    pub(super) fn add(&mut self, place: usize, own: Option<[&[f32]; TRACK_OUTPUTS]>) {
-        let own = own.map(|own| own.map(|output| &output[..self.moment.frames]));
+    /// Adds a strip to the block that has begun, each in its turn. `own` is what its source made.
+    pub(super) fn add(&mut self, place: usize, own: Own<'_>) {
         let Self { strips, sums, taps, scratch, moment, .. } = self;
         strips[place].add_to(place, *moment, own, sums, taps, scratch);
     }

@@ -10,7 +10,7 @@ use super::desk::Desk;
 use super::musical_time::Tempo;
 use super::routing::Graph;
 use super::source::Source;
-use super::strip::{SILENT_BLOCK, TrackBlock};
+use super::strip::{SILENT_BLOCK, TrackBlock, own};
 use super::{Session, Track};
 use crate::block::BLOCK_FRAMES;
 use crate::soundfont::Bank;
@@ -254,9 +254,8 @@ impl Mixer {
             // What fades is out of the session's time.
             let playing = self.playing && place < self.track_count;
             let outputs = self.scratch.each_mut().map(|output| &mut output[..frames]);
-            let sounds = self.sources[place].render(playing, outputs);
-            let own = sounds.then(|| self.scratch.each_ref().map(|output| &output[..frames]));
-            self.desk.add(place, own);
+            let sounding = self.sources[place].render(playing, outputs);
+            self.desk.add(place, own(&self.scratch, sounding, frames));
         }
         self.desk.finish(left, right);
         if self.playing {

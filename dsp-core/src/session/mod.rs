@@ -44,6 +44,7 @@ pub use live::EffectOwner;
 pub use mixer::{Mixer, MixerError, Slots, TrackMix};
 pub use musical_time::TempoChange;
 pub use offline::{Alone, Crew, MAX_TAIL_SECS, OfflineRender, TailConfig};
+pub(crate) use strip::Sounding;
 pub use strip::TRACK_OUTPUTS;
 pub use track_player::TrackPlayer;
 pub use track_render::TrackRender;

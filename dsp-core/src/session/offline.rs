@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::desk::Desk;
 use super::mixer::Slots;
 use super::source::Source;
-use super::strip::{SILENT_BLOCK, TrackBlock};
+use super::strip::{SILENT_BLOCK, Sounding, TRACK_OUTPUTS, TrackBlock, own};
 use super::{Mixer, MixerError, Session};
 use crate::block::BLOCK_FRAMES;
 
@@ -98,17 +98,20 @@ impl Crew for Alone {
 /// What a track's source makes of a span.
 struct TrackSpan {
     blocks: Box<[TrackBlock; SPAN_BLOCKS]>,
-    sounds: [bool; SPAN_BLOCKS],
+    sounding: [Sounding; SPAN_BLOCKS],
 }
 
 impl TrackSpan {
     fn new() -> Self {
-        Self { blocks: Box::new([SILENT_BLOCK; SPAN_BLOCKS]), sounds: [false; SPAN_BLOCKS] }
+        Self {
+            blocks: Box::new([SILENT_BLOCK; SPAN_BLOCKS]),
+            sounding: [[false; TRACK_OUTPUTS]; SPAN_BLOCKS],
+        }
     }
 
     fn fill(&mut self, source: &mut Source) {
-        for (block, sounds) in self.blocks.iter_mut().zip(&mut self.sounds) {
-            *sounds = source.render(true, block.each_mut().map(|output| &mut output[..]));
+        for (block, sounding) in self.blocks.iter_mut().zip(&mut self.sounding) {
+            *sounding = source.render(true, block.each_mut().map(|output| &mut output[..]));
         }
     }
 }
@@ -129,8 +132,7 @@ impl MixSpan {
             for turn in 0..desk.order.len() {
                 let place = desk.order[turn];
                 let track = &tracks[place];
-                let own = track.blocks[number].each_ref().map(|output| &output[..]);
-                desk.add(place, track.sounds[number].then_some(own));
+                desk.add(place, own(&track.blocks[number], track.sounding[number], BLOCK_FRAMES));
             }
             desk.finish(left, right);
         }

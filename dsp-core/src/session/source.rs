@@ -8,7 +8,7 @@ use super::input::Input;
 use super::insert::Insert;
 use super::strip::{SILENT_BLOCK, TrackBlock};
 use super::track_player::Motion;
-use super::{TRACK_OUTPUTS, TrackPlayer};
+use super::{Sounding, TRACK_OUTPUTS, TrackPlayer};
 
 /// Most players of one track that fade at a time; the oldest is cut when there are more.
 const FADING_MAX: usize = 8;
@@ -87,33 +87,56 @@ impl Source {
         self.player.active_voices() + self.fading.iter().map(TrackPlayer::active_voices).sum::<usize>()
     }
 
-    /// Renders the next frames, at most a block of them, and says whether there may be anything but
-    /// silence in them.
-    pub(super) fn render(&mut self, playing: bool, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) -> bool {
+    /// Renders the next frames, at most a block of them, and says on which outputs there may be anything but
+    /// silence; the others hold anything.
+    pub(super) fn render(&mut self, playing: bool, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) -> Sounding {
         let frames = outputs[0].len();
         let motion = match (playing, self.input.is_taken) {
             (false, _) => Motion::StandsStill,
             (true, false) => Motion::Plays,
             (true, true) => Motion::PlaysElsewhere,
         };
-        let mut sounds = self.player.render(motion, outputs.each_mut().map(|output| &mut output[..]));
+        let mut sounding = self.player.render(motion, outputs.each_mut().map(|output| &mut output[..]));
         for player in self.fading.iter_mut().filter(|player| player.active_voices() > 0) {
-            let scratch = self.scratch.each_mut().map(|output| &mut output[..frames]);
-            sounds |= player.render(Motion::StandsStill, scratch);
-            for (output, scratch) in outputs.iter_mut().zip(self.scratch.iter()) {
-                output.iter_mut().zip(scratch).for_each(|(value, fading)| *value += fading);
+            let fading = player
+                .render(Motion::StandsStill, self.scratch.each_mut().map(|output| &mut output[..frames]));
+            for output in (0..TRACK_OUTPUTS).filter(|output| fading[*output]) {
+                add(&self.scratch[output], outputs[output], &mut sounding[output]);
             }
         }
         if !self.input.is_silent(playing) {
+            begin_all(&mut outputs, &mut sounding);
             self.input.add_to(playing, outputs.each_mut().map(|output| &mut output[..]));
-            sounds = true;
         }
-        let [left, right, ..] = &mut outputs;
-        sounds |= self.clips.add_to(playing, [left, right]);
+        if let Some(clips) = self.clips.render(playing, frames) {
+            for (output, values) in clips.into_iter().enumerate() {
+                add(values, outputs[output], &mut sounding[output]);
+            }
+        }
         if let Some(insert) = self.insert.as_mut().filter(|insert| !insert.is_empty()) {
+            begin_all(&mut outputs, &mut sounding);
             insert.process(playing, outputs, &[]);
-            sounds = true;
         }
-        sounds
+        sounding
+    }
+}
+
+/// Adds values to an output that holds anything while it does not sound.
+fn add(values: &[f32], output: &mut [f32], sounds: &mut bool) {
+    begin(output, sounds);
+    output.iter_mut().zip(values).for_each(|(output, value)| *output += value);
+}
+
+/// Prepares an output for what is added to it.
+fn begin(output: &mut [f32], sounds: &mut bool) {
+    if !*sounds {
+        output.fill(0.0);
+        *sounds = true;
+    }
+}
+
+fn begin_all(outputs: &mut [&mut [f32]; TRACK_OUTPUTS], sounding: &mut Sounding) {
+    for (output, sounds) in outputs.iter_mut().zip(sounding) {
+        begin(output, sounds);
     }
 }

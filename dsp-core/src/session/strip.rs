@@ -16,11 +16,22 @@ use crate::delay::Delay;
 /// the reverb and to the chorus.
 pub(super) type TrackBlock = [[f32; BLOCK_FRAMES]; TRACK_OUTPUTS];
 
+/// What a track's source made of a number of frames, output by output; `None` for silence.
+pub(super) type Own<'a> = [Option<&'a [f32]>; TRACK_OUTPUTS];
+
+/// What has been made of a track: the first frames of the outputs that sound.
+pub(super) fn own(block: &TrackBlock, sounding: Sounding, frames: usize) -> Own<'_> {
+    core::array::from_fn(|output| sounding[output].then(|| &block[output][..frames]))
+}
+
 /// Left and right of at most a block.
 pub(super) type StereoBlock = [[f32; BLOCK_FRAMES]; 2];
 
 /// Outputs of a track.
 pub const TRACK_OUTPUTS: usize = 4;
+
+/// On which outputs of a track there may be anything but silence.
+pub(crate) type Sounding = [bool; TRACK_OUTPUTS];
 
 /// Frames of silence on all outputs.
 pub(super) const SILENT_BLOCK: TrackBlock = [[0.0; BLOCK_FRAMES]; TRACK_OUTPUTS];
@@ -150,13 +161,12 @@ impl Strip {
         }
     }
 
-    /// Adds the strip's next frames to the sums that it feeds. `own` is what its own source made, or
-    /// `None` for silence; `fed` is what feeds it; `tap` takes what side-chains hear of it; `scratch` is used up.
+    /// Adds the strip's next frames to the sums that it feeds. `own` is what its own source made; `fed` is what feeds it; `tap` takes what side-chains hear of it; `scratch` is used up.
     pub(super) fn add_to(
         &mut self,
         place: usize,
         moment: Moment,
-        own: Option<[&[f32]; TRACK_OUTPUTS]>,
+        own: Own<'_>,
         sums: &mut Sums,
         taps: &mut [Option<Box<StereoBlock>>],
         scratch: &mut [TrackBlock; 2],
@@ -197,22 +207,22 @@ impl Strip {
 
     /// Does what [`Self::add_to`] does, without a copy, where nothing moves and nothing waits. Says whether
     /// that was so.
-    fn add_simply(&mut self, moment: Moment, own: Option<[&[f32]; TRACK_OUTPUTS]>, sums: &mut Sums) -> bool {
+    fn add_simply(&mut self, moment: Moment, own: Own<'_>, sums: &mut Sums) -> bool {
         let Moment { clock, moves, frames } = moment;
-        let nothing_comes = own.is_none() && self.edges.iter().all(Edge::is_silent);
+        let nothing_comes = own == [None; TRACK_OUTPUTS] && self.edges.iter().all(Edge::is_silent);
         if nothing_comes || self.edges.iter().all(Edge::passes_nothing) {
             self.fader.skip(clock, moves, frames);
             self.edges.iter_mut().for_each(|edge| edge.skip(clock, moves, frames));
             return true;
         }
-        let Some(own) = own else { return false };
         let (Some([left, right, send]), [edge]) = (self.fader.at_rest(), &self.edges[..]) else {
             return false;
         };
         let Some(sum) = sums.at(edge.to).filter(|_| edge.is_plain()) else { return false };
-        self.meter.add([own[0], own[1]], [left, right]);
+        let [own_left, own_right, ..] = own.map(Option::unwrap_or_default);
+        self.meter.add([own_left, own_right], [left, right]);
         for ((sum, values), gain) in sum.iter_mut().zip(own).zip([left, right, send, send]) {
-            for (sum, value) in sum.iter_mut().zip(values) {
+            for (sum, value) in sum.iter_mut().zip(values.unwrap_or_default()) {
                 *sum += value * gain;
             }
         }
@@ -224,19 +234,19 @@ impl Strip {
         &mut self,
         place: usize,
         moment: Moment,
-        own: Option<[&[f32]; TRACK_OUTPUTS]>,
+        own: Own<'_>,
         sums: &Sums,
         taps: &[Option<Box<StereoBlock>>],
         block: &mut TrackBlock,
     ) -> bool {
         let frames = moment.frames;
-        for (output, values) in block.iter_mut().enumerate() {
+        for (values, own) in block.iter_mut().zip(own) {
             match own {
-                Some(own) => values[..frames].copy_from_slice(&own[output][..frames]),
+                Some(own) => values[..frames].copy_from_slice(&own[..frames]),
                 None => values[..frames].fill(0.0),
             }
         }
-        let mut sounds = own.is_some();
+        let mut sounds = own != [None; TRACK_OUTPUTS];
         if !self.waiting.is_idle() {
             sounds = self.waiting.process(block, frames, sounds);
         }
@@ -271,7 +281,11 @@ fn add_through(
     };
     match values {
         Some(values) if edge.is_plain() => return add(sum, values, frames),
-        Some(values) => scratch.copy_from_slice(values),
+        Some(values) => {
+            for (scratch, values) in scratch.iter_mut().zip(values).take(edge.channels()) {
+                scratch[..frames].copy_from_slice(&values[..frames]);
+            }
+        }
         None => scratch.iter_mut().for_each(|values| values[..frames].fill(0.0)),
     }
     edge.pass(clock, moves, scratch, frames);

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::held_keys::HeldKeys;
+use super::strip::Sounding;
 use super::{Event, Instrument, Session, TRACK_OUTPUTS, Track, TrackEvent};
 use crate::soundfont::Bank;
 use crate::synth::{SynthConfig, SynthError, SynthProcessor};
@@ -149,15 +150,20 @@ impl TrackPlayer {
 
     /// Renders the next frames of the session: left, right, and what goes to the reverb and to
     /// the chorus, all of the same length.
-    pub fn process(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS]) {
-        self.render(Motion::Plays, outputs);
+    pub fn process(&mut self, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) {
+        let sounding = self.render(Motion::Plays, outputs.each_mut().map(|output| &mut **output));
+        for (output, sounds) in outputs.into_iter().zip(sounding) {
+            if !sounds {
+                output.fill(0.0);
+            }
+        }
     }
 
-    /// Renders the next frames and says whether there may be anything but silence in them.
-    pub(super) fn render(&mut self, motion: Motion, outputs: [&mut [f32]; TRACK_OUTPUTS]) -> bool {
-        let [left, right, reverb, chorus] = outputs;
-        let frames = left.len();
-        let (mut done, mut sounds) = (0, false);
+    /// Renders the next frames and says on which outputs there may be anything but silence; the others are
+    /// not written.
+    pub(super) fn render(&mut self, motion: Motion, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) -> Sounding {
+        let frames = outputs[0].len();
+        let (mut done, mut sounding) = (0, [false; TRACK_OUTPUTS]);
         while done < frames {
             let mut part = frames - done;
             if motion != Motion::StandsStill {
@@ -167,15 +173,13 @@ impl TrackPlayer {
                 }
                 self.position += part as u64;
             }
-            let outputs = [&mut *left, &mut *right, &mut *reverb, &mut *chorus];
-            let outputs = outputs.map(|output| &mut output[done..done + part]);
-            match &mut self.synth {
-                Some(synth) => sounds |= synth.render(outputs),
-                None => outputs.into_iter().for_each(|output| output.fill(0.0)),
+            if let Some(synth) = &mut self.synth {
+                let outputs = outputs.each_mut().map(|output| &mut output[..done + part]);
+                synth.render(outputs, done, &mut sounding);
             }
             done += part;
         }
-        sounds
+        sounding
     }
 
     fn apply_due_events(&mut self, motion: Motion) {

@@ -1,6 +1,6 @@
 //! The two envelopes of a voice (section 9.1.7): delay, attack, hold, decay, sustain, release.
 
-use super::units::{KnownGain, gain_to_centibels};
+use super::units::{KnownGain, gain_to_centibels, larger, smaller};
 
 /// A fall from full to nothing, as the times of decay and release count it, in centibels.
 pub(super) const FULL_FALL_CB: f32 = 960.0;
@@ -53,16 +53,6 @@ impl Stage {
     }
 }
 
-impl Stage {
-    fn falls_within(self, times: &EnvelopeTimes, frames: f32) -> bool {
-        match self {
-            Self::Hold(_) | Self::Decay => times.decay < frames,
-            Self::Release => times.release < frames,
-            Self::Delay(_) | Self::Attack(_) => false,
-        }
-    }
-}
-
 /// The share of a fall that a time is, for a fall that takes `length`; a fall in no time is over.
 fn fall(frames: f32, length: f32) -> f32 {
     if length > frames { frames / length } else { 1.0 }
@@ -88,7 +78,7 @@ impl VolumeEnvelope {
         match stage {
             Stage::Decay if self.attenuation_cb < sustain_cb => {
                 let fallen = self.attenuation_cb + FULL_FALL_CB * fall(rest, times.decay);
-                self.attenuation_cb = fallen.min(sustain_cb);
+                self.attenuation_cb = smaller(fallen, sustain_cb);
             }
             Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall(rest, times.release),
             _ => {}
@@ -113,9 +103,13 @@ impl VolumeEnvelope {
         }
     }
 
-    /// Whether it falls, all of the way in less than `frames`.
-    pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
-        self.stage.falls_within(times, frames)
+    /// Whether it falls, or soon will, all of the way in less than `frames`. `sustain_cb` is where the decay ends.
+    pub(super) fn falls_within(&self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) -> bool {
+        match self.stage {
+            Stage::Hold(_) | Stage::Decay => self.attenuation_cb < sustain_cb && times.decay < frames,
+            Stage::Release => times.release < frames,
+            Stage::Delay(_) | Stage::Attack(_) => false,
+        }
     }
 
     /// The linear gain. `fallen` is that of an earlier place.
@@ -168,16 +162,21 @@ impl ModulationEnvelope {
         self.stage = stage;
         match stage {
             Stage::Decay if self.level > sustain => {
-                self.level = (self.level - fall(rest, times.decay)).max(sustain);
+                self.level = larger(self.level - fall(rest, times.decay), sustain);
             }
-            Stage::Release => self.level = (self.level - fall(rest, times.release)).max(0.0),
+            Stage::Release => self.level = larger(self.level - fall(rest, times.release), 0.0),
             _ => {}
         }
     }
 
-    /// Whether it rises, or falls all of the way in less than `frames`.
-    pub(super) fn falls_within(&self, times: &EnvelopeTimes, frames: f32) -> bool {
-        matches!(self.stage, Stage::Attack(_)) || self.stage.falls_within(times, frames)
+    /// Whether it rises, or falls all of the way in less than `frames`. `sustain` is where the decay ends.
+    pub(super) fn moves_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
+        match self.stage {
+            Stage::Attack(_) => true,
+            Stage::Hold(_) | Stage::Decay => self.level > sustain && times.decay < frames,
+            Stage::Release => self.level > 0.0 && times.release < frames,
+            Stage::Delay(_) => false,
+        }
     }
 
     pub(super) fn level(&self) -> f32 {

@@ -2,15 +2,12 @@
 
 mod past;
 
-use alloc::boxed::Box;
-
 use super::channel::{Channel, controller};
-use super::interpolation::{CHUNK_FRAMES, Kernel};
-use super::ramp::Mix;
+use super::interpolation::Kernel;
 use super::voice::{Glide, Surroundings, Voice};
 use super::voices::Voices;
 use super::{DRUM_BANK, FINE_GRID_FRAMES, GRID_FRAMES, portamento, start};
-use crate::session::{Event, Instrument, Interpolation, Session, TRACK_OUTPUTS};
+use crate::session::{Event, Instrument, Interpolation, Session, Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
 /// Sample rates that can be played, in hertz.
@@ -70,7 +67,6 @@ pub(crate) struct SynthProcessor {
     /// Whether its own instrument, whatever controllers select, is a drum kit.
     is_drum_track: bool,
     voices: Voices,
-    mix: Box<Mix>,
     /// Frames since the last reset, plus what it began with.
     clock: u64,
     /// Frames of the stretch to which the voices have been aimed that are still to come.
@@ -100,7 +96,6 @@ impl SynthProcessor {
             preset: None,
             is_drum_track: false,
             voices: Voices::new(usize::from(polyphony)),
-            mix: Box::new([[0.0; CHUNK_FRAMES]; TRACK_OUTPUTS]),
             clock: 0,
             stretch_frames: 0,
             stale: false,
@@ -314,40 +309,39 @@ impl SynthProcessor {
         self.voices.clear();
     }
 
-    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, and says
-    /// whether there may be anything but silence in them.
-    pub(crate) fn render(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS]) -> bool {
-        let [left, right, reverb, chorus] = outputs;
-        let frames = left.len();
-        let mut done = 0;
+    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, behind the
+    /// first `done` of a block. Outputs are only written where `sounding` says, which is kept: those that
+    /// begin to sound get silence before.
+    pub(crate) fn render(
+        &mut self,
+        mut block: [&mut [f32]; TRACK_OUTPUTS],
+        mut done: usize,
+        sounding: &mut Sounding,
+    ) {
+        let frames = block[0].len();
         while done < frames {
             if self.stretch_frames == 0 {
                 self.aim();
             }
-            if self.voices.is_empty() {
-                for output in [left, right, reverb, chorus] {
-                    output[done..].fill(0.0);
-                }
-                self.clock += (frames - done) as u64;
+            let (part, written) = if self.voices.is_empty() {
                 self.stretch_frames = 0;
-                return done > 0;
+                (frames - done, [false; TRACK_OUTPUTS])
+            } else {
+                let part = (self.stretch_frames as usize).min(frames - done);
+                let mut outputs = block.each_mut().map(|output| &mut output[done..done + part]);
+                self.stretch_frames -= part as u32;
+                (part, self.voices.render(&self.bank, &self.kernel, &mut outputs))
+            };
+            for ((output, sounding), written) in block.iter_mut().zip(&mut *sounding).zip(written) {
+                match (*sounding, written) {
+                    (true, false) => output[done..done + part].fill(0.0),
+                    (false, true) => output[..done].fill(0.0),
+                    _ => {}
+                }
+                *sounding |= written;
             }
-            let part = (self.stretch_frames as usize).min(frames - done);
-            let outputs = [&mut *left, &mut *right, &mut *reverb, &mut *chorus];
-            self.render_part(outputs.map(|output| &mut output[done..done + part]));
             done += part;
-            self.stretch_frames -= part as u32;
             self.clock += part as u64;
-        }
-        true
-    }
-
-    fn render_part(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS]) {
-        let frames = outputs[0].len();
-        self.mix.iter_mut().for_each(|sums| sums[..frames].fill(0.0));
-        self.voices.add(&self.bank, &self.kernel, frames, &mut self.mix);
-        for (output, sums) in outputs.into_iter().zip(self.mix.iter()) {
-            output.copy_from_slice(&sums[..frames]);
         }
     }
 
@@ -360,9 +354,12 @@ impl SynthProcessor {
         let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, clock };
         let (mut is_lively, mut nearest) = (false, GRID_FRAMES);
         let forget = clock.is_multiple_of(u64::from(GRID_FRAMES));
-        self.voices.prepare(forget, |voice, filter_is_quiet| {
+        self.voices.prepare(|voice| {
             voice.catch_up(clock);
-            let ringing_frames = if filter_is_quiet { 0 } else { RINGING_FRAMES };
+            if forget {
+                voice.filter.forget_silence();
+            }
+            let ringing_frames = if voice.filter.is_quiet() { 0 } else { RINGING_FRAMES };
             if voice.playback.is_over(kernel, ringing_frames) || voice.is_inaudible(bank) {
                 return false;
             }
@@ -377,7 +374,7 @@ impl SynthProcessor {
         });
         let grid = if is_lively { FINE_GRID_FRAMES } else { GRID_FRAMES };
         let frames = nearest.min(grid - (clock % u64::from(grid)) as u32);
-        self.voices.for_each(|voice, group, lane| voice.aim(frames, group, lane, sample_rate_hz));
+        self.voices.aim(|voice, passed| voice.aim(frames, passed, sample_rate_hz));
         self.stretch_frames = frames;
     }
 }

@@ -7,9 +7,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use wide::f32x4;
+
 use super::lanes::{LANES, Lanes};
 use crate::session::ReverbSettings;
-use crate::simd::on_best_instructions;
+use crate::simd::{on_best_instructions, transpose};
 
 /// Delays of the combs and allpasses in frames at [`TUNED_RATE_HZ`], from Freeverb's `tuning.h`.
 const COMB_FRAMES: [usize; 8] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
@@ -162,11 +164,17 @@ impl Side {
     }
 }
 
-/// Eight damped feedback combs with one memory, of which every row is a frame.
+/// Frames of the combs that are computed together.
+const FOUR: usize = 4;
+
+/// Eight damped feedback combs.
 #[derive(Debug, Clone)]
 struct CombBank {
-    /// A power of two of them.
-    rows: Vec<Lanes>,
+    /// The memory of all, one behind the other: of each, [`Self::frames`] values in a ring, and behind
+    /// them the first four again.
+    lines: Vec<f32>,
+    /// A power of two.
+    frames: usize,
     delays: [usize; LANES],
     place: usize,
     feedback: f32,
@@ -177,8 +185,10 @@ struct CombBank {
 impl CombBank {
     fn new(delays: [usize; LANES]) -> Self {
         let longest = delays.iter().copied().max().unwrap_or(1);
+        let frames = (longest + FOUR).next_power_of_two();
         Self {
-            rows: vec![Lanes::ZERO; (longest + 1).next_power_of_two()],
+            lines: vec![0.0; LANES * (frames + FOUR)],
+            frames,
             delays,
             place: 0,
             feedback: 0.0,
@@ -188,29 +198,80 @@ impl CombBank {
     }
 
     fn reset(&mut self) {
-        self.rows.fill(Lanes::ZERO);
+        self.lines.fill(0.0);
         self.place = 0;
         self.damped = Lanes::ZERO;
     }
 
     #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
-        let mask = self.rows.len() - 1;
-        let (feedback, floor) = (Lanes::all(self.feedback), Lanes::all(FLOOR));
-        let (kept, let_in) = (Lanes::all(self.damping), Lanes::all(1.0 - self.damping));
-        let mut damped = self.damped;
-        for (input, sum) in input.iter().zip(sums) {
-            let mut oldest = Lanes::ZERO;
-            for lane in 0..LANES {
-                oldest.0[lane] = self.rows[self.place.wrapping_sub(self.delays[lane]) & mask].0[lane];
-            }
-            damped = oldest * let_in + damped * kept;
-            let fed_back = Lanes::all(*input) + damped * feedback;
-            self.rows[self.place] = (fed_back + floor) - floor;
-            self.place = (self.place + 1) & mask;
-            *sum = oldest.sum();
+        let mut damped = self.damped.0.as_chunks().0.iter().map(|four| f32x4::from(*four));
+        let mut damped = [(); 2].map(|()| damped.next().unwrap_or_default());
+        let (inputs, input_rest) = input.as_chunks::<FOUR>();
+        let (fours, rest) = sums.as_chunks_mut::<FOUR>();
+        for (input, sums) in inputs.iter().zip(fours) {
+            *sums = self.four_frames(*input, FOUR, &mut damped);
         }
-        self.damped = damped;
+        if !rest.is_empty() {
+            let mut input = [0.0; FOUR];
+            input[..input_rest.len()].copy_from_slice(input_rest);
+            let sums = self.four_frames(input, rest.len(), &mut damped);
+            rest.copy_from_slice(&sums[..rest.len()]);
+        }
+        for (four, damped) in self.damped.0.as_chunks_mut().0.iter_mut().zip(damped) {
+            *four = damped.to_array();
+        }
+    }
+
+    /// The next frames, of which only the first `count` are wanted.
+    #[inline(always)]
+    fn four_frames(&mut self, input: [f32; FOUR], count: usize, damped: &mut [f32x4; 2]) -> [f32; FOUR] {
+        let Self { frames, delays, place, .. } = *self;
+        let line_values = frames + FOUR;
+        let lines = &mut self.lines[..LANES * line_values];
+        let oldest: [f32x4; LANES] = core::array::from_fn(|line| {
+            let from = line * line_values + (place.wrapping_sub(delays[line]) & (frames - 1));
+            let mut values = [0.0; FOUR];
+            values.copy_from_slice(&lines[from..from + FOUR]);
+            f32x4::from(values)
+        });
+        let [a, b, c, d, e, f, g, h] = oldest;
+        let sums = ((a + e) + (c + g)) + ((b + f) + (d + h));
+        // Frames become rows, of which each waits for the one before, and lines again.
+        let mut halves = [transpose([a, b, c, d]), transpose([e, f, g, h])];
+        let (feedback, floor) = (f32x4::splat(self.feedback), f32x4::splat(FLOOR));
+        let (kept, let_in) = (f32x4::splat(self.damping), f32x4::splat(1.0 - self.damping));
+        for (half, damped) in halves.iter_mut().zip(damped) {
+            for (row, input) in half.iter_mut().zip(input).take(count) {
+                *damped = *row * let_in + *damped * kept;
+                *row = ((f32x4::splat(input) + *damped * feedback) + floor) - floor;
+            }
+        }
+        let fed_back = halves.map(transpose);
+        for (line, values) in fed_back.as_flattened().iter().enumerate() {
+            // What is behind the frames that are wanted is written again before it is read.
+            let to = line * line_values + place;
+            lines[to..to + FOUR].copy_from_slice(&values.to_array());
+        }
+        if place < FOUR || place + FOUR > frames {
+            self.mirror();
+        }
+        self.place = (place + count) & (frames - 1);
+        sums.to_array()
+    }
+
+    /// Lets the first four values of each line stand behind its last one too, after the four from the
+    /// place on have been written.
+    fn mirror(&mut self) {
+        for line in self.lines.chunks_mut(self.frames + FOUR) {
+            for place in self.place..self.place + FOUR {
+                if place >= self.frames {
+                    line[place - self.frames] = line[place];
+                } else if place < FOUR {
+                    line[place + self.frames] = line[place];
+                }
+            }
+        }
     }
 }
 

@@ -31,6 +31,16 @@ pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     cents_to_ratio(timecents.clamp(-12_000.0, 8_000.0)) * sample_rate_hz
 }
 
+/// The larger of two numbers; the second if the first is none. On WebAssembly `f32::max` is a call.
+pub(super) fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers; the second if the first is none.
+pub(super) fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
 /// An attenuation and its gain, so that what stands still is not computed again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownGain {

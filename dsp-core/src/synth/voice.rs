@@ -4,14 +4,14 @@
 use super::FINE_GRID_FRAMES;
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
-use super::filter::{Coefficients, FilterSetting};
-use super::group::Group;
+use super::filter::{Coefficients, FilterSetting, Resonance};
+use super::lockstep::VoiceFilter;
 use super::modulation::{self, Note, Values};
 use super::oscillator::Oscillator;
 use super::playback::Playback;
 use super::ramp::Ramps;
 use super::settings::{Settings, VOICE_ATTENUATION_CB};
-use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels};
+use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
 
@@ -118,6 +118,9 @@ pub(super) struct Voice {
     pub(super) sample: usize,
     pub(super) playback: Playback,
     pub(super) ramps: Ramps,
+    pub(super) filter: VoiceFilter,
+    /// Of its chunk, among those of its octet.
+    pub(super) lane: usize,
     note: Note,
     zones: ZonePlace,
     /// The zones' own values, before anything modulates them.
@@ -141,7 +144,9 @@ pub(super) struct Voice {
     aimed_at: u64,
     aimed_frames: u32,
     pitch_cents: f32,
-    filter: (FilterSetting, Coefficients),
+    /// The filter at the end of the stretch.
+    filter_target: (FilterSetting, Coefficients),
+    resonance: Resonance,
     /// Frames in which gains and filter are still to follow a controller.
     smooth_frames: u32,
     /// When it is to be released, on the synthesizer's clock: notes sound for a while at least.
@@ -213,6 +218,8 @@ impl Voice {
             sample: start.sample,
             playback: start.playback,
             ramps: Ramps::SILENT,
+            filter: VoiceFilter::OPEN,
+            lane: 0,
             note: start.note,
             zones: start.zones,
             base,
@@ -229,7 +236,8 @@ impl Voice {
             aimed_at: around.clock,
             aimed_frames: 0,
             pitch_cents: f32::NAN,
-            filter: (FilterSetting::OPEN, Coefficients::OPEN),
+            filter_target: (FilterSetting::OPEN, Coefficients::OPEN),
+            resonance: Resonance::NONE,
             smooth_frames: 0,
             release_at: None,
             started_at: around.clock,
@@ -238,6 +246,7 @@ impl Voice {
         };
         voice.follow(around);
         voice.set_filter(around.sample_rate_hz);
+        voice.filter = VoiceFilter::new(voice.filter_target.1);
         voice
     }
 
@@ -314,9 +323,14 @@ impl Voice {
         }
     }
 
-    /// The filter that the voice begins with.
-    pub(super) fn coefficients(&self) -> Coefficients {
-        self.filter.1
+    /// Whether the filter is on its way to another.
+    pub(super) fn filter_moves(&self) -> bool {
+        self.filter_moves
+    }
+
+    /// Whether the filter changes nothing, now and until the voice is aimed again.
+    pub(super) fn filter_is_open(&self) -> bool {
+        !self.filter_moves && self.filter_target.1 == Coefficients::OPEN
     }
 
     /// Brings what moves by itself to the present.
@@ -356,9 +370,13 @@ impl Voice {
             || settings.envelope_to_pitch != 0.0
             || self.now.glide.cents != 0.0;
         pitch_moves
-            || self.now.volume.falls_within(&settings.volume_times, self.fast_frames)
+            || self.now.volume.falls_within(&settings.volume_times, settings.sustain_cb, self.fast_frames)
             || settings.envelope_to_cutoff != 0.0
-                && self.now.modulation.falls_within(&settings.modulation_times, self.fast_frames)
+                && self.now.modulation.moves_within(
+                    &settings.modulation_times,
+                    settings.modulation_sustain,
+                    self.fast_frames,
+                )
     }
 
     /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could bring
@@ -406,8 +424,9 @@ impl Voice {
         self.settings.volume_times.release = FADE_SECS * sample_rate_hz;
     }
 
-    /// Says where the voice goes in the next frames, of which it has caught up with the first.
-    pub(super) fn aim(&mut self, frames: u32, group: &mut Group, lane: usize, sample_rate_hz: f32) {
+    /// Says where the voice goes in the next frames, of which it has caught up with the first; it was
+    /// aimed last `passed` frames ago.
+    pub(super) fn aim(&mut self, frames: u32, passed: u32, sample_rate_hz: f32) {
         self.aim_pitch();
         self.then = self.now;
         self.then.advance(&self.settings, frames as f32);
@@ -416,16 +435,16 @@ impl Voice {
         let per_frame = 1.0 / frames.max(self.smooth_frames) as f32;
         self.smooth_frames = self.smooth_frames.saturating_sub(frames);
         let gains = self.gains();
-        self.ramps.aim(gains, per_frame);
-        let before = self.filter.1;
+        self.ramps.aim(gains, per_frame, passed);
+        let before = self.filter_target.1;
         let moves = self.set_filter(sample_rate_hz);
         if self.filter_moves && self.has_arrived {
-            group.hold_filter(lane, before);
+            self.filter.hold(before);
         }
         // From where it is, if events have cut its way short.
         self.filter_moves = moves || self.filter_moves && !self.has_arrived;
         if self.filter_moves {
-            group.aim_filter(lane, self.filter.1, per_frame);
+            self.filter.aim(self.filter_target.1, per_frame);
         }
     }
 
@@ -448,7 +467,7 @@ impl Voice {
     fn gains(&mut self) -> [f32; TRACK_OUTPUTS] {
         let settings = &self.settings;
         let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
-        let attenuation_cb = (settings.attenuation_cb - tremolo_cb).max(0.0);
+        let attenuation_cb = larger(settings.attenuation_cb - tremolo_cb, 0.0);
         let gain = self.then.volume.gain(&mut self.fallen_gain) * self.own_gain.of(attenuation_cb);
         settings.output_gains.map(|output| output * gain)
     }
@@ -460,10 +479,10 @@ impl Voice {
             + self.then.tremolo.value() * settings.tremolo_to_cutoff
             + self.then.modulation.level() * settings.envelope_to_cutoff;
         let setting = FilterSetting::new(cents, settings.resonance_cb);
-        if setting == self.filter.0 {
+        if setting == self.filter_target.0 {
             return false;
         }
-        self.filter = (setting, setting.coefficients(sample_rate_hz));
+        self.filter_target = (setting, setting.coefficients(sample_rate_hz, &mut self.resonance));
         true
     }
 }

@@ -1,14 +1,15 @@
-//! The places of a synthesizer's voices, eight to a group.
+//! The places of a synthesizer's voices, eight to an octet.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::group::{self, Group};
 use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel};
 use super::lanes::LANES;
+use super::lockstep;
 use super::playback::Scratch;
-use super::ramp::{self, Mix};
+use super::ramp;
 use super::voice::{Surroundings, Voice};
+use crate::session::{Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
 /// Places beyond the polyphony, for voices that are on their way out.
@@ -19,9 +20,8 @@ const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
 /// Bit of a sample's type: the left side of a stereo pair (section 7.10).
 const LEFT_SAMPLE: u16 = 4;
 
-/// Eight places and the part of their voices that runs in lockstep.
+/// Eight places, whose voices are computed together.
 struct Octet {
-    group: Group,
     voices: [Option<Voice>; LANES],
     count: usize,
 }
@@ -35,7 +35,11 @@ impl Octet {
 /// All voices of a synthesizer. The places are made once; voices come and go.
 pub(super) struct Voices {
     octets: Vec<Octet>,
+    /// How many octets from the first on may have voices: looking at all of them takes long.
+    used: usize,
     polyphony: usize,
+    /// Frames since all voices were aimed.
+    passed: u32,
     chunks: [Chunk; LANES],
     scratch: Box<Scratch>,
 }
@@ -43,67 +47,59 @@ pub(super) struct Voices {
 impl Voices {
     pub(super) fn new(polyphony: usize) -> Self {
         let octets = (polyphony + SPARE_PLACES).div_ceil(LANES);
-        let empty = || Octet { group: Group::new(), voices: [const { None }; LANES], count: 0 };
+        let empty = || Octet { voices: [const { None }; LANES], count: 0 };
         Self {
             octets: (0..octets).map(|_| empty()).collect(),
+            used: 0,
             polyphony,
+            passed: 0,
             chunks: [SILENT_CHUNK; LANES],
             scratch: Box::new(Scratch::NEW),
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Voice> {
-        self.octets.iter().filter(|octet| !octet.is_empty()).flat_map(|octet| &octet.voices).flatten()
+        let octets = self.octets[..self.used].iter().filter(|octet| !octet.is_empty());
+        octets.flat_map(|octet| &octet.voices).flatten()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Voice> {
-        let octets = self.octets.iter_mut().filter(|octet| !octet.is_empty());
+        let octets = self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty());
         octets.flat_map(|octet| &mut octet.voices).flatten()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.octets.iter().all(Octet::is_empty)
+        self.used == 0
     }
 
     /// Ends all voices without a fade.
     pub(super) fn clear(&mut self) {
-        for octet in &mut self.octets {
-            if !octet.is_empty() {
-                octet.group = Group::new();
-                octet.voices = [const { None }; LANES];
-                octet.count = 0;
-            }
+        for octet in &mut self.octets[..self.used] {
+            octet.voices = [const { None }; LANES];
+            octet.count = 0;
         }
+        self.used = 0;
     }
 
-    /// Calls `visit` with every voice, and its group and lane.
-    pub(super) fn for_each(&mut self, mut visit: impl FnMut(&mut Voice, &mut Group, usize)) {
-        for Octet { group, voices, .. } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
-            for (lane, voice) in voices.iter_mut().enumerate() {
-                if let Some(voice) = voice {
-                    visit(voice, group, lane);
-                }
-            }
-        }
+    /// Aims all voices: `aim` gets each, and the frames since they were aimed last.
+    pub(super) fn aim(&mut self, mut aim: impl FnMut(&mut Voice, u32)) {
+        let passed = core::mem::take(&mut self.passed);
+        self.iter_mut().for_each(|voice| aim(voice, passed));
     }
 
-    /// Prepares all voices for being aimed: `stays` says which do, of each voice and of whether its filter
-    /// is quiet; the others are let go. `forget` is whether it is time to forget silence.
-    pub(super) fn prepare(&mut self, forget: bool, mut stays: impl FnMut(&mut Voice, bool) -> bool) {
-        for Octet { group, voices, count } in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
-            group.rest();
-            if forget {
-                group.forget_silence();
-            }
-            for (lane, place) in voices.iter_mut().enumerate() {
+    /// Prepares all voices for being aimed: `stays` says which do; the others are let go.
+    pub(super) fn prepare(&mut self, mut stays: impl FnMut(&mut Voice) -> bool) {
+        let octets = &mut self.octets[..self.used];
+        for Octet { voices, count } in octets.iter_mut().filter(|octet| !octet.is_empty()) {
+            for place in voices {
                 let Some(voice) = place else { continue };
-                if !stays(voice, group.is_quiet(lane)) {
+                if !stays(voice) {
                     *place = None;
                     *count -= 1;
-                    group.silence_lane(lane);
                 }
             }
         }
+        self.used = octets.iter().rposition(|octet| !octet.is_empty()).map_or(0, |last| last + 1);
     }
 
     /// Makes room for `count` voices: those that are heard least fade, released ones before
@@ -129,7 +125,8 @@ impl Voices {
             places.min().map_or(0, |(_, number)| number)
         };
         let number = free.unwrap_or_else(|| quietest(&self.octets));
-        let Octet { group, voices, count } = &mut self.octets[number];
+        self.used = self.used.max(number + 1);
+        let Octet { voices, count } = &mut self.octets[number];
         let lane = voices.iter().position(Option::is_none).unwrap_or_else(|| {
             let lanes = voices.iter().enumerate();
             lanes.min_by_key(|(_, voice)| voice.as_ref().map(heard)).map_or(0, |(lane, _)| lane)
@@ -137,7 +134,6 @@ impl Voices {
         if voices[lane].is_none() {
             *count += 1;
         }
-        group.start_lane(lane, voice.coefficients());
         voices[lane] = Some(voice);
     }
 
@@ -146,7 +142,7 @@ impl Voices {
     pub(super) fn tie_stereo(&mut self, serial: u64, around: Surroundings<'_>) {
         let samples = around.bank.samples();
         let is_left = |voice: &Voice| samples.get(voice.sample).is_some_and(|s| s.kind & LEFT_SAMPLE != 0);
-        for number in 0..self.octets.len() {
+        for number in 0..self.used {
             for lane in 0..LANES {
                 let Some(left) = self.octets[number].voices[lane].as_ref() else { continue };
                 if left.serial != serial || !is_left(left) {
@@ -163,29 +159,49 @@ impl Voices {
         }
     }
 
-    /// Adds the next frames of all voices, at most a chunk of them, to the mix.
-    pub(super) fn add(&mut self, bank: &Bank, kernel: &Kernel, frames: usize, mix: &mut Mix) {
+    /// Fills the outputs, which all have the same length, with the next frames of all voices, at most a
+    /// chunk of them, and says which outputs it has filled; nothing is heard on the others.
+    pub(super) fn render(
+        &mut self,
+        bank: &Bank,
+        kernel: &Kernel,
+        outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
+    ) -> Sounding {
         let waves = bank.waves();
-        for octet in self.octets.iter_mut().filter(|octet| !octet.is_empty()) {
-            for (voice, chunk) in octet.voices.iter_mut().zip(&mut self.chunks) {
-                let Some(voice) = voice else { continue };
+        let frames = outputs[0].len();
+        let mut written = [false; TRACK_OUTPUTS];
+        for octet in self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty()) {
+            // Chunks of voices that are filtered come first.
+            let (mut filtered, mut open, mut moving) = (0, LANES, false);
+            for voice in octet.voices.iter_mut().flatten() {
+                let is_open = voice.filter_is_open();
+                voice.lane = if is_open { open - 1 } else { filtered };
+                let out = &mut self.chunks[voice.lane][..frames];
                 match waves.of(voice.sample).filter(|_| !voice.waits()) {
                     Some(wave) => {
-                        let out = &mut chunk[..frames];
                         voice.playback.read(wave, kernel, &mut self.scratch, out);
                         voice.playback.prefetch(wave);
                     }
-                    None => chunk[..frames].fill(0.0),
+                    None => out.fill(0.0),
+                }
+                if is_open {
+                    voice.filter.remember(out);
+                    open -= 1;
+                } else {
+                    moving |= voice.filter_moves();
+                    filtered += 1;
                 }
             }
-            let lanes = octet.voices.iter().rposition(Option::is_some).map_or(0, |lane| lane + 1);
-            group::filter(&mut octet.group, &mut self.chunks, lanes, frames);
-            for (voice, chunk) in octet.voices.iter_mut().zip(&self.chunks) {
-                if let Some(voice) = voice {
-                    ramp::add(&mut voice.ramps, chunk, frames, mix);
-                }
+            if filtered > 0 {
+                let voices = octet.voices.iter_mut().flatten();
+                let mut own = voices.filter(|voice| !voice.filter_is_open()).map(|voice| &mut voice.filter);
+                let mut filters = core::array::from_fn(|_| own.next());
+                lockstep::filter(&mut filters, &mut self.chunks, filtered, moving, frames);
             }
+            ramp::add(&octet.voices, &self.chunks, self.passed, outputs, &mut written);
         }
+        self.passed += frames as u32;
+        written
     }
 }
 

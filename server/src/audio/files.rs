@@ -80,7 +80,7 @@ pub(super) async fn delete(
     let (work_state, owner_id) = (state.clone(), user.id.clone());
     tokio::task::spawn_blocking(move || {
         let state = work_state;
-        let _contents = state.audio.lock_contents();
+        let _contents = state.audio.lock_contents(&state.db, &runtime)?;
         let Some(deleted) = runtime.block_on(store::delete(&state.db, &owner_id, &id))? else {
             return Err(ApiError::not_found("audio file", &id));
         };

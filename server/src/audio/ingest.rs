@@ -45,7 +45,7 @@ pub(super) fn ingest(
     };
     let (name, sha256) = (received.name.clone(), received.sha256.clone());
     {
-        let _contents = state.audio.lock_contents();
+        let _contents = state.audio.lock_contents(&state.db, runtime)?;
         // Meanwhile somebody else may have brought the same, or deleted it.
         let content = match (runtime.block_on(store::content(&state.db, &sha256))?, decoded) {
             (Some(content), _) => {

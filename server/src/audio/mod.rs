@@ -35,6 +35,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -42,6 +43,7 @@ use utoipa_axum::routes;
 
 use crate::blobs::BlobKey;
 use crate::config::Config;
+use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
@@ -104,9 +106,26 @@ impl Audio {
         })
     }
 
-    /// For threads that may block.
-    fn lock_contents(&self) -> MutexGuard<'_, ()> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until nobody else, in whatever process, brings or deletes contents. For threads that may block.
+    fn lock_contents(&self, db: &Db, runtime: &Handle) -> ApiResult<ContentsGuard<'_>> {
+        let here = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let everywhere = runtime.block_on(db::lock(db, "audio contents"))?;
+        Ok(ContentsGuard { everywhere: Some(everywhere), runtime: runtime.clone(), _here: here })
+    }
+}
+
+/// Held while contents come or go. For threads that may block.
+struct ContentsGuard<'a> {
+    everywhere: Option<db::Lock>,
+    runtime: Handle,
+    _here: MutexGuard<'a, ()>,
+}
+
+impl Drop for ContentsGuard<'_> {
+    fn drop(&mut self) {
+        if let Some(everywhere) = self.everywhere.take() {
+            self.runtime.block_on(everywhere.release());
+        }
     }
 }
 
@@ -116,19 +135,28 @@ impl Audio {
 /// # Errors
 /// When the database or the storage refuses.
 pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
-    store::delete_unowned(&state.db).await?;
-    let contents = store::all_contents(&state.db).await?;
-    let copies = store::all_renditions(&state.db).await?;
+    let work_state = state.clone();
+    let runtime = Handle::current();
+    tokio::task::spawn_blocking(move || sweep_contents(&work_state, &runtime)).await??;
+    resumable::remove_expired(state).await?;
+    resumable::take_up_again(state).await?;
+    Ok(())
+}
+
+/// Other processes may be at work: what they are bringing must not look like a leftover.
+fn sweep_contents(state: &AppState, runtime: &Handle) -> ApiResult<()> {
+    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    runtime.block_on(store::delete_unowned(&state.db))?;
+    let contents = runtime.block_on(store::all_contents(&state.db))?;
+    let copies = runtime.block_on(store::all_renditions(&state.db))?;
     let copies = copies.into_iter().map(|(sha256, rate_hz)| format!("{sha256}_{rate_hz}"));
     let known: HashSet<String> = contents.into_iter().chain(copies).collect();
     for (id, extension) in state.blobs.list(FOLDER)? {
         let kept = EXTENSIONS.iter().find(|kept| **kept == extension);
         if let Some(extension) = kept.filter(|_| !known.contains(&id)) {
-            state.blobs.remove(&BlobKey::new(FOLDER, &id, extension)?)?;
+            state.blobs.remove(&BlobKey::new(FOLDER, &id, extension).map_err(ApiError::internal)?)?;
         }
     }
-    resumable::remove_expired(state).await?;
-    resumable::take_up_again(state).await?;
     Ok(())
 }
 

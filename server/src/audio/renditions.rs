@@ -85,7 +85,7 @@ fn make(
     let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize)?;
-    let _contents = state.audio.lock_contents();
+    let _contents = state.audio.lock_contents(&state.db, runtime)?;
     // It may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());

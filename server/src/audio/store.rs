@@ -316,23 +316,16 @@ pub(super) async fn set_tags(
     tags: &[String],
 ) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    sqlx::query(
-        "DELETE FROM audio_tags WHERE file_id = $1 \
-         AND EXISTS (SELECT 1 FROM audio_files f WHERE f.id = $1 AND f.owner_id = $2)",
-    )
-    .bind(id)
-    .bind(owner_id)
-    .execute(&mut *transaction)
-    .await?;
-    let mine: Option<String> =
-        sqlx::query_scalar("SELECT id FROM audio_files WHERE owner_id = $1 AND id = $2")
-            .bind(owner_id)
-            .bind(id)
-            .fetch_optional(&mut *transaction)
-            .await?;
-    if mine.is_none() {
+    // Changes nothing, and holds the file: of two that replace its tags at once, one comes after the other.
+    let mine = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .execute(&mut *transaction)
+        .await?;
+    if mine.rows_affected() == 0 {
         return Ok(false);
     }
+    sqlx::query("DELETE FROM audio_tags WHERE file_id = $1").bind(id).execute(&mut *transaction).await?;
     for tag in tags {
         sqlx::query("INSERT INTO audio_tags (file_id, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING")
             .bind(id)

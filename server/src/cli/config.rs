@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use super::Settings;
 use crate::config::{Config, Origin, SETTINGS, Source};
+use crate::db::DatabaseAddress;
 
 /// Print every setting with its value, default, unit and range.
 #[derive(Debug, clap::Args)]
@@ -31,9 +32,9 @@ fn table(source: &Source) -> String {
     for row in SETTINGS {
         let (value, origin) = source.text(row.key);
         let value = match value {
-            Some(_) if row.secret => "(hidden)",
-            Some(value) => value,
-            None => "(not set)",
+            Some(_) if row.secret => "(hidden)".to_owned(),
+            Some(value) => shown(row.key, value),
+            None => "(not set)".to_owned(),
         };
         let from = match origin {
             Origin::Environment => "  [environment]",
@@ -51,6 +52,16 @@ fn table(source: &Source) -> String {
     text
 }
 
+/// A value as it may be shown: an address of a database without its password.
+fn shown(key: &str, value: &str) -> String {
+    match key {
+        "SF_DATABASE_URL" => {
+            DatabaseAddress::parse(value).map_or_else(|| "(hidden)".to_owned(), |address| address.to_string())
+        }
+        _ => value.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +73,8 @@ mod tests {
         assert!(text.contains("SF_PORT=9000  [environment]"), "{text}");
         assert!(text.contains("default: 8600   unit: port   accepted: 0 to 65535"), "{text}");
         assert!(text.contains("SF_JWT_SECRET=(hidden)  [environment]") && !text.contains(secret), "{text}");
+        let text = table(&Source::from_pairs([("SF_DATABASE_URL", "postgres://ada:hunter2@db/x")]));
+        assert!(text.contains("SF_DATABASE_URL=postgres://db/x") && !text.contains("hunter2"), "{text}");
         for row in SETTINGS {
             assert!(text.contains(row.key), "{} is missing", row.key);
         }

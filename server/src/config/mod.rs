@@ -9,6 +9,7 @@ mod source;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
+use crate::db::DatabaseAddress;
 pub use accounts::{AccountsConfig, Registration};
 pub use settings_table::{Range, SETTINGS, Setting};
 use source::invalid;
@@ -124,8 +125,10 @@ pub struct NetworkConfig {
 pub struct StorageConfig {
     /// Folder of everything that is stored.
     pub dir: PathBuf,
-    /// Database address, `sqlite:...`.
-    pub database_url: String,
+    /// Where the database is.
+    pub database: DatabaseAddress,
+    /// Connections to it that are kept at most.
+    pub database_connections: u32,
 }
 
 /// How sound is made.
@@ -287,15 +290,16 @@ fn storage(source: &Source) -> Result<StorageConfig, ConfigError> {
     };
     let dir = std::path::absolute(&dir)
         .map_err(|error| invalid("SF_STORAGE_DIR", &dir.to_string_lossy(), format!("a folder ({error})")))?;
-    let database_url = match source.text("SF_DATABASE_URL").0 {
-        Some(url) if url.starts_with("sqlite:") => url.to_owned(),
+    let database = match source.text("SF_DATABASE_URL").0 {
         // The address may hold a password, so it is not repeated.
-        Some(_) => {
-            return Err(invalid("SF_DATABASE_URL", "(another kind of address)", "sqlite:<file>".to_owned()));
-        }
-        None => format!("sqlite:{}", dir.join("songfoundry.db").display()),
+        Some(url) => DatabaseAddress::parse(url).ok_or_else(|| {
+            let expected = "sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>";
+            invalid("SF_DATABASE_URL", "(another kind of address)", expected.to_owned())
+        })?,
+        None => DatabaseAddress::of_file(&dir.join("songfoundry.db")),
     };
-    Ok(StorageConfig { dir, database_url })
+    let connections = source.whole("SF_DATABASE_CONNECTIONS")?;
+    Ok(StorageConfig { dir, database, database_connections: u32::try_from(connections).unwrap_or(u32::MAX) })
 }
 
 fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Result<SoundConfig, ConfigError> {

@@ -86,8 +86,16 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_DATABASE_URL",
         default_note: "`songfoundry.db` in the storage folder",
-        range: Range::Text("sqlite:<file>"),
-        about: "Database of accounts, projects and tasks.",
+        range: Range::Text("sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>"),
+        about: "Database of accounts, projects and tasks; PostgreSQL where several processes share it.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DATABASE_CONNECTIONS",
+        default: "8",
+        unit: "connections",
+        range: Range::Whole(4, 200),
+        about: "Connections to the database that one process keeps at most.",
         ..BLANK
     },
     Setting {

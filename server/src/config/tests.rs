@@ -21,7 +21,7 @@ fn defaults_are_those_of_a_desktop() {
     let config = load(&[]).expect("the defaults are valid");
     assert_eq!(config.environment, Environment::Standalone);
     assert_eq!((config.network.host.to_string().as_str(), config.network.port), ("127.0.0.1", 8600));
-    assert_eq!(config.storage.database_url, "sqlite:/srv/songs/songfoundry.db");
+    assert_eq!(config.storage.database.reveal(), "sqlite:/srv/songs/songfoundry.db");
     assert_eq!(config.sound.instrument_sound, InstrumentSound::Server);
     assert!(config.accounts.trust_local);
     assert_eq!(config.accounts.token_lifetime_secs, 12 * 3600);
@@ -53,6 +53,8 @@ fn a_secret_never_appears_in_a_message() {
     let error =
         load(&[("SF_DATABASE_URL", "mysql://root:hunter2@db/x")]).expect_err("not SQLite").to_string();
     assert!(!error.contains("hunter2"), "{error}");
+    let config = load(&[("SF_DATABASE_URL", "postgres://ada:hunter2@db/x")]).expect("PostgreSQL");
+    assert!(!format!("{config:?}").contains("hunter2"));
 }
 
 #[test]

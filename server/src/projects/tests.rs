@@ -440,7 +440,9 @@ async fn the_demo_song_comes_once() {
 
 #[tokio::test]
 async fn a_full_disk_is_507_and_loses_nothing() {
-    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("small.db").display());
+    let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
     create(&app, &project("song", "One")).await.expect(201);
     // As good as a full disk: no connection may make the file larger.
     let mut connections = Vec::new();
@@ -460,4 +462,43 @@ async fn a_full_disk_is_507_and_loses_nothing() {
     let answer = read(&app, "song").await;
     assert_eq!((answer.expect(200)["name"].as_str(), answer.header("etag")), (Some("One"), "\"1\""));
     read(&app, "other").await.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_server_saves_the_other_has_at_once_and_never_overwrites() {
+    let first = TestApp::start().await;
+    let second = first.beside().await;
+    create(&first, &project("song", "One")).await.expect(201);
+    for revision in 1..=12 {
+        let names = ["from the first", "from the second"].map(|name| project("song", name));
+        let (one, other) = tokio::join!(
+            save(&first, "song", revision, &names[0]),
+            save(&second, "song", revision, &names[1])
+        );
+        let (won, lost, writer, reader) = match one.status.as_u16() {
+            200 => (&one, &other, &names[0], &second),
+            _ => (&other, &one, &names[1], &first),
+        };
+        assert_eq!(won.expect(200)["revision"], revision + 1);
+        lost.problem(412, "stale_revision");
+        let seen = read(reader, "song").await;
+        assert_eq!(seen.header("etag"), format!("\"{}\"", revision + 1));
+        assert_eq!(seen.expect(200)["name"], writer["name"]);
+    }
+    let kept = first.local(Method::GET, &format!("{}/revisions", path("song"))).send().await.expect(200);
+    assert_eq!(kept["items"].as_array().or(kept.as_array()).map(Vec::len), Some(13), "{kept}");
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_stored_is_refused_and_harms_nothing() {
+    let app = TestApp::start().await;
+    let answer = create(&app, &project("song", "a\0b")).await;
+    match crate::db::kind(&app.state.db) {
+        crate::db::Kind::Postgres => assert!(answer.problem(400, "bad_text").contains("U+0000")),
+        crate::db::Kind::Sqlite => {
+            answer.expect(201);
+            assert_eq!(read(&app, "song").await.expect(200)["name"], "a\0b");
+        }
+    }
+    create(&app, &project("other", "Other")).await.expect(201);
 }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod audio;
+mod database;
 mod durability;
 mod render;
 mod start_and_stop;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::database;
+
 /// A running service. Dropped, it is killed.
 pub(crate) struct Service {
     child: Child,
@@ -29,6 +31,9 @@ pub(crate) fn songfoundry(storage: &Path) -> Command {
         .env("SF_STORAGE_DIR", storage)
         .env("SF_PORT", "0")
         .env("SF_SOUNDFONT_DIRS", storage.join("soundfonts"));
+    if let Some(url) = database::of(storage) {
+        command.env("SF_DATABASE_URL", url);
+    }
     // Without a settings file of whoever runs the tests.
     command.current_dir(storage.parent().expect("a folder above"));
     command

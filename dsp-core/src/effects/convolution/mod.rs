@@ -8,9 +8,9 @@ mod partitions;
 mod pre_delay;
 mod rooms;
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::best::best;
 use super::section::{Frames, Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
@@ -43,7 +43,7 @@ pub(super) static CONVOLUTION: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Convolution::new(config)),
+    make: |config| best(Convolution::new(config)),
 };
 
 /// How long a change of response or of pre-delay fades out and in, in seconds.
@@ -201,6 +201,7 @@ impl Effect for Convolution {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frame = self.clock;
         let place = (frame % CONTROL_FRAMES as u64) as usize;

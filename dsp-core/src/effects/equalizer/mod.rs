@@ -6,8 +6,7 @@
 
 mod band;
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::section::{Frames, Section, Shape, in_a_row};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
@@ -83,7 +82,7 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
     name: "Equalizer",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Equalizer::new(config)),
+    make: |config| best(Equalizer::new(config)),
 };
 
 /// The magnitude response of an equalizer at a frequency, in decibels: what it does to a sine once all
@@ -118,6 +117,10 @@ struct Equalizer {
     /// Those of each band, one after the other.
     sections: [Section; MOST_SECTIONS],
     output: Glide,
+    /// Whether bands and sections are where they should be.
+    is_still: bool,
+    /// Whether no section changes anything.
+    is_open: bool,
 }
 
 impl Equalizer {
@@ -135,6 +138,8 @@ impl Equalizer {
             bands,
             sections: core::array::from_fn(|_| open.clone()),
             output: Glide::new(1.0),
+            is_still: false,
+            is_open: false,
         };
         equalizer.reset(0);
         equalizer
@@ -142,6 +147,15 @@ impl Equalizer {
 
     /// At a control place: where the bands will be at the next.
     fn control(&mut self) {
+        if !self.is_still {
+            self.step();
+        }
+        if !self.is_open {
+            self.sections.iter_mut().for_each(Section::hush);
+        }
+    }
+
+    fn step(&mut self) {
         let mut rest = &mut self.sections[..];
         for band in &mut self.bands {
             let (sections, later) = rest.split_at_mut(band.kind().sections());
@@ -154,7 +168,9 @@ impl Equalizer {
                 }
             }
         }
-        self.sections.iter_mut().for_each(Section::hush);
+        self.is_still =
+            self.bands.iter().all(Band::is_at_rest) && !self.sections.iter().any(Section::is_moving);
+        self.is_open = self.sections.iter().all(Section::is_open);
     }
 }
 
@@ -167,6 +183,8 @@ impl Effect for Equalizer {
         for (section, shape) in self.sections.iter_mut().zip(shapes) {
             section.reset(shape);
         }
+        self.is_still = true;
+        self.is_open = self.sections.iter().all(Section::is_open);
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
@@ -174,16 +192,18 @@ impl Effect for Equalizer {
             self.output.set(f64::from(gain::from_db(value)), glide_frames);
         } else {
             self.bands[parameter / 4].set(parameter % 4, value, glide_frames, self.switch_frames);
+            self.is_still = false;
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let place = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;
         if place == 0 {
             self.control();
         }
-        if !self.sections.iter().all(Section::is_open) {
+        if !self.is_open {
             let mut frames = Frames::of(left, right);
             in_a_row(&mut self.sections, place, frames.as_mut());
             frames.store(left, right);
@@ -194,5 +214,13 @@ impl Effect for Equalizer {
                 (*left, *right) = (*left * gain, *right * gain);
             }
         }
+    }
+
+    fn rest(&mut self, frames: usize) -> bool {
+        let rests = self.is_still && self.output.is_at_rest() && self.sections.iter().all(Section::is_silent);
+        if rests {
+            self.clock += frames as u64;
+        }
+        rests
     }
 }

@@ -2,11 +2,11 @@
 
 mod true_peak;
 
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::ballistics::TimeConstant;
+use super::best::best;
 use super::decibels::{Step, gain};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain::to_db;
@@ -31,7 +31,7 @@ pub(super) static LIMITER: EffectKind = EffectKind {
         Parameter::logarithmic("release_ms", "Release", Unit::Milliseconds, [5.0, 1_000.0], RELEASE_MS),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Limiter::new(config)),
+    make: |config| best(Limiter::new(config)),
 };
 
 const CEILING_DBTP: f64 = -1.0;
@@ -133,6 +133,7 @@ impl Effect for Limiter {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {

@@ -12,12 +12,11 @@ mod diffuser;
 mod network;
 mod reflections;
 
-use alloc::boxed::Box;
-
 use self::absorption::Decay;
 use self::diffuser::Diffuser;
 use self::network::{LINES, Network, line_frames};
 use self::reflections::{Reflections, TapFrames, tap_frames};
+use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::cuts::Cuts;
 use super::fade::Fade;
@@ -45,7 +44,7 @@ pub(super) static REVERB: EffectKind = EffectKind {
     name: "Reverb",
     parameters: PARAMETERS,
     has_side_chain: false,
-    make: |config| Box::new(Reverb::new(config)),
+    make: |config| best(Reverb::new(config)),
 };
 
 const PRE_DELAY_MS: usize = 0;
@@ -230,6 +229,7 @@ impl Effect for Reverb {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {

@@ -160,6 +160,7 @@ impl Network {
         let mut copy = [0.0; CONTROL_FRAMES];
         for (place, line) in self.lines.iter().enumerate() {
             let frames_back = room.now().lines[place];
+            line.prefetch(frames_back);
             // Straight from the line nearly always.
             let values = match line.row(frames_back) {
                 Some(row) if room.is_at_rest() => row,

@@ -2,6 +2,7 @@
 //! Computer Music Journal 3-2, 1979: a tapped delay for the early sound).
 
 use super::Room;
+use crate::effects::CONTROL_FRAMES;
 use crate::effects::line::Line;
 
 /// Reflections on each side.
@@ -50,7 +51,24 @@ impl Reflections {
     }
 
     /// The reflections on a side of the frames that were written last.
+    #[inline(always)]
     pub(super) fn read(&self, inputs: &[Line; 2], side: usize, room: &Room, values: &mut [f32]) {
+        let row = |tap: usize| {
+            let input = &inputs[if FROM_ACROSS[tap] { 1 - side } else { side }];
+            input.row(room.pre_delay_frames + room.taps[side][tap] + values.len())
+        };
+        let rows: [_; TAPS] = core::array::from_fn(row);
+        if let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f), Some(g), Some(h)] = rows {
+            // Nearly always: all at once.
+            let gains = &self.gains[side];
+            for (frame, value) in values.iter_mut().enumerate().take(CONTROL_FRAMES) {
+                let first =
+                    (a[frame] * gains[0] + b[frame] * gains[1]) + c[frame] * gains[2] + d[frame] * gains[3];
+                let all = first + e[frame] * gains[4] + f[frame] * gains[5] + g[frame] * gains[6];
+                *value = all + h[frame] * gains[7];
+            }
+            return;
+        }
         values.fill(0.0);
         for tap in 0..TAPS {
             let input = &inputs[if FROM_ACROSS[tap] { 1 - side } else { side }];

@@ -16,8 +16,7 @@
 mod oversampling;
 mod shaper;
 
-use alloc::boxed::Box;
-
+use super::best::best;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
 use crate::simd::on_best_instructions;
@@ -36,7 +35,7 @@ pub(super) static SATURATOR: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: false,
-    make: |config| Box::new(Saturator::new(config)),
+    make: |config| best(Saturator::new(config)),
 };
 
 const TUBE: usize = 1;
@@ -256,6 +255,7 @@ impl Effect for Saturator {
         }
     }
 
+    #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.constant.hush();

@@ -75,33 +75,43 @@ fn sine(x: f32) -> f32 {
     series * (1.0 - 2.0 * odd * odd)
 }
 
-/// On the straight way from `u0` to `u1`, `t` from 0 to 1: the integrals of `p` and of `t p`.
+/// Offsets and weights of Gauss's rule of three points between 0 and 1: `0.5 -+ sqrt(0.15)`, 5/18 and 8/18.
+const NEAR: f32 = 0.112_701_67;
+const FAR: f32 = 0.887_298_3;
+const OUTER: f32 = 5.0 / 18.0;
+const INNER: f32 = 8.0 / 18.0;
+
+/// On the straight way from `start` to `end`, `t` from 0 to 1, which stays in the middle of the curve: the integrals
+/// of `p` and of `t p`.
+#[inline(always)]
+fn integrals_within(curve: &Curve, start: f32, end: f32) -> (f32, f32) {
+    let span = end - start;
+    let near = OUTER * curve.middle(start + NEAR * span);
+    let half = INNER * curve.middle(start + 0.5 * span);
+    let far = OUTER * curve.middle(start + FAR * span);
+    // A sum with 0 has no sign where it is 0: then both ways to a result give the same bits.
+    (near + half + far + 0.0, NEAR * near + 0.5 * half + FAR * far + 0.0)
+}
+
+/// As [`integrals_within`], for a way that leads anywhere.
 #[inline(always)]
 fn integrals(curve: &Curve, u0: f32, u1: f32) -> (f32, f32) {
-    // Offsets and weights of Gauss's rule between 0 and 1: 0.5 -+ sqrt(0.15), 5/18 and 8/18.
-    const NEAR: f32 = 0.112_701_67;
-    const FAR: f32 = 0.887_298_3;
-    const OUTER: f32 = 5.0 / 18.0;
-    const INNER: f32 = 8.0 / 18.0;
     let way = u1 - u0;
     let way = if way.abs() > 1e-20 { way } else { 1e-20 };
     let speed = 1.0 / way;
     let (low, high) = ((-1.0 - u0) * speed, (1.0 - u0) * speed);
-    let enters = limit(if low < high { low } else { high }, 0.0, 1.0);
-    let leaves = limit(if low < high { high } else { low }, 0.0, 1.0);
+    let is_within = (u0.abs() <= 1.0) & (u1.abs() <= 1.0);
+    let enters = if is_within { 0.0 } else { limit(if low < high { low } else { high }, 0.0, 1.0) };
+    let leaves = if is_within { 1.0 } else { limit(if low < high { high } else { low }, 0.0, 1.0) };
     let (start, end) = (limit(u0, -1.0, 1.0), limit(u1, -1.0, 1.0));
-    let (inside, span) = (leaves - enters, end - start);
-    let near = OUTER * curve.middle(start + NEAR * span);
-    let half = INNER * curve.middle(start + 0.5 * span);
-    let far = OUTER * curve.middle(start + FAR * span);
-    let whole = near + half + far;
-    let moment = NEAR * near + 0.5 * half + FAR * far;
+    let (whole, moment) = integrals_within(curve, start, end);
+    let inside = leaves - enters;
     // Before it enters and after it leaves the middle, the curve is flat at -1 or 1: there p(u) = u.
     let (before, after) = (start * enters, end * (1.0 - leaves));
     let integral = before + inside * whole + after;
     let weighted =
         0.5 * before * enters + inside * (enters * whole + inside * moment) + 0.5 * after * (1.0 + leaves);
-    (integral, weighted)
+    (integral + 0.0, weighted + 0.0)
 }
 
 /// The curves' memory: the last frames of the high rate.
@@ -208,11 +218,36 @@ impl Shaper {
 
     #[inline(always)]
     fn bend(&mut self, curve: &Curve, count: usize) {
-        let (starts, ends) = (&self.bent[..count], &self.bent[2..2 + count]);
-        let results = self.late[4..4 + count].iter_mut().zip(&mut self.early[2..2 + count]);
-        for ((late, early), (start, end)) in results.zip(starts.iter().zip(ends)) {
-            let (integral, weighted) = integrals(curve, *start, *end);
-            (*late, *early) = (weighted, integral - weighted);
+        let ends = self.bent[2..2 + count].as_chunks::<FRAME_VALUES>().0;
+        let lates = self.late[4..4 + count].as_chunks_mut::<FRAME_VALUES>().0;
+        let earlies = self.early[2..2 + count].as_chunks_mut::<FRAME_VALUES>().0;
+        let starts = self.bent.chunks(FRAME_VALUES).filter_map(|bent| bent.first_chunk::<FRAME_VALUES>());
+        for ((starts, ends), (late, early)) in starts.zip(ends).zip(lates.iter_mut().zip(earlies)) {
+            // The values of a quiet frame never leave the middle, which is nearly all frames.
+            let is_within = starts.iter().chain(ends).fold(true, |all, value| all & (value.abs() <= 1.0));
+            if is_within {
+                weigh(starts, ends, late, early, |start, end| integrals_within(curve, start, end));
+            } else {
+                weigh(starts, ends, late, early, |start, end| integrals(curve, start, end));
+            }
         }
+    }
+}
+
+/// Left and right of a frame at the high rate.
+const FRAME_VALUES: usize = 2 * FACTOR;
+
+/// What the ways of a frame give to what is two frames of the high rate later, and one.
+#[inline(always)]
+fn weigh(
+    starts: &[f32; FRAME_VALUES],
+    ends: &[f32; FRAME_VALUES],
+    late: &mut [f32; FRAME_VALUES],
+    early: &mut [f32; FRAME_VALUES],
+    integrals: impl Fn(f32, f32) -> (f32, f32),
+) {
+    for place in 0..FRAME_VALUES {
+        let (integral, weighted) = integrals(starts[place], ends[place]);
+        (late[place], early[place]) = (weighted, integral - weighted);
     }
 }

@@ -258,13 +258,11 @@ impl ClipPlayer {
         core::mem::take(&mut self.underruns)
     }
 
-    /// Adds the next frames, at most a block of them, and says whether there may be anything but silence
-    /// in them.
-    pub(super) fn add_to(&mut self, playing: bool, [left, right]: [&mut [f32]; 2]) -> bool {
-        let frames = left.len();
+    /// The next frames, at most a block of them, or `None` for silence.
+    pub(super) fn render(&mut self, playing: bool, frames: usize) -> Option<[&[f32]; 2]> {
         if self.voices.is_empty() && self.join.is_silent() {
             self.position += if playing { frames as u64 } else { 0 };
-            return false;
+            return None;
         }
         if playing {
             self.advance(frames);
@@ -274,7 +272,7 @@ impl ClipPlayer {
         if !sounds && self.join.is_silent() {
             self.position += if playing { frames as u64 } else { 0 };
             self.join.reset();
-            return false;
+            return None;
         }
         self.sum.iter_mut().for_each(|sum| sum[..frames].fill(0.0));
         if playing {
@@ -287,10 +285,7 @@ impl ClipPlayer {
         }
         let [sum_left, sum_right] = self.sum.each_mut().map(|sum| &mut sum[..frames]);
         self.join.process([&mut *sum_left, &mut *sum_right]);
-        for (values, sum) in [left, right].into_iter().zip([sum_left, sum_right]) {
-            values.iter_mut().zip(sum).for_each(|(value, sum)| *value += *sum);
-        }
-        true
+        Some(self.sum.each_ref().map(|sum| &sum[..frames]))
     }
 
     /// Adds one clip to the sum; returns how many frames were not there.

@@ -5,6 +5,9 @@
 //! transform of an analogue one, as in R. Bristow-Johnson's "Audio EQ Cookbook"; unlike a direct form it keeps
 //! its energy when the coefficients change from frame to frame.
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2;
+
 use wide::f64x2;
 
 use super::{CONTROL_FRAMES, Glide};
@@ -116,12 +119,11 @@ pub(crate) fn warp(frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     libm::tan(core::f64::consts::PI * (frequency_hz / sample_rate_hz).min(0.49))
 }
 
-/// A shape as factors of the inner loop.
+/// A shape as factors of the inner loop: of the band-pass output times twice g, by which the second integrator grows.
 #[derive(Debug, Clone, Copy)]
 struct Factors {
     held: f64,
     drawn: f64,
-    twice_g: f64,
     input: f64,
     band: f64,
     low: f64,
@@ -131,44 +133,71 @@ impl Factors {
     #[inline]
     fn of(shape: &Shape) -> Self {
         let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
+        let twice_g = shape.g + shape.g;
         Self {
             held: a1 + a1,
-            drawn: shape.g * a1,
-            twice_g: shape.g + shape.g,
+            drawn: shape.g * a1 * twice_g,
             input: shape.input,
             // The low-pass output is its state plus g times the band-pass output.
-            band: shape.band + shape.low * shape.g,
+            band: (shape.band + shape.low * shape.g) / twice_g,
             low: shape.low,
         }
     }
+
+    /// The first integrator's state as [`step`] keeps it, of half that state.
+    fn kept(&self, shape: &Shape) -> f64 {
+        self.held * (shape.g + shape.g)
+    }
 }
 
-/// Half the first integrator's state, and the second's.
+/// What the first integrator gives to the band-pass output times twice g, and the second integrator's state.
 type State = [Frame; 2];
 
 /// One frame through a section.
 #[inline(always)]
-fn step(factors: &Factors, [half, low]: &mut State, frame: Frame) -> Frame {
-    let band = *half * factors.held + (frame - *low) * factors.drawn;
+fn step(factors: &Factors, [held, low]: &mut State, frame: Frame) -> Frame {
+    let band = *held + (frame - *low) * factors.drawn;
     let output = frame * factors.input + band * factors.band + *low * factors.low;
+    *held = band * factors.held - *held;
+    *low += band;
+    output
+}
+
+/// One frame through a section of which half the first integrator's state is kept: what a shape that moves
+/// leaves as it is.
+#[inline(always)]
+fn step_moving(shape: &Shape, [half, low]: &mut State, frame: Frame) -> Frame {
+    let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
+    let band = *half * (a1 + a1) + (frame - *low) * (shape.g * a1);
+    let output = frame * shape.input + band * (shape.band + shape.low * shape.g) + *low * shape.low;
     *half = band - *half;
-    *low += band * factors.twice_g;
+    *low += band * (shape.g + shape.g);
     output
 }
 
 /// A stereo section. Between two control places its shape goes straight from one to the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
+    is_open: bool,
+    is_moving: bool,
+    factors: Factors,
+    /// As [`step_moving`] keeps it while the shape moves, else as [`step`] does.
+    state: State,
     from: Shape,
     to: Shape,
-    factors: Factors,
-    state: State,
 }
 
 impl Section {
     /// A silent section at rest.
     pub(crate) fn new(shape: Shape) -> Self {
-        Self { from: shape, to: shape, factors: Factors::of(&shape), state: [Frame::ZERO; 2] }
+        Self {
+            is_open: shape.is_open(),
+            is_moving: false,
+            factors: Factors::of(&shape),
+            state: [Frame::ZERO; 2],
+            from: shape,
+            to: shape,
+        }
     }
 
     /// Has a shape at once, and is silent.
@@ -178,40 +207,55 @@ impl Section {
 
     /// At a control place: has reached its shape, and goes to another until the next place.
     pub(crate) fn aim(&mut self, shape: Shape) {
-        self.from = self.to;
-        self.to = shape;
-        if !self.is_moving() {
+        if !self.is_moving {
+            if shape == self.to {
+                return;
+            }
+            self.state[0] = self.state[0] * (1.0 / self.factors.kept(&self.to));
+        }
+        (self.from, self.to) = (self.to, shape);
+        self.is_moving = self.from != self.to;
+        self.is_open = self.from.is_open() && self.to.is_open();
+        if self.is_open {
+            self.state = [Frame::ZERO; 2];
+        }
+        if !self.is_moving {
             self.factors = Factors::of(&shape);
+            self.state[0] = self.state[0] * self.factors.kept(&shape);
         }
     }
 
     /// Lets what rings on end before it becomes denormal; to be called at control places.
     pub(crate) fn hush(&mut self) {
-        let silent = self.state.iter().all(|state| state.to_array().iter().all(|value| value.abs() < SILENT));
-        if silent || self.is_open() {
+        let is_silent = |state: &Frame| state.to_array().iter().all(|value| value.abs() < SILENT);
+        if !self.is_open && self.state.iter().all(is_silent) {
             self.state = [Frame::ZERO; 2];
         }
     }
 
+    /// Whether nothing is left of what it heard.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_open || self.state.iter().all(|state| state.to_array() == [0.0; 2])
+    }
+
     /// Whether its shape changes before the next control place.
     pub(crate) fn is_moving(&self) -> bool {
-        self.from != self.to
+        self.is_moving
     }
 
     /// Whether it passes everything as it is, now and until the next control place.
     pub(crate) fn is_open(&self) -> bool {
-        self.from.is_open() && self.to.is_open()
+        self.is_open
     }
 
     /// Filters frames, the first of which is `place` frames after a control place.
-    pub(crate) fn process(&mut self, place: usize, audio: &mut [Frame]) {
-        if self.is_moving() {
-            for (frame, value) in audio.iter_mut().enumerate() {
-                let way = (place + frame) as f64 * (1.0 / CONTROL_FRAMES as f64);
-                *value = step(&Factors::of(&self.from.towards(&self.to, way)), &mut self.state, *value);
-            }
-        } else {
-            in_lockstep([self], audio);
+    fn process(&mut self, place: usize, audio: &mut [Frame]) {
+        if !self.is_moving {
+            return in_lockstep([self], audio);
+        }
+        for (frame, value) in audio.iter_mut().enumerate() {
+            let way = (place + frame) as f64 * (1.0 / CONTROL_FRAMES as f64);
+            *value = step_moving(&self.from.towards(&self.to, way), &mut self.state, *value);
         }
     }
 }
@@ -219,37 +263,44 @@ impl Section {
 /// Passes frames through sections in a row, leaving out those that are open.
 ///
 /// Sections at rest run four at a time, frame by frame: each waits for its own last frame, not for the others.
+#[inline(always)]
 pub(crate) fn in_a_row(sections: &mut [Section], place: usize, audio: &mut [Frame]) {
-    let mut rest = sections;
-    while let Some(at) = rest.iter().position(|section| !section.is_open()) {
-        rest = &mut rest[at..];
-        let still = |section: &Section| !section.is_open() && !section.is_moving();
-        let together = rest.iter().take_while(|section| still(section)).count();
-        let (now, later) = match together {
-            0 => rest.split_at_mut(1),
-            1..4 => rest.split_at_mut(together),
-            _ => rest.split_at_mut(4),
-        };
-        match now {
-            [a, b, c, d] => in_lockstep([a, b, c, d], audio),
-            [a, b, c] => in_lockstep([a, b, c], audio),
-            [a, b] => in_lockstep([a, b], audio),
-            _ => now.iter_mut().for_each(|section| section.process(place, audio)),
+    let mut rest = sections.iter_mut().filter(|section| !section.is_open).peekable();
+    while let Some(first) = rest.next() {
+        if first.is_moving {
+            first.process(place, audio);
+            continue;
         }
-        rest = later;
+        let mut still = || rest.next_if(|section| !section.is_moving);
+        match (still(), still(), still()) {
+            (Some(second), Some(third), Some(fourth)) => in_lockstep([first, second, third, fourth], audio),
+            (Some(second), Some(third), _) => in_lockstep([first, second, third], audio),
+            (Some(second), ..) => in_lockstep([first, second], audio),
+            _ => in_lockstep([first], audio),
+        }
     }
 }
 
 fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut [Frame]) {
     let factors: [Factors; COUNT] = core::array::from_fn(|at| sections[at].factors);
     let mut states: [State; COUNT] = core::array::from_fn(|at| sections[at].state);
-    for value in audio {
-        for (factors, state) in factors.iter().zip(&mut states) {
-            *value = step(factors, state, *value);
-        }
-    }
+    pass(&factors, &mut states, audio);
     for (section, state) in sections.into_iter().zip(states) {
         section.state = state;
+    }
+}
+
+fn pass<const COUNT: usize>(factors: &[Factors; COUNT], states: &mut [State; COUNT], audio: &mut [Frame]) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if audio.len() >= COUNT && crate::simd::avx2() {
+        #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
+        // SAFETY: `avx2` has just found the one feature that the function needs.
+        return unsafe { avx2::pass(factors, states, audio) };
+    }
+    for value in audio {
+        for (factors, state) in factors.iter().zip(&mut *states) {
+            *value = step(factors, state, *value);
+        }
     }
 }
 
@@ -261,6 +312,7 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// At most a control step of left and right.
+    #[inline(always)]
     pub(crate) fn of(left: &[f32], right: &[f32]) -> Self {
         let mut values = [Frame::ZERO; CONTROL_FRAMES];
         for ((value, left), right) in values.iter_mut().zip(left).zip(right) {
@@ -270,11 +322,13 @@ impl Frames {
     }
 
     /// The frames.
+    #[inline(always)]
     pub(crate) fn as_mut(&mut self) -> &mut [Frame] {
         &mut self.values[..self.count]
     }
 
     /// Writes a mix of them and of what is in left and right: 0 leaves that as it is.
+    #[inline(always)]
     pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], share: &mut Glide) {
         if share.is_at_rest() && share.target() == 1.0 {
             return self.store(left, right);
@@ -288,6 +342,7 @@ impl Frames {
     }
 
     /// Writes them to left and right.
+    #[inline(always)]
     pub(crate) fn store(&self, left: &mut [f32], right: &mut [f32]) {
         for ((value, left), right) in self.values.iter().zip(left).zip(right) {
             let [l, r] = value.to_array();

@@ -1,0 +1,44 @@
+// Times sessions with effects in a page of headless Chromium: node effects-chromium.mjs PACKAGE FOLDER NAME...
+import { createReadStream } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { chromium } from '@playwright/test';
+
+const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm', html: 'text/html' };
+
+/** In the page: the time of a second of each session. */
+async function timed(names) {
+  const bytes = async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer());
+  const read = (name) => bytes(`/files/${name}`);
+  const bindings = await import('/package/dsp_wasm.js');
+  const { load, material } = await import('/scripts/effects-speed.mjs');
+  const module = await WebAssembly.compile(await bytes('/package/dsp_wasm_bg.wasm'));
+  const played = await material(read);
+  const loads = {};
+  for (const name of names) {
+    loads[name] = load(bindings, module, played, name, await read(`${name}.session`), () => performance.now());
+  }
+  return loads;
+}
+
+const [folder, files, ...names] = process.argv.slice(2);
+const folders = { package: folder, files, scripts: import.meta.dirname };
+const server = createServer((request, response) => {
+  const [, base, name] = /^\/(\w+)\/([\w.-]+)$/.exec(request.url) ?? [];
+  response.setHeader('content-type', TYPES[(name ?? '.html').split('.').pop()] ?? 'application/octet-stream');
+  if (!folders[base]) return response.end('<!doctype html>');
+  createReadStream(join(folders[base], name)).on('error', () => response.writeHead(404).end()).pipe(response);
+});
+await new Promise((done) => server.listen(0, '127.0.0.1', done));
+const browser = await chromium.launch({
+  executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+});
+try {
+  const tab = await browser.newPage();
+  await tab.goto(`http://127.0.0.1:${server.address().port}/`);
+  console.log(JSON.stringify(await tab.evaluate(timed, names)));
+} finally {
+  await browser.close();
+  server.close();
+}

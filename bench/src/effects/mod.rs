@@ -1,0 +1,107 @@
+//! What effects cost: sessions as files, for the engine here and elsewhere, and how fast they are here.
+
+mod sessions;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use dsp_core::session::{Audio, AudioSlot, Session, Slots};
+use dsp_core::soundfont::Bank;
+use schemas::session::presets_used;
+
+use crate::{SongAndBank, engine, song};
+
+pub(crate) use sessions::COPIES;
+
+/// Name of the session without effects.
+pub(crate) const PLAIN: &str = "plain";
+/// Name of the session of a whole song.
+pub(crate) const SONG: &str = "song";
+/// Frames that each call asks for: a render quantum of Web Audio.
+const CALL_FRAMES: usize = 128;
+
+const BANK: &str = "bank.sf2";
+const AUDIO: [&str; 2] = ["left.f32", "right.f32"];
+const LENGTHS: &str = "lengths.json";
+
+/// Seconds of processor time for each second of sound, by the names of sessions.
+pub(crate) type Loads = BTreeMap<String, f64>;
+
+/// Every kind of effect that has a session of its name.
+pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
+    settings::kinds()
+}
+
+/// Writes the sessions with effects, the bank and the audio that they play, and their lengths.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WriteArgs {
+    #[command(flatten)]
+    input: SongAndBank,
+    /// Where they go.
+    folder: PathBuf,
+}
+
+/// Plays some of these sessions and prints the processor time of a second of each as JSON.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SpeedArgs {
+    /// Where they are.
+    folder: PathBuf,
+    /// Their names.
+    #[arg(required = true)]
+    names: Vec<String>,
+}
+
+fn session_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(name).with_extension("session")
+}
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
+    let played = song::session(&args.input.song)?;
+    let bank = song::bank_for(&played, &args.input.bank)?;
+    for (name, values) in AUDIO.into_iter().zip(sessions::recorded(&played, &bank)?) {
+        fs::write(args.folder.join(name), bytes(&values))?;
+    }
+    fs::write(args.folder.join(BANK), bank.reduced(&presets_used(&played, 0))?)?;
+    let mut lengths = BTreeMap::new();
+    for (name, session) in sessions::all(&args.input.song)? {
+        fs::write(session_path(&args.folder, name), postcard::to_allocvec(&session)?)?;
+        lengths.insert(name, session.length_frames);
+    }
+    fs::write(args.folder.join(LENGTHS), serde_json::to_vec(&lengths)?)?;
+    println!("{}", serde_json::to_string(&lengths)?);
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
+}
+
+fn recorded(folder: &Path) -> anyhow::Result<Audio> {
+    let mut sides = Vec::new();
+    for name in AUDIO {
+        let bytes = read(&folder.join(name))?;
+        sides.push(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect::<Vec<f32>>());
+    }
+    ensure!(sides[0].len() == sides[1].len(), "both sides of the audio are as long");
+    Ok(Audio::from_channels(&sides[0], Some(&sides[1])))
+}
+
+pub(crate) fn speed(args: &SpeedArgs) -> anyhow::Result<()> {
+    let banks = [Some(Bank::from_vec(read(&args.folder.join(BANK))?)?)];
+    let audio = [Some(AudioSlot::Whole(recorded(&args.folder)?))];
+    let mut loads = Loads::new();
+    for name in &args.names {
+        let session: Session = postcard::from_bytes(&read(&session_path(&args.folder, name))?)?;
+        let speed = engine::play(&session, Slots { banks: &banks, audio: &audio }, CALL_FRAMES)?;
+        loads.insert(name.clone(), speed.cpu_secs / speed.sound_secs);
+    }
+    println!("{}", serde_json::to_string(&loads)?);
+    Ok(())
+}

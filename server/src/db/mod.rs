@@ -1,0 +1,95 @@
+//! The database: opening it safely and bringing it to the current form.
+//!
+//! `sqlx`'s `Any` driver stands between, so that one SQL text and one set of migrations serve SQLite and
+//! PostgreSQL: `$1` placeholders, and TEXT, BIGINT and DOUBLE PRECISION columns only. A sum is cast to
+//! BIGINT, since PostgreSQL widens it. Every statement must be right under READ COMMITTED, with other
+//! processes at work between any two of them: what must not change meanwhile is written first.
+
+mod address;
+mod lock;
+mod postgres;
+mod sqlite;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use sqlx::AnyConnection;
+use sqlx::any::{AnyPoolOptions, install_default_drivers};
+
+pub use address::DatabaseAddress;
+pub(crate) use lock::{Lock, lock};
+
+/// Connections to the database.
+pub type Db = sqlx::AnyPool;
+
+/// How long a request waits for a connection before it is answered 503.
+const ACQUIRE_WITHIN: Duration = Duration::from_secs(15);
+
+/// What kind of database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A file of this machine, for one process.
+    Sqlite,
+    /// A server that many processes share.
+    Postgres,
+}
+
+/// What kind of database is behind `db`.
+#[must_use]
+pub fn kind(db: &Db) -> Kind {
+    match db.connect_options().database_url.scheme() {
+        "sqlite" => Kind::Sqlite,
+        _ => Kind::Postgres,
+    }
+}
+
+/// Opens the database at `address` with at most `connections_max` connections, and runs the migrations.
+///
+/// # Errors
+/// When it cannot be reached, is too old, or a migration fails. The text never holds the password.
+pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
+    install_default_drivers();
+    let cannot_open = || format!("cannot open the database {address} (SF_DATABASE_URL)");
+    // One connection alone first: a pool tries for a while and then does not say why it cannot.
+    let (url, first) = match address.kind() {
+        Kind::Sqlite => sqlite::first_connection(address).await,
+        Kind::Postgres => postgres::first_connection(address).await,
+    }
+    .with_context(cannot_open)?;
+    migrate(first).await?;
+    let kind = address.kind();
+    AnyPoolOptions::new()
+        .max_connections(connections_max)
+        .acquire_timeout(ACQUIRE_WITHIN)
+        .after_connect(move |connection, _| {
+            Box::pin(async move {
+                match kind {
+                    Kind::Sqlite => sqlite::prepare(connection).await,
+                    Kind::Postgres => postgres::prepare(connection).await,
+                }
+            })
+        })
+        .connect(&url)
+        .await
+        .with_context(cannot_open)
+}
+
+/// Brings the database to the current form. Of several processes that start at once, one does it.
+async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
+    use sqlx::Connection as _;
+    sqlx::migrate!("./migrations")
+        .run(&mut connection)
+        .await
+        .context("cannot bring the database to the current form")?;
+    connection.close().await.context("cannot close a connection to the database")
+}
+
+/// Whether the database answers.
+///
+/// # Errors
+/// What the database said instead.
+pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT 1").execute(db).await.map(|_| ())
+}

@@ -1,0 +1,50 @@
+//! PostgreSQL: a server that many processes share.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use sqlx::{AnyConnection, Connection as _, Row as _};
+
+use super::DatabaseAddress;
+
+/// Oldest version that is used, as `server_version_num` writes it: older ones get no fixes any more.
+const VERSION_MIN: i64 = 130_000;
+
+/// How long the server may take to let us in.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// What every connection is told. A statement, a wait for a lock and a forgotten transaction all end, so
+/// that one stuck process never holds up the others for good. Times are in milliseconds.
+const SETTINGS: [&str; 4] = [
+    "SET default_transaction_isolation = 'read committed'",
+    "SET statement_timeout = 60000",
+    "SET lock_timeout = 15000",
+    "SET idle_in_transaction_session_timeout = 120000",
+];
+
+/// A connection without time limits, for the migrations, and the address for the pool.
+pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Result<(String, AnyConnection)> {
+    let url = address.reveal().to_owned();
+    let mut connection = tokio::time::timeout(CONNECT_WITHIN, AnyConnection::connect(&url))
+        .await
+        .with_context(|| format!("no answer within {} seconds", CONNECT_WITHIN.as_secs()))??;
+    let row = sqlx::query("SELECT CAST(current_setting('server_version_num') AS BIGINT)")
+        .fetch_one(&mut connection)
+        .await?;
+    let version: i64 = row.try_get(0)?;
+    anyhow::ensure!(
+        version >= VERSION_MIN,
+        "PostgreSQL {} is too old: version {} or later is needed",
+        version / 10_000,
+        VERSION_MIN / 10_000
+    );
+    Ok((url, connection))
+}
+
+/// Tells a connection how to work.
+pub(super) async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    for setting in SETTINGS {
+        sqlx::query(setting).execute(&mut *connection).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! SQLite: a file of this machine.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use sqlx::{AnyConnection, Connection as _, Row as _};
+
+use super::DatabaseAddress;
+
+/// SQLite before this version can lose committed writes when a WAL is reset.
+const VERSION_MIN: [u64; 3] = [3, 51, 3];
+
+/// What every connection is told. The busy time-out (10 s) comes first, since switching to WAL may have to wait.
+///
+/// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two writers
+/// never meet halfway, every transaction that writes begins with its write.
+const CONNECTION_PRAGMAS: [&str; 4] = [
+    "PRAGMA busy_timeout = 10000",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+];
+
+/// A prepared connection, with the file and its folder made if needed, and the address for the pool.
+pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Result<(String, AnyConnection)> {
+    let url = address.reveal();
+    let file = sqlite_file(url);
+    if let Some(dir) = Path::new(file).parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    }
+    make_private(Path::new(file))?;
+    let url = if url.contains('?') { url.to_owned() } else { format!("{url}?mode=rwc") };
+    let mut connection = AnyConnection::connect(&url).await?;
+    prepare(&mut connection).await?;
+    check_version(&mut connection).await?;
+    Ok((url, connection))
+}
+
+/// Tells a connection how to work.
+pub(super) async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    for pragma in CONNECTION_PRAGMAS {
+        sqlx::query(pragma).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Makes the database file, if there is none, for this user's eyes only: it holds password hashes.
+/// SQLite gives the files beside it the same mode.
+fn make_private(file: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn sqlite_file(url: &str) -> &str {
+    let rest = url.trim_start_matches("sqlite:").trim_start_matches("//");
+    rest.split('?').next().unwrap_or(rest)
+}
+
+async fn check_version(connection: &mut AnyConnection) -> anyhow::Result<()> {
+    let version: String = sqlx::query("SELECT sqlite_version()").fetch_one(connection).await?.try_get(0)?;
+    anyhow::ensure!(
+        is_recent_enough(&version),
+        "SQLite {version} is too old: {}.{}.{} or later is needed to keep every acknowledged save",
+        VERSION_MIN[0],
+        VERSION_MIN[1],
+        VERSION_MIN[2]
+    );
+    Ok(())
+}
+
+fn is_recent_enough(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
+    let given = [(); 3].map(|()| numbers.next().unwrap_or(0));
+    given >= VERSION_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        for (version, recent) in
+            [("3.51.3", true), ("3.51.10", true), ("3.52.0", true), ("3.51.2", false), ("3.9.99", false)]
+        {
+            assert_eq!(is_recent_enough(version), recent, "{version}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Opening databases, and what is refused.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::error::ApiError;
+use crate::test_database::TestDatabase;
+
+async fn open_sqlite(url: &str) -> anyhow::Result<Db> {
+    open(&DatabaseAddress::parse(url).expect("an address"), 8).await
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_named_at_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("x.db");
+    std::fs::write(&path, "garbage".repeat(1000)).expect("writes");
+    let url = format!("sqlite:{}", path.display());
+    let outcome =
+        tokio::time::timeout(Duration::from_secs(5), open_sqlite(&url)).await.expect("an answer in time");
+    let text = format!("{:#}", outcome.expect_err("no database"));
+    assert!(text.contains("x.db (SF_DATABASE_URL)") && text.contains("not a database"), "{text}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_reads_the_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("x.db");
+    let db = open_sqlite(&format!("sqlite:{}", path.display())).await.expect("opens");
+    for name in ["x.db", "x.db-wal"] {
+        let facts = std::fs::metadata(dir.path().join(name)).expect("the file");
+        assert_eq!(facts.permissions().mode() & 0o077, 0, "{name}");
+    }
+    db.close().await;
+}
+
+#[tokio::test]
+async fn every_connection_writes_through_to_the_disk() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", dir.path().join("deep/er/x.db").display());
+    let db = open_sqlite(&url).await.expect("opens and makes the folders");
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        let mut connection = db.acquire().await.expect("a connection");
+        let mode: String =
+            sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await.unwrap();
+        let synchronous: i64 =
+            sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *connection).await.unwrap();
+        assert_eq!((mode.as_str(), synchronous), ("wal", 2));
+        held.push(connection);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named_without_the_password() {
+    // Nothing listens on port 1.
+    let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");
+    let begun = Instant::now();
+    let text = format!("{:#}", open(&address, 8).await.expect_err("nobody there"));
+    assert!(text.contains("postgres://127.0.0.1:1/songs (SF_DATABASE_URL)"), "{text}");
+    assert!(!text.contains("hunter2") && begun.elapsed() < Duration::from_secs(20), "{text}");
+}
+
+/// One process after the other, whatever the database: the second waits for the first to let go.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_is_held_by_one_process_at_a_time() {
+    let database = TestDatabase::make().await;
+    let (first, second) = (database.open().await, database.open().await);
+    let held = lock(&first, "a test").await.expect("takes it");
+    let waiting = tokio::spawn(async move { lock(&second, "a test").await.map(drop) });
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    // SQLite has one process, and no need to wait.
+    assert_eq!(waiting.is_finished(), kind(&first) == Kind::Sqlite);
+    let other = lock(&first, "another test").await.expect("another name is free");
+    drop((held, other));
+    tokio::time::timeout(Duration::from_secs(10), waiting)
+        .await
+        .expect("is let in")
+        .expect("no panic")
+        .expect("takes it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_is_migrated_once() {
+    let database = TestDatabase::empty().await;
+    // The file of SQLite has one process, which its storage folder's lock sees to.
+    let at_once = if database.url.starts_with("sqlite:") { 1 } else { 3 };
+    for _ in 0..2 {
+        let opening = (0..at_once).map(|_| database.open());
+        for db in futures_util::future::join_all(opening).await {
+            ping(&db).await.expect("answers");
+            db.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_database_says_becomes_an_answer() {
+    let database = TestDatabase::make().await;
+    let db = database.open().await;
+    let answer = async |statement: &str| {
+        let statement = sqlx::AssertSqlSafe(statement.to_owned());
+        let error = sqlx::query(statement).execute(&db).await.expect_err("refused");
+        let answer = ApiError::from(error);
+        (answer.status().as_u16(), answer.code())
+    };
+    assert_eq!(answer("INSERT INTO seeds (name) VALUES ('x')").await, (500, "internal"));
+    if kind(&db) == Kind::Postgres {
+        for (code, expected) in [
+            ("53100", (507, "storage_full")),
+            ("40P01", (503, "database_busy")),
+            ("57014", (503, "database_busy")),
+            ("57P01", (503, "database_unreachable")),
+        ] {
+            let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$");
+            assert_eq!(answer(&raise).await, expected, "{code}");
+        }
+    }
+}

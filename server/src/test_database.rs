@@ -1,0 +1,72 @@
+//! Databases for tests: each test has one of its own.
+//!
+//! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as `scripts/with-postgres`
+//! does; there each is a copy of a template that is made once, which is quicker than to migrate each.
+
+use sqlx::{AnyConnection, Connection as _};
+use tokio::sync::OnceCell;
+
+use crate::db::{self, DatabaseAddress, Db};
+
+/// A database that nobody else uses.
+pub(crate) struct TestDatabase {
+    pub(crate) url: String,
+    /// Of a SQLite file.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl TestDatabase {
+    /// One in the current form.
+    pub(crate) async fn make() -> Self {
+        static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+        let Some(server) = server() else { return Self::file() };
+        let template = TEMPLATE
+            .get_or_init(|| async {
+                let template = Self::on_server(&server, "template0").await;
+                let name = template.url.clone();
+                template.open().await.close().await;
+                name
+            })
+            .await;
+        Self::on_server(&server, name_in(template)).await
+    }
+
+    /// One without any table.
+    pub(crate) async fn empty() -> Self {
+        match server() {
+            Some(server) => Self::on_server(&server, "template0").await,
+            None => Self::file(),
+        }
+    }
+
+    fn file() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let url = format!("sqlite:{}", folder.path().join("songfoundry.db").display());
+        Self { url, _folder: Some(folder) }
+    }
+
+    async fn on_server(server: &str, template: &str) -> Self {
+        sqlx::any::install_default_drivers();
+        let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+        let mut connection = AnyConnection::connect(server).await.expect("the test's PostgreSQL");
+        let make = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        sqlx::query(sqlx::AssertSqlSafe(make)).execute(&mut connection).await.expect("makes a database");
+        connection.close().await.expect("closes");
+        Self { url: server.replacen("/postgres?", &format!("/{name}?"), 1), _folder: None }
+    }
+
+    /// Opens it as a process of the service does.
+    pub(crate) async fn open(&self) -> Db {
+        db::open(&DatabaseAddress::parse(&self.url).expect("an address"), 8).await.expect("opens")
+    }
+}
+
+/// The address of a PostgreSQL server, with its database `postgres` and at least one option behind it.
+fn server() -> Option<String> {
+    std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
+}
+
+fn name_in(url: &str) -> &str {
+    let path = url.split('?').next().unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default()
+}

@@ -1,0 +1,32 @@
+//! Where `scripts/with-postgres` runs the tests: a PostgreSQL database for each storage folder.
+
+use std::path::Path;
+
+use sqlx::{AnyConnection, Connection as _};
+
+/// The address of the database that belongs to a storage folder, made when it is first asked for; `None` where
+/// the service uses the file in its folder.
+pub(crate) fn of(storage: &Path) -> Option<String> {
+    let server = std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())?;
+    // The temporary folder above has a name that no other test has.
+    let folder = storage.parent().and_then(Path::file_name).expect("a folder above").to_string_lossy();
+    let name: String = folder.chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = format!("process_{name}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(make(&server, &name));
+    Some(server.replacen("/postgres?", &format!("/{name}?"), 1))
+}
+
+async fn make(server: &str, name: &str) {
+    sqlx::any::install_default_drivers();
+    let mut connection = AnyConnection::connect(server).await.expect("the test's PostgreSQL");
+    let made = sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE \"{name}\"")))
+        .execute(&mut connection)
+        .await;
+    if let Err(error) = made {
+        // duplicate_database: the service is started again.
+        let code = error.as_database_error().and_then(|error| error.code().map(|code| code.into_owned()));
+        assert_eq!(code.as_deref(), Some("42P04"), "{error}");
+    }
+    connection.close().await.expect("closes");
+}
