@@ -8,9 +8,10 @@ use utoipa::ToSchema;
 use super::client_address::client_address;
 use super::passwords::PASSWORD_MAX_BYTES;
 use super::queries::LogoutQuery;
-use super::store::{UserRow, ended, users};
+use super::store::{UserRow, sessions, users};
 use super::throttle::Attempt;
-use super::user::{AccountHolder, LoggedIn, UserView, Via, local_admin};
+use super::tokens::Claims;
+use super::user::{AccountHolder, UserView, Via, local_admin, require_settled};
 use crate::audit::{self, Action, Who};
 use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -31,9 +32,15 @@ pub struct TokenAnswer {
 }
 
 impl TokenAnswer {
+    /// The first token of a new log-in.
     pub(super) fn for_user(state: &AppState, row: &UserRow) -> ApiResult<Self> {
+        Self::for_session(state, row, None)
+    }
+
+    /// A further token of the log-in `session_id`.
+    fn for_session(state: &AppState, row: &UserRow, session_id: Option<&str>) -> ApiResult<Self> {
         Ok(Self {
-            access_token: state.tokens.issue(row)?,
+            access_token: state.tokens.issue(row, session_id)?,
             token_type: "bearer",
             expires_in: state.tokens.lifetime_secs(),
             user: row.into(),
@@ -155,14 +162,14 @@ pub(super) async fn login(
     responses((status = 200, body = TokenAnswer), CommonErrors))]
 pub(super) async fn refresh(
     State(state): State<AppState>,
-    LoggedIn(user): LoggedIn,
+    AccountHolder(user): AccountHolder,
 ) -> ApiResult<Json<TokenAnswer>> {
-    let row = users::by_id(&state.db, &user.id).await?;
-    let row = row.ok_or_else(|| ApiError::not_found("account", &user.username))?;
-    TokenAnswer::for_user(&state, &row).map(Json)
+    require_settled(&user.row)?;
+    let session_id = user.token.as_ref().map(Claims::session_id);
+    TokenAnswer::for_session(&state, &user.row, session_id).map(Json)
 }
 
-/// Logs out: every token of the account ends, or only the one that was sent. API keys stay good.
+/// Logs out: every token of the account ends, or only those of the log-in that was sent. API keys stay good.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", params(LogoutQuery),
     responses((status = 204, description = "The tokens have ended"), CommonErrors))]
 pub(super) async fn logout(
@@ -175,7 +182,10 @@ pub(super) async fn logout(
         Action::LogOutEverywhere
     } else {
         if let Some(token) = &user.token {
-            ended::end(&state.db, &token.jti, token.exp, clock::now_unix_secs()).await?;
+            let now_secs = clock::now_unix_secs();
+            // Another window may have renewed the same log-in up to now.
+            let expires_secs = now_secs.saturating_add_unsigned(state.tokens.lifetime_secs());
+            sessions::end(&state.db, token.session_id(), expires_secs, now_secs).await?;
         }
         Action::LogOut
     };

@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogoutQuery {
-    /// `true`, the default: every token of the account. `false`: only the one that was sent.
+    /// `true`, the default: every token of the account. `false`: only the one that was sent, with those it was renewed from and to.
     #[serde(default = "everywhere")]
     pub(super) everywhere: bool,
 }

@@ -34,6 +34,17 @@ pub struct Claims {
     pub exp: i64,
     /// Id of this token.
     pub jti: String,
+    /// Id of the log-in that this token and those it is renewed to come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
+}
+
+impl Claims {
+    /// What a log-out of this log-in alone ends.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        self.sid.as_deref().unwrap_or(&self.jti)
+    }
 }
 
 /// Issues and checks tokens.
@@ -80,11 +91,11 @@ impl Tokens {
         self.lifetime_secs
     }
 
-    /// A new token for `user`.
+    /// A new token for `user`, of the log-in `session_id` or with `None` of a new one.
     ///
     /// # Errors
     /// Only when signing itself fails.
-    pub fn issue(&self, user: &UserRow) -> Result<String, ApiError> {
+    pub fn issue(&self, user: &UserRow, session_id: Option<&str>) -> Result<String, ApiError> {
         let iat = clock::now_unix_secs();
         let claims = Claims {
             sub: user.id.clone(),
@@ -93,6 +104,7 @@ impl Tokens {
             iat,
             exp: iat.saturating_add_unsigned(self.lifetime_secs),
             jti: uuid::Uuid::new_v4().to_string(),
+            sid: Some(session_id.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned)),
         };
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding)
             .map_err(ApiError::internal)

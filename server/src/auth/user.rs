@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 
 use super::api_keys::{self, KEY_PREFIX};
 use super::client_address::client_address;
-use super::store::{Role, UserRow, ended, users};
+use super::store::{Role, UserRow, sessions, users};
 use super::tokens::Claims;
 use crate::audit::Who;
 use crate::error::ApiError;
@@ -189,14 +189,7 @@ impl FromRequestParts<AppState> for CurrentUser {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let AnyUser { row, via, address, .. } = AnyUser::from_request_parts(parts, state).await?;
-        if row.must_change_password {
-            return Err(ApiError::Forbidden {
-                code: "must_change_password",
-                detail:
-                    "Change the password first (POST /auth/password); until then nothing else is allowed."
-                        .to_owned(),
-            });
-        }
+        require_settled(&row)?;
         Ok(Self { id: row.id, username: row.username, role: row.role, via, address })
     }
 }
@@ -249,6 +242,18 @@ impl FromRequestParts<AppState> for LoggedInAdmin {
     }
 }
 
+/// 403 while the password must be changed.
+pub(super) fn require_settled(row: &UserRow) -> Result<(), ApiError> {
+    if !row.must_change_password {
+        return Ok(());
+    }
+    Err(ApiError::Forbidden {
+        code: "must_change_password",
+        detail: "Change the password first (POST /auth/password); until then nothing else is allowed."
+            .to_owned(),
+    })
+}
+
 fn refuse_key(via: Via) -> Result<(), ApiError> {
     if via != Via::ApiKey {
         return Ok(());
@@ -289,7 +294,10 @@ async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), Ap
         detail: "The token was ended by a log-out or a change of the account; log in again.".to_owned(),
     };
     let row = users::by_id(&state.db, &claims.sub).await?.ok_or_else(ended)?;
-    if row.disabled || row.token_version != claims.ver || ended::has_ended(&state.db, &claims.jti).await? {
+    if row.disabled
+        || row.token_version != claims.ver
+        || sessions::has_ended(&state.db, claims.session_id()).await?
+    {
         return Err(ended());
     }
     Ok((row, claims))

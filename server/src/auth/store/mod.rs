@@ -1,9 +1,9 @@
-//! The tables of this slice: accounts, failed log-ins, API keys, invitations, ended tokens.
+//! The tables of this slice: accounts, failed log-ins, API keys, invitations, ended sessions.
 
-pub(super) mod ended;
 pub(super) mod failures;
 pub(super) mod invites;
 pub(super) mod keys;
+pub(super) mod sessions;
 pub(super) mod users;
 
 pub use users::{Role, UserRow};
