@@ -25,8 +25,11 @@ mod renditions;
 mod resumable;
 mod store;
 mod upload;
+mod upload_task;
 
+pub(crate) use analyze::ANALYSIS;
 pub(crate) use recordings::recording;
+pub(crate) use upload_task::UPLOAD;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,7 +137,11 @@ impl Drop for ContentsGuard<'_> {
 pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
     let work_state = state.clone();
     let runtime = Handle::current();
-    tokio::task::spawn_blocking(move || sweep_contents(&work_state, &runtime)).await??;
+    let sweeping = move || {
+        sweep_contents(&work_state, &runtime)?;
+        upload_task::remove_left_over(&work_state, &runtime)
+    };
+    tokio::task::spawn_blocking(sweeping).await??;
     resumable::remove_expired(state).await?;
     resumable::take_up_again(state).await?;
     Ok(())

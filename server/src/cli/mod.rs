@@ -1,10 +1,11 @@
-//! The command line: `songfoundry serve | render | config`.
+//! The command line: `songfoundry serve | worker | render | config`.
 //!
 //! A command is a file with its `Args` and a `run`; it is listed in `Command`.
 
 mod config;
 mod render;
 mod serve;
+mod worker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ Each command explains itself: songfoundry help <command>";
 enum Command {
     /// Start the service and print its address.
     Serve(serve::Args),
+    /// Run background tasks beside a service on PostgreSQL.
+    Worker(worker::Args),
     /// Render a MIDI file or a project to a WAV file.
     Render(render::Args),
     /// Decode one audio file for the service, with limits of its own.
@@ -53,6 +56,7 @@ pub fn run() -> ExitCode {
     let settings = Settings { file: cli.config };
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
+        Command::Worker(args) => worker::run(&args, &settings),
         Command::Render(args) => render::run(&args),
         Command::Decode => crate::audio::decode::child::run(),
         Command::Config(args) => config::run(&args, &settings),
