@@ -1,14 +1,28 @@
 //! Files the service keeps beside the database: renders, audio.
 //!
 //! A file appears whole or not at all: it is written under a temporary name in its own folder,
-//! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start.
+//! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start; in a folder that
+//! other processes share only when it is so old that none of them can be writing it.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Start of the names of files that are still being written.
 const TEMPORARY_PREFIX: &str = ".writing-";
+
+/// Age from which on a file that is still being written in a shared folder belongs to nobody.
+const ABANDONED_AFTER: Duration = Duration::from_secs(2 * 86_400);
+
+/// Who else uses a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody.
+    Own,
+    /// Other processes, maybe on other machines.
+    Shared,
+}
 
 /// Name of a stored file: a kind (its folder), an id and an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,19 +63,29 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Opens the store in `root`, making the folder if needed and sweeping unfinished files.
+    /// Opens the store in `root`, making the folder if needed and sweeping files that were left unfinished.
     ///
     /// # Errors
     /// When the folder cannot be made or read.
-    pub fn open(root: PathBuf) -> io::Result<Self> {
+    pub fn open(root: PathBuf, sharing: Sharing) -> io::Result<Self> {
+        let abandoned_after = match sharing {
+            Sharing::Own => Duration::ZERO,
+            Sharing::Shared => ABANDONED_AFTER,
+        };
         fs::create_dir_all(&root)?;
         for folder in fs::read_dir(&root)? {
             let folder = folder?.path();
             if folder.is_dir() {
-                sweep(&folder)?;
+                sweep(&folder, abandoned_after)?;
             }
         }
         Ok(Self { root })
+    }
+
+    /// The folder that everything is in.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Where the file of `key` is, whether it exists or not.
@@ -184,10 +208,7 @@ impl Blobs {
     /// # Errors
     /// When it exists and cannot be removed.
     pub fn remove(&self, key: &BlobKey) -> io::Result<()> {
-        match fs::remove_file(self.path(key)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove_if_there(&self.path(key))
     }
 }
 
@@ -285,16 +306,33 @@ pub fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     writer.finish().map(|_| ())
 }
 
-fn sweep(folder: &Path) -> io::Result<()> {
+fn sweep(folder: &Path, abandoned_after: Duration) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let unfinished =
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY_PREFIX));
-        if unfinished {
-            fs::remove_file(&path)?;
+        if unfinished && is_older(&path, abandoned_after) {
+            remove_if_there(&path)?;
         }
     }
     Ok(())
+}
+
+/// Whether nobody has written to a file for so long. One that is gone meanwhile is not.
+fn is_older(path: &Path, age: Duration) -> bool {
+    let written = fs::metadata(path).and_then(|facts| facts.modified());
+    age.is_zero() || written.is_ok_and(|written| written.elapsed().is_ok_and(|since| since >= age))
+}
+
+/// Removes a file, which somebody else may have done.
+///
+/// # Errors
+/// When it exists and cannot be removed.
+pub fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Makes a rename or a new name in `folder` survive a power cut.
@@ -314,7 +352,7 @@ mod tests {
 
     fn store() -> (tempfile::TempDir, Blobs) {
         let dir = tempfile::tempdir().expect("a folder");
-        let blobs = Blobs::open(dir.path().join("blobs")).expect("opens");
+        let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens");
         (dir, blobs)
     }
 
@@ -362,7 +400,14 @@ mod tests {
         blobs.put(&key, b"kept").expect("stores");
         let leftover = blobs.path(&key).with_file_name(".writing-0123");
         fs::write(&leftover, b"half").expect("writes");
-        let again = Blobs::open(dir.path().join("blobs")).expect("opens again");
+        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
+        assert!(leftover.exists(), "somebody else may be writing it");
+        let file = File::options().write(true).open(&leftover).expect("opens");
+        file.set_modified(std::time::SystemTime::now() - ABANDONED_AFTER).expect("sets");
+        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
+        assert!(!leftover.exists(), "nobody can be writing it");
+        fs::write(&leftover, b"half").expect("writes");
+        let again = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens again");
         assert!(!leftover.exists());
         assert!(again.read(&key).expect("reads").is_some());
     }

@@ -26,6 +26,12 @@ pub fn now_unix_secs() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
 
+/// Now, in milliseconds since 1970.
+#[must_use]
+pub fn now_unix_ms() -> i64 {
+    i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
+}
+
 fn text(time: OffsetDateTime) -> String {
     time.to_offset(UtcOffset::UTC)
         .format(&FORMAT)

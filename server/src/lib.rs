@@ -21,7 +21,7 @@ pub mod etag;
 pub mod extract;
 mod file_answer;
 mod health;
-pub mod jobs;
+pub(crate) mod jobs;
 pub mod multitrack;
 mod page;
 pub mod paging;

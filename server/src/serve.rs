@@ -43,6 +43,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let service = router::build(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(audit::keep_to_retention(state.clone()));
+    let tasks = tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
     let stop = state.stop.clone();
     tokio::spawn(async move {
         stop_signal.await;
@@ -56,16 +57,52 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     );
     state.stop.cancelled().await;
     tracing::info!("stopping");
-    state.tasks.cancel_all();
+    state.tasks.stop_all();
     if tokio::time::timeout(REQUESTS_END_WITHIN, server).await.is_err() {
         tracing::warn!("some connections were still open; closing them");
     }
-    if !state.tasks.drained(TASKS_END_WITHIN).await {
-        tracing::warn!("some tasks did not stop in time; they are marked failed at the next start");
+    end_tasks(&state, tasks).await;
+    Ok(())
+}
+
+/// Works on the tasks of a server deployment until SIGTERM or SIGINT; then those that run here wait for another process.
+///
+/// Prints its name to standard output once it takes tasks.
+///
+/// # Errors
+/// When something cannot be opened, by name; or with SQLite, which one process has for itself.
+pub async fn work(config: Config) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        config.storage.database.kind() == db::Kind::Postgres,
+        "a worker needs a database that it can share: set SF_DATABASE_URL to postgres://..., as for the service"
+    );
+    let state = AppState::open(config).await?;
+    let stop_signal = stop_signal().context("cannot listen for signals")?;
+    tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
+    let tasks = tokio::spawn(state.tasks.clone().keep(true, state.stop.clone()));
+    println!("Songfoundry's worker {} takes tasks", std::process::id());
+    tracing::info!(threads = state.config.tasks.workers, "working");
+    stop_signal.await;
+    tracing::info!("stopping");
+    state.stop.cancel();
+    state.tasks.stop_all();
+    end_tasks(&state, tasks).await;
+    Ok(())
+}
+
+/// Waits for the tasks that run here, and lets go of the database.
+async fn end_tasks(state: &AppState, keeping: tokio::task::JoinHandle<()>) {
+    if !state.tasks.stopped(TASKS_END_WITHIN).await {
+        tracing::warn!("some tasks did not stop in time; they are lost with this process");
     }
     // Closing waits for connections in use, and a stuck one must not hold up the end.
-    let _ = tokio::time::timeout(Duration::from_secs(1), state.db.close()).await;
-    Ok(())
+    let _ = tokio::time::timeout(Duration::from_secs(1), async {
+        // A panic there was logged, and nothing is left to be done about it.
+        let _ = keeping.await;
+        state.tasks.close().await;
+        state.db.close().await;
+    })
+    .await;
 }
 
 fn announce_password(username: &str, password: &str) {

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Tokens};
-use crate::blobs::Blobs;
-use crate::config::Config;
+use crate::blobs::{Blobs, Sharing};
+use crate::config::{Config, StorageConfig};
 use crate::db::{self, Db};
 use crate::plugins::Sound;
 use crate::tasks::Tasks;
@@ -66,14 +66,13 @@ impl AppState {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
         let storage_lock = lock(dir)?;
-        let blobs = Blobs::open(dir.join("blobs"))
-            .with_context(|| format!("cannot use the storage folder {} (SF_STORAGE_DIR)", dir.display()))?;
+        let blobs = open_blobs(&config.storage)?;
         let db = db::open(&config.storage.database, config.storage.database_connections).await?;
-        Ok(Self(Arc::new(Services {
+        let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             passwords: Passwords::new()?,
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
-            tasks: Tasks::open(db.clone(), config.task_workers).await?,
+            tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config),
             audio: Audio::new().context("cannot find the program that decodes audio")?,
             stop: CancellationToken::new(),
@@ -81,8 +80,25 @@ impl AppState {
             db,
             config,
             _storage_lock: storage_lock,
-        })))
+        });
+        services.tasks.attach(Arc::downgrade(&services));
+        Ok(Self(services))
     }
+}
+
+impl From<Arc<Services>> for AppState {
+    fn from(services: Arc<Services>) -> Self {
+        Self(services)
+    }
+}
+
+fn open_blobs(storage: &StorageConfig) -> anyhow::Result<Blobs> {
+    let (dir, sharing, setting) = match &storage.shared_blobs {
+        Some(dir) => (dir.clone(), Sharing::Shared, "SF_BLOB_STORE"),
+        None => (storage.dir.join("blobs"), Sharing::Own, "SF_STORAGE_DIR"),
+    };
+    Blobs::open(dir.clone(), sharing)
+        .with_context(|| format!("cannot use the folder {} ({setting})", dir.display()))
 }
 
 /// Makes the storage folder, if there is none, for this user's eyes only.

@@ -64,6 +64,7 @@ impl TestApp {
         let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
         let config = Config::load(&source).expect("valid settings");
         let state = AppState::open(config).await.expect("opens");
+        tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
         let mut printed_password = None;
         auth::ensure_admin(&state, |_, password| printed_password = Some(password.to_owned()))
             .await
@@ -74,6 +75,11 @@ impl TestApp {
     /// Another server on the same database and with the same settings, on a machine of its own.
     pub(crate) async fn beside(&self) -> Self {
         Self::on(Arc::clone(&self.database), &[]).await
+    }
+
+    /// The same, running no tasks.
+    pub(crate) async fn beside_without_work(&self) -> Self {
+        Self::on(Arc::clone(&self.database), &[("SF_SERVE_TASKS", "off")]).await
     }
 
     /// Makes a user and logs in as that user.

@@ -4,9 +4,12 @@
 //! does; there each is a copy of a template that is made once, which is quicker than to migrate each.
 
 use sqlx::{AnyConnection, Connection as _};
+use std::time::Duration;
+
 use tokio::sync::OnceCell;
 
 use crate::db::{self, DatabaseAddress, Db};
+use crate::jobs::Queue;
 
 /// A database that nobody else uses.
 pub(crate) struct TestDatabase {
@@ -25,6 +28,8 @@ impl TestDatabase {
                 let template = Self::on_server(&server, "template0").await;
                 let name = template.url.clone();
                 template.open().await.close().await;
+                let address = DatabaseAddress::parse(&name).expect("an address");
+                Queue::open(&address, Duration::from_secs(15)).await.expect("makes its tables").close().await;
                 name
             })
             .await;

@@ -6,19 +6,21 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::files::find;
 use super::ingest::Observer;
 use super::measure::{AudioAnalysis, measure};
 use super::queries::AnalyzeQuery;
-use super::store::{self, Content};
+use super::store;
 use super::{ContentKeys, file};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Path, Query};
+use crate::jobs::kinds::Kind;
 use crate::state::AppState;
-use crate::tasks::StartedTask;
+use crate::tasks::{StartedTask, TaskContext};
 
 /// Changes when the same samples would measure otherwise; what was kept before is then measured anew.
 const ANALYSIS_VERSION: u32 = 1;
@@ -40,42 +42,56 @@ pub(super) async fn analyze(
     Path(id): Path<String>,
     Query(query): Query<AnalyzeQuery>,
 ) -> ApiResult<Response> {
-    let found = find(&state, &user.id, &id).await?;
-    let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &id).await?;
-    let (work_state, runtime) = (state.clone(), Handle::current());
-    let work =
-        move |observer: Observer<'_>| analysis(&work_state, &runtime, &found.content, samples, observer);
     if query.asynchronous {
-        let task_id = state
-            .tasks
-            .start(&user.id, "audio-analysis", move |task| {
-                let answer = work(&mut |share| {
-                    task.progress(share, "Measuring");
-                    !task.is_cancelled()
-                })?;
-                serde_json::to_value(answer).map_err(ApiError::internal)
-            })
-            .await?;
+        find(&state, &user.id, &id).await?;
+        let input = serde_json::to_value(AnalysisInput { file_id: id }).map_err(ApiError::internal)?;
+        let task_id = state.tasks.start(&user.id, ANALYSIS.name, &input).await?;
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
+    find(&state, &user.id, &id).await?;
     let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
-    let answer = tokio::task::spawn_blocking(move || work(&mut |_| true)).await??;
+    let runtime = Handle::current();
+    let answer =
+        tokio::task::spawn_blocking(move || analysis(&state, &runtime, &user.id, &id, &mut |_| true))
+            .await??;
     Ok(Json(answer).into_response())
 }
 
-/// The kept analysis, or a new one, which is kept.
+/// An analysis as a task.
+pub(crate) const ANALYSIS: Kind = Kind { name: "audio-analysis", run: analysis_task };
+
+/// What to measure.
+#[derive(Serialize, Deserialize)]
+struct AnalysisInput {
+    file_id: String,
+}
+
+fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+    let AnalysisInput { file_id } = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let answer = analysis(state, task.runtime(), task.owner_id(), &file_id, &mut |share| {
+        task.progress(share, "Measuring");
+        !task.is_cancelled()
+    })?;
+    serde_json::to_value(answer).map_err(ApiError::internal)
+}
+
+/// The kept analysis of a file, or a new one, which is kept.
 fn analysis(
     state: &AppState,
     runtime: &Handle,
-    content: &Content,
-    samples: std::fs::File,
+    owner_id: &str,
+    file_id: &str,
     observer: Observer<'_>,
 ) -> ApiResult<AudioAnalysis> {
+    let found = runtime.block_on(find(state, owner_id, file_id))?;
+    let content = &found.content;
     let kept = runtime.block_on(store::analysis(&state.db, &content.sha256))?;
     let kept = kept.and_then(|text| serde_json::from_str::<Kept>(&text).ok());
     if let Some(kept) = kept.filter(|kept| kept.version == ANALYSIS_VERSION) {
         return Ok(kept.analysis);
     }
+    let samples = ContentKeys::new(&content.sha256)?.samples;
+    let samples = runtime.block_on(file::open(state, samples, file_id))?;
     let analysis = measure(BufReader::new(samples), &content.report, observer)?;
     let kept = Kept { version: ANALYSIS_VERSION, analysis };
     let text = serde_json::to_string(&kept).map_err(ApiError::internal)?;

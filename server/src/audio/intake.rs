@@ -110,7 +110,7 @@ pub(super) async fn receive(
     let name = clean_name(name);
     let (sender, mut waiting) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
     let blobs = state.blobs.clone();
-    let folder = state.config.storage.dir.clone();
+    let folder = state.blobs.root().to_owned();
     let limit_bytes = state.config.limits.upload_max_bytes;
     let writing = tokio::task::spawn_blocking(move || -> ApiResult<Received> {
         let mut writer = blobs.unnamed_writer(FOLDER)?;

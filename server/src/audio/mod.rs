@@ -25,10 +25,13 @@ mod renditions;
 mod resumable;
 mod store;
 mod upload;
+mod upload_task;
 mod usage;
 
+pub(crate) use analyze::ANALYSIS;
 pub(crate) use intake::free_bytes;
 pub(crate) use recordings::recording;
+pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
 use std::collections::HashSet;
@@ -137,7 +140,11 @@ impl Drop for ContentsGuard<'_> {
 pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
     let work_state = state.clone();
     let runtime = Handle::current();
-    tokio::task::spawn_blocking(move || sweep_contents(&work_state, &runtime)).await??;
+    let sweeping = move || {
+        sweep_contents(&work_state, &runtime)?;
+        upload_task::remove_left_over(&work_state, &runtime)
+    };
+    tokio::task::spawn_blocking(sweeping).await??;
     resumable::remove_expired(state).await?;
     resumable::take_up_again(state).await?;
     Ok(())

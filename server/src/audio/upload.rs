@@ -13,6 +13,7 @@ use super::AudioFile;
 use super::ingest::{self, Ingested, Observer};
 use super::intake::{self, Allowance, Received};
 use super::queries::UploadQuery;
+use super::upload_task;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query, is_length_limit};
@@ -85,21 +86,12 @@ pub(super) async fn upload(
     request: Request,
 ) -> ApiResult<Response> {
     let received = receive_form(&state, &user, request).await?;
-    let (runtime, owner_id, work_state) = (Handle::current(), user.id.clone(), state.clone());
-    let work = move |observer: Observer<'_>| ingest_all(&work_state, &runtime, &owner_id, received, observer);
     if query.asynchronous {
-        let task_id = state
-            .tasks
-            .start(&user.id, "audio-upload", move |task| {
-                let answer = work(&mut |share| {
-                    task.progress(share, "Decoding");
-                    !task.is_cancelled()
-                })?;
-                serde_json::to_value(answer).map_err(ApiError::internal)
-            })
-            .await?;
+        let task_id = upload_task::start_form(&state, &user.id, received).await?;
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
+    let (runtime, owner_id, work_state) = (Handle::current(), user.id.clone(), state.clone());
+    let work = move |observer: Observer<'_>| ingest_all(&work_state, &runtime, &owner_id, received, observer);
     let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
     // Once the bytes are there, decoding goes on even if the caller does not wait for it.
     let answer = tokio::task::spawn_blocking(move || work(&mut |_| true)).await??;
@@ -146,7 +138,8 @@ pub(super) fn form_error(error: &MultipartError, limit_bytes: u64) -> ApiError {
     }
 }
 
-fn ingest_all(
+/// Takes each file. Blocks.
+pub(super) fn ingest_all(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,

@@ -1,4 +1,4 @@
-//! The command line: `songfoundry serve | render | admin | config`.
+//! The command line: `songfoundry serve | worker | render | admin | config`.
 //!
 //! A command is a file with its `Args` and a `run`; it is listed in `Command`.
 
@@ -6,6 +6,7 @@ mod admin;
 mod config;
 mod render;
 mod serve;
+mod worker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ Each command explains itself: songfoundry help <command>";
 enum Command {
     /// Start the service and print its address.
     Serve(serve::Args),
+    /// Run background tasks beside a service on PostgreSQL.
+    Worker(worker::Args),
     /// Render a MIDI file or a project to a WAV file.
     Render(render::Args),
     /// Look after accounts.
@@ -57,6 +60,7 @@ pub fn run() -> ExitCode {
     let settings = Settings { file: cli.config };
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
+        Command::Worker(args) => worker::run(&args, &settings),
         Command::Render(args) => render::run(&args),
         Command::Admin(args) => admin::run(&args, &settings),
         Command::Decode => crate::audio::decode::child::run(),

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use tracing_subscriber::EnvFilter;
 
 use super::Settings;
-use crate::config::{LogConfig, LogFormat};
+use crate::config::{Config, LogConfig, LogFormat};
 
 /// Start the service and print its address.
 #[derive(Debug, clap::Args)]
@@ -20,6 +20,15 @@ Ctrl-C or SIGTERM ends it within 10 seconds; everything acknowledged is stored."
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
+    run_until_stopped(settings, crate::serve::serve)
+}
+
+/// Reads the settings, starts the log, and runs what was asked for to its end.
+pub(super) fn run_until_stopped<Run, Running>(settings: &Settings, run: Run) -> anyhow::Result<()>
+where
+    Run: FnOnce(Config) -> Running,
+    Running: Future<Output = anyhow::Result<()>>,
+{
     let source = settings.source()?;
     let config = settings.load()?;
     start_log(&config.log);
@@ -33,7 +42,7 @@ pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("cannot start the async threads")?;
-    let outcome = runtime.block_on(crate::serve::serve(config));
+    let outcome = runtime.block_on(run(config));
     // A thread that is still in a render must not hold up the end.
     runtime.shutdown_background();
     outcome

@@ -125,6 +125,8 @@ pub struct NetworkConfig {
 pub struct StorageConfig {
     /// Folder of everything that is stored.
     pub dir: PathBuf,
+    /// Folder of stored files that other processes share; `None`: one of our own.
+    pub shared_blobs: Option<PathBuf>,
     /// Where the database is.
     pub database: DatabaseAddress,
     /// Connections to it that are kept at most.
@@ -180,6 +182,25 @@ pub struct AudioLimits {
     pub unfinished_upload_secs: u64,
 }
 
+/// How background tasks run.
+#[derive(Debug, Clone, Copy)]
+pub struct TasksConfig {
+    /// Threads that run them in one process.
+    pub workers: usize,
+    /// Whether `songfoundry serve` runs them itself where worker processes can.
+    pub serve: bool,
+    /// Attempts at a task before it has failed.
+    pub attempts_max: i64,
+    /// Wait before the second attempt in seconds; it doubles with each further one.
+    pub retry_secs: u64,
+    /// How long an attempt counts as alive after its last sign of life, in seconds.
+    pub lost_after_secs: u64,
+    /// Tasks of one user that may wait or run.
+    pub unfinished_per_user: i64,
+    /// Tasks of one user that run at a time.
+    pub running_per_user: i64,
+}
+
 /// What is logged and how.
 #[derive(Debug, Clone)]
 pub struct LogConfig {
@@ -206,8 +227,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// Logs.
     pub log: LogConfig,
-    /// Threads that run background tasks.
-    pub task_workers: usize,
+    /// Background tasks.
+    pub tasks: TasksConfig,
     /// Folder of the built page, if one was set or found.
     pub web_dir: Option<PathBuf>,
 }
@@ -245,7 +266,7 @@ impl Config {
                 },
             },
             log: log(source)?,
-            task_workers: task_workers(source)?,
+            tasks: tasks(source)?,
             web_dir: web_dir(source)?,
             storage,
         })
@@ -298,8 +319,22 @@ fn storage(source: &Source) -> Result<StorageConfig, ConfigError> {
         })?,
         None => DatabaseAddress::of_file(&dir.join("songfoundry.db")),
     };
+    let shared_blobs = source.text("SF_BLOB_STORE").0.map(shared_folder).transpose()?;
     let connections = source.whole("SF_DATABASE_CONNECTIONS")?;
-    Ok(StorageConfig { dir, database, database_connections: u32::try_from(connections).unwrap_or(u32::MAX) })
+    Ok(StorageConfig {
+        dir,
+        shared_blobs,
+        database,
+        database_connections: u32::try_from(connections).unwrap_or(u32::MAX),
+    })
+}
+
+fn shared_folder(text: &str) -> Result<PathBuf, ConfigError> {
+    let path = Path::new(text);
+    match path.is_absolute() {
+        true => Ok(path.to_owned()),
+        false => Err(invalid("SF_BLOB_STORE", text, "the whole path of a folder".to_owned())),
+    }
 }
 
 fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Result<SoundConfig, ConfigError> {
@@ -337,10 +372,20 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
-fn task_workers(source: &Source) -> Result<usize, ConfigError> {
-    Ok(match source.whole("SF_TASK_WORKERS")? {
+fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
+    let workers = match source.whole("SF_TASK_WORKERS")? {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         threads => usize::try_from(threads).unwrap_or(1),
+    };
+    let count = |key| source.whole(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    Ok(TasksConfig {
+        workers,
+        serve: source.switch("SF_SERVE_TASKS")?,
+        attempts_max: count("SF_TASK_ATTEMPTS")?,
+        retry_secs: source.whole("SF_TASK_RETRY_SECS")?,
+        lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
+        unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
+        running_per_user: count("SF_TASKS_RUNNING_PER_USER")?,
     })
 }
 

@@ -99,6 +99,13 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_BLOB_STORE",
+        default_note: "`blobs` in the storage folder, for one process",
+        range: Range::Text("the whole path of a folder that all processes share"),
+        about: "Where audio files and renders are kept if several processes share them.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_WEB_DIR",
         default_note: "`web-client/dist` beside the program, above it, or in the current folder",
         range: Range::Text("a folder with index.html"),
@@ -207,7 +214,54 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "threads",
         range: Range::Whole(0, 64),
-        about: "Threads that run background tasks; 0 means one for each processor.",
+        about: "Threads of one process that run background tasks; 0 means one for each processor.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_SERVE_TASKS",
+        default: "on",
+        range: ON_OFF,
+        about: "Whether `songfoundry serve` runs background tasks itself; with PostgreSQL, `songfoundry worker` can instead.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TASK_ATTEMPTS",
+        default: "3",
+        unit: "attempts",
+        range: Range::Whole(1, 100),
+        about: "How often a task is tried that fails by no fault of its own, or is lost with its process.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TASK_RETRY_SECS",
+        default: "2",
+        unit: "seconds",
+        range: Range::Whole(1, 3_600),
+        about: "Wait before a task's second attempt; it doubles with each further one, up to an hour.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TASK_LOST_AFTER_SECS",
+        default: "15",
+        unit: "seconds",
+        range: Range::Whole(3, 3_600),
+        about: "With PostgreSQL: how long after its last sign of life a task's process counts as gone.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TASKS_UNFINISHED_PER_USER",
+        default: "256",
+        unit: "tasks",
+        range: Range::Whole(1, 1_000_000),
+        about: "Tasks of one user that may wait or run; more are refused.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TASKS_RUNNING_PER_USER",
+        default: "16",
+        unit: "tasks",
+        range: Range::Whole(1, 10_000),
+        about: "Tasks of one user that run at a time; the others wait.",
         ..BLANK
     },
     Setting {

@@ -35,12 +35,29 @@ pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
         Kind::Sqlite => None,
         Kind::Postgres => {
             let mut transaction = db.begin().await?;
-            sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
-                .bind(format!("songfoundry {name}"))
-                .execute(&mut *transaction)
-                .await?;
+            take(&mut transaction, name).await?;
             Some(transaction)
         }
     };
     Ok(Lock { held })
+}
+
+/// Begins a transaction that holds the lock of this name to its end.
+///
+/// # Errors
+/// As [`lock`].
+pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    if kind(db) == Kind::Postgres {
+        take(&mut transaction, name).await?;
+    }
+    Ok(transaction)
+}
+
+async fn take(connection: &mut sqlx::AnyConnection, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind(format!("songfoundry {name}"))
+        .execute(connection)
+        .await?;
+    Ok(())
 }

@@ -19,7 +19,7 @@ use sqlx::AnyConnection;
 use sqlx::any::{AnyPoolOptions, install_default_drivers};
 
 pub use address::DatabaseAddress;
-pub(crate) use lock::{Lock, lock};
+pub(crate) use lock::{Lock, begin_locked, lock};
 
 /// Connections to the database.
 pub type Db = sqlx::AnyPool;

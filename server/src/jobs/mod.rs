@@ -1,66 +1,66 @@
-//! How a task runs on a desktop: on a few threads of this process, in the order of their start.
+//! How tasks get to the threads that run them: on a desktop within the process, in a server deployment through a
+//! queue that many processes share.
+//!
+//! A [`Delivery`] is an offer, not a right: whoever gets one asks the database for the task (`tasks/store.rs`), which
+//! gives each attempt to one of them. So nothing depends on a delivery coming once; and what
+//! never came is offered again.
 
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+pub(crate) mod kinds;
+pub(crate) mod queue;
+mod threads;
 
-type Job = Box<dyn FnOnce() + Send>;
+use std::time::Duration;
 
-/// A fixed number of threads and the queue before them.
-#[derive(Debug)]
-pub struct Jobs {
-    queue: mpsc::Sender<Job>,
+use serde::{Deserialize, Serialize};
+
+pub(crate) use queue::Queue;
+pub(crate) use threads::Threads;
+
+use crate::error::ApiError;
+use crate::tasks::Tasks;
+
+/// A task that somebody may run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Delivery {
+    pub(crate) task_id: String,
+    pub(crate) owner_id: String,
 }
 
-impl Jobs {
-    /// Starts `workers` threads. They end when the [`Jobs`] is dropped and the queue is empty.
+/// Where deliveries go.
+#[derive(Debug)]
+pub(crate) enum Runner {
+    /// To threads of this process.
+    Threads(Threads),
+    /// To any process that works on the queue.
+    Queue(Queue),
+}
+
+impl Runner {
+    /// Offers a task after a while.
     ///
     /// # Errors
-    /// When the system gives no thread.
-    pub fn start(workers: usize) -> std::io::Result<Self> {
-        let (queue, jobs) = mpsc::channel::<Job>();
-        let jobs = Arc::new(Mutex::new(jobs));
-        for number in 0..workers.max(1) {
-            let jobs = Arc::clone(&jobs);
-            thread::Builder::new().name(format!("task-{number}")).spawn(move || {
-                loop {
-                    // The lock is held while waiting, not while working.
-                    let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    match next {
-                        Ok(job) => job(),
-                        Err(mpsc::RecvError) => break,
-                    }
-                }
-            })?;
+    /// 503 when the queue does not take it.
+    pub(crate) async fn offer(
+        &self,
+        tasks: &Tasks,
+        delivery: Delivery,
+        delay: Duration,
+    ) -> Result<(), ApiError> {
+        match self {
+            Self::Queue(queue) => queue.push(&delivery, delay).await,
+            Self::Threads(threads) if delay.is_zero() => {
+                let tasks = tasks.clone();
+                threads.push(move || tasks.run(&delivery));
+                Ok(())
+            }
+            Self::Threads(threads) => {
+                let (tasks, threads) = (tasks.clone(), threads.clone());
+                tokio::spawn(async move {
+                    tokio::time::sleep(delay).await;
+                    threads.push(move || tasks.run(&delivery));
+                });
+                Ok(())
+            }
         }
-        Ok(Self { queue })
-    }
-
-    /// Queues a job. A job must catch its own panics.
-    pub fn push(&self, job: impl FnOnce() + Send + 'static) {
-        // The receiver lives as long as the threads, and they end only after `self`.
-        if self.queue.send(Box::new(job)).is_err() {
-            tracing::error!("no thread is left to run a task");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Barrier;
-
-    use super::*;
-
-    #[test]
-    fn as_many_jobs_as_threads_run_at_once() {
-        let jobs = Jobs::start(3).expect("threads");
-        // Opens only if all three jobs and this thread are there at one time.
-        let barrier = Arc::new(Barrier::new(4));
-        for _ in 0..3 {
-            let barrier = Arc::clone(&barrier);
-            jobs.push(move || {
-                barrier.wait();
-            });
-        }
-        barrier.wait();
     }
 }

@@ -23,7 +23,7 @@ use crate::rendering::banks::BankCache;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use render::RenderAnswer;
-pub(crate) use render::document;
+pub(crate) use render::{RENDER, document};
 use soundfonts::Catalogue;
 use soundfonts::reduced::ReducedBanks;
 

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::session::files_used;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
@@ -22,6 +22,7 @@ use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
+use crate::jobs::kinds::Kind;
 use crate::projects;
 use crate::rendering::banks::BankCache;
 use crate::rendering::mix::{self, MixOptions};
@@ -29,7 +30,7 @@ use crate::rendering::receipt::{BitDepth, Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{Observer, RenderError};
 use crate::state::AppState;
-use crate::tasks::StartedTask;
+use crate::tasks::{StartedTask, TaskContext};
 
 /// A finished render.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -71,36 +72,58 @@ pub(super) async fn render(
     let limit_secs = state.config.limits.tail_max_secs;
     let settings = RenderSettings::of(&request, limit_secs)?;
     let source = document(&state, &user, request.project_id, request.project).await?;
-    let snapshot = state.sound.catalogue.current().await?;
-    let work_state = state.clone();
-    let owner_id = user.id.clone();
-    let runtime = Handle::current();
-    let work = move |observer: Observer<'_>| -> ApiResult<RenderAnswer> {
-        let job = RenderJob::new(source, &settings)?;
-        job.run(&work_state, &runtime, &owner_id, &snapshot, &settings, observer)
-    };
+    let input = RenderInput { source, settings };
     if query.asynchronous {
-        let task_id = state
-            .tasks
-            .start(&user.id, "render", move |task| {
-                let mut observer = |share| {
-                    task.progress(share, "Rendering");
-                    !task.is_cancelled()
-                };
-                let answer = work(&mut observer)?;
-                serde_json::to_value(answer).map_err(ApiError::internal)
-            })
-            .await?;
+        let input = serde_json::to_value(input).map_err(ApiError::internal)?;
+        let task_id = state.tasks.start(&user.id, RENDER.name, &input).await?;
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
     let _place = state.sound.render_places.clone().acquire_owned().await.map_err(ApiError::internal)?;
     let caller = Caller::new();
     let gone = caller.gone();
-    let answer = tokio::task::spawn_blocking(move || work(&mut |_| !gone.load(Ordering::Relaxed))).await??;
+    let runtime = Handle::current();
+    let answer = tokio::task::spawn_blocking(move || {
+        input.render(&state, &runtime, &user.id, &mut |_| !gone.load(Ordering::Relaxed))
+    })
+    .await??;
     Ok(Json(answer).into_response())
 }
 
+/// A render as a task.
+pub(crate) const RENDER: Kind = Kind { name: "render", run: render_task };
+
+fn render_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+    let input: RenderInput = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let answer = input.render(state, task.runtime(), task.owner_id(), &mut |share| {
+        task.progress(share, "Rendering");
+        !task.is_cancelled()
+    })?;
+    serde_json::to_value(answer).map_err(ApiError::internal)
+}
+
+/// What to render, and how.
+#[derive(Serialize, Deserialize)]
+struct RenderInput {
+    source: Source,
+    settings: RenderSettings,
+}
+
+impl RenderInput {
+    fn render(
+        self,
+        state: &AppState,
+        runtime: &Handle,
+        owner_id: &str,
+        observer: Observer<'_>,
+    ) -> ApiResult<RenderAnswer> {
+        let snapshot = runtime.block_on(state.sound.catalogue.current())?;
+        let job = RenderJob::new(self.source, &self.settings)?;
+        job.run(state, runtime, owner_id, &snapshot, &self.settings, observer)
+    }
+}
+
 /// The project that a request means, read but not checked: that is left to the thread that renders.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum Source {
     /// As it is stored, which was checked when it was saved.
     Stored(Value),

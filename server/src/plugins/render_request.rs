@@ -1,6 +1,6 @@
 //! What a render is asked to be, checked.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
@@ -60,6 +60,7 @@ pub(super) struct RenderQuery {
 }
 
 /// How to render, checked.
+#[derive(Serialize, Deserialize)]
 pub(super) struct RenderSettings {
     pub(super) bit_depth: BitDepth,
     pub(super) sample_rate_hz: Option<u32>,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RenderAnswer;
 use crate::auth::CurrentUser;
-use crate::blobs::{BlobKey, Blobs};
+use crate::blobs::{BlobKey, Blobs, remove_if_there};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
@@ -76,16 +76,16 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with(&prefix) && name.ends_with(".wav") {
-            audio.push((entry.metadata()?.modified()?, entry.path()));
+            // Another process may just have removed it.
+            if let Ok(facts) = entry.metadata() {
+                audio.push((facts.modified()?, entry.path()));
+            }
         }
     }
     audio.sort();
     for (_, path) in audio.iter().take(audio.len().saturating_sub(RENDERS_KEPT)) {
         for path in [path.clone(), path.with_extension("json")] {
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
+            remove_if_there(&path)?;
         }
     }
     Ok(())

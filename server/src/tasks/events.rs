@@ -1,4 +1,4 @@
-//! Following a task by server-sent events.
+//! Following a task by server-sent events, wherever it runs.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,6 +13,9 @@ use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::state::AppState;
 
+/// How often the database is asked about a task that does not run in this process.
+const ASK_EVERY: Duration = Duration::from_millis(250);
+
 /// Follows a task: an event `task` with the task's JSON now and after every change, until it has ended.
 #[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id", description = "Id of the task")),
     responses((status = 200, description = "Events named `task`, each with a task as JSON",
@@ -22,32 +25,45 @@ pub(super) async fn events(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    // Subscribed before the look into the database, so that an end in between is not missed.
-    let live = state.tasks.follow(&user.id, &id);
-    let first = state.tasks.find(&user.id, &id).await?;
+    let mut task = state.tasks.find(&user.id, &id).await?;
     let stop = state.stop.clone();
     let stream = async_stream::stream! {
-        match live {
-            None => yield Ok(event(&first)),
-            Some(mut live) => loop {
-                let task = live.borrow_and_update().clone();
-                let ended = task.state.is_final();
-                yield Ok(event(&task));
-                if ended {
-                    break;
-                }
-                tokio::select! {
-                    changed = live.changed() => {
-                        if changed.is_err() {
-                            break;
-                        }
-                    }
-                    () = stop.cancelled() => break,
-                }
-            },
+        loop {
+            yield Ok(event(&task));
+            if task.state.is_final() {
+                break;
+            }
+            let changed = tokio::select! {
+                changed = next(&state, &user.id, &id, &task) => changed,
+                () = stop.cancelled() => break,
+            };
+            match changed {
+                Some(changed) => task = changed,
+                // It was deleted, or the database is gone: whoever follows may ask again.
+                None => break,
+            }
         }
     };
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// The task as soon as it is no longer as it was; `None` if it cannot be had.
+async fn next(state: &AppState, owner_id: &str, id: &str, before: &Task) -> Option<Task> {
+    loop {
+        match state.tasks.follow(owner_id, id) {
+            Some(mut live) => {
+                if *live.borrow_and_update() == *before {
+                    // Whether it changes or ends here, what comes then is found below.
+                    let _ = tokio::time::timeout(ASK_EVERY, live.changed()).await;
+                }
+            }
+            None => tokio::time::sleep(ASK_EVERY).await,
+        }
+        let now = state.tasks.find(owner_id, id).await.ok()?;
+        if now != *before {
+            return Some(now);
+        }
+    }
 }
 
 fn event(task: &Task) -> Event {

@@ -1,11 +1,12 @@
-//! Tasks in the database.
+//! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task changes nothing.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use super::{Task, TaskState};
 use crate::clock;
-use crate::db::Db;
+use crate::db::{Db, begin_locked};
+use crate::jobs::Delivery;
 use crate::paging::Position;
 
 fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
@@ -29,41 +30,271 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     })
 }
 
-pub(super) async fn insert(db: &Db, owner_id: &str, task: &Task) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "INSERT INTO tasks (id, owner_id, kind, state, progress, message, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+/// Stores a task, unless its owner has so many that wait or run already; says whether it was stored.
+pub(super) async fn insert(
+    db: &Db,
+    owner_id: &str,
+    task: &Task,
+    input: &str,
+    unfinished_max: i64,
+) -> Result<bool, sqlx::Error> {
+    let mut transaction = begin_locked(db, &owners_lock(owner_id)).await?;
+    let done = sqlx::query(
+        "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, due_ms) \
+         SELECT $1, $2, $3, 'queued', $4, $5, $6 WHERE \
+         (SELECT COUNT(*) FROM tasks WHERE owner_id = $2 AND state IN ('queued', 'running')) < $7",
     )
     .bind(&task.id)
     .bind(owner_id)
     .bind(&task.kind)
-    .bind(task.state.as_str())
+    .bind(&task.created_at)
+    .bind(input)
+    .bind(clock::now_unix_ms())
+    .bind(unfinished_max)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Held while the number of an owner's tasks is looked at and changed.
+fn owners_lock(owner_id: &str) -> String {
+    format!("tasks of {owner_id}")
+}
+
+/// Forgets a task that nobody could be offered.
+pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM tasks WHERE id = $1 AND state = 'queued'").bind(id).execute(db).await?;
+    Ok(())
+}
+
+/// A task that an attempt holds.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) task: Task,
+    pub(super) input: serde_json::Value,
+    /// Number of the attempt.
+    pub(super) attempt: i64,
+    /// Attempts that failed before.
+    pub(super) failures: i64,
+}
+
+/// Begins the next attempt at a waiting task, unless it is not due or its owner has so many running already.
+pub(super) async fn take_up(
+    db: &Db,
+    delivery: &Delivery,
+    running_max: i64,
+    alive_ms: i64,
+) -> Result<Option<Taken>, sqlx::Error> {
+    let now_ms = clock::now_unix_ms();
+    let mut transaction = begin_locked(db, &owners_lock(&delivery.owner_id)).await?;
+    let row = sqlx::query(
+        "UPDATE tasks SET state = 'running', attempt = attempt + 1, alive_until_ms = $1, \
+         started_at = COALESCE(started_at, $2) \
+         WHERE id = $3 AND owner_id = $4 AND state = 'queued' AND cancel_requested = 0 AND due_ms <= $5 \
+         AND (SELECT COUNT(*) FROM tasks r WHERE r.owner_id = $4 AND r.state = 'running') < $6 RETURNING *",
+    )
+    .bind(now_ms + alive_ms)
+    .bind(clock::now_text())
+    .bind(&delivery.task_id)
+    .bind(&delivery.owner_id)
+    .bind(now_ms)
+    .bind(running_max)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    row.as_ref()
+        .map(|row| {
+            let input: String = row.try_get("input")?;
+            Ok(Taken {
+                task: from_row(row)?,
+                input: serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?,
+                attempt: row.try_get("attempt")?,
+                failures: row.try_get("failures")?,
+            })
+        })
+        .transpose()
+}
+
+/// In how many milliseconds a waiting task is due, 0 at least; `None` if it does not wait.
+pub(super) async fn due_in_ms(db: &Db, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    let due_ms: Option<i64> =
+        sqlx::query_scalar("SELECT due_ms FROM tasks WHERE id = $1 AND state = 'queued'")
+            .bind(id)
+            .fetch_optional(db)
+            .await?;
+    Ok(due_ms.map(|due_ms| (due_ms - clock::now_unix_ms()).max(0)))
+}
+
+/// A sign of life with what is done so far. Says whether the task shall be cancelled; `None` if the attempt has lost it.
+pub(super) async fn beat(
+    db: &Db,
+    task: &Task,
+    attempt: i64,
+    alive_ms: i64,
+) -> Result<Option<bool>, sqlx::Error> {
+    let cancel: Option<i64> = sqlx::query_scalar(
+        "UPDATE tasks SET progress = $1, message = $2, alive_until_ms = $3 \
+         WHERE id = $4 AND attempt = $5 AND state = 'running' RETURNING cancel_requested",
+    )
     .bind(task.progress)
     .bind(&task.message)
-    .bind(&task.created_at)
+    .bind(clock::now_unix_ms() + alive_ms)
+    .bind(&task.id)
+    .bind(attempt)
+    .fetch_optional(db)
+    .await?;
+    Ok(cancel.map(|cancel| cancel != 0))
+}
+
+/// Whether an attempt still holds its task.
+pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx::Error> {
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT attempt FROM tasks WHERE id = $1 AND attempt = $2 AND state = 'running'")
+            .bind(id)
+            .bind(attempt)
+            .fetch_optional(db)
+            .await?;
+    Ok(found.is_some())
+}
+
+/// Ends a task as `task` says. False if the attempt had lost it: then nothing is changed.
+pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, sqlx::Error> {
+    let text = |value: &Option<serde_json::Value>| value.as_ref().map(ToString::to_string);
+    let done = sqlx::query(
+        "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, result = $4, error = $5, \
+         input = 'null' WHERE id = $6 AND attempt = $7 AND state = 'running'",
+    )
+    .bind(task.state.as_str())
+    .bind(task.progress)
+    .bind(&task.finished_at)
+    .bind(text(&task.result))
+    .bind(text(&task.error))
+    .bind(&task.id)
+    .bind(attempt)
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// What makes an unfinished task wait again, or ends it if it was to be cancelled. `$1` is the time as text, `$2` when it
+/// is due, `$3` what counts as failed.
+macro_rules! let_go {
+    ($rest:literal) => {
+        concat!(
+            "UPDATE tasks SET state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'queued' END, \
+             finished_at = CASE WHEN cancel_requested = 1 THEN $1 END, due_ms = $2, failures = failures + $3, \
+             progress = 0, message = '' WHERE state = 'running' AND ",
+            $rest
+        )
+    };
+}
+
+/// Lets a task wait for its next attempt. False if this attempt had lost it, or it was to be cancelled.
+pub(super) async fn put_back(
+    db: &Db,
+    id: &str,
+    attempt: i64,
+    due_ms: i64,
+    failed: bool,
+) -> Result<bool, sqlx::Error> {
+    let state: Option<String> = sqlx::query_scalar(let_go!("id = $4 AND attempt = $5 RETURNING state"))
+        .bind(clock::now_text())
+        .bind(due_ms)
+        .bind(i64::from(failed))
+        .bind(id)
+        .bind(attempt)
+        .fetch_optional(db)
+        .await?;
+    Ok(state.as_deref() == Some("queued"))
+}
+
+/// Ends the tasks whose last attempt shows no sign of life any more, with `error` as JSON text; says how many.
+pub(super) async fn fail_lost(db: &Db, attempts_max: i64, error: &str) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query(
+        "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, failures = failures + 1 \
+         WHERE state = 'running' AND alive_until_ms < $3 AND cancel_requested = 0 AND failures + 1 >= $4",
+    )
+    .bind(clock::now_text())
+    .bind(error)
+    .bind(clock::now_unix_ms())
+    .bind(attempts_max)
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Lets the other tasks without a sign of life wait again, and says which.
+pub(super) async fn put_back_lost(db: &Db) -> Result<Vec<Delivery>, sqlx::Error> {
+    let now_ms = clock::now_unix_ms();
+    let rows = sqlx::query(let_go!("alive_until_ms < $4 RETURNING id, owner_id, state"))
+        .bind(clock::now_text())
+        .bind(now_ms)
+        .bind(1_i64)
+        .bind(now_ms)
+        .fetch_all(db)
+        .await?;
+    let mut deliveries = Vec::new();
+    for row in &rows {
+        if row.try_get::<String, _>("state")? == "queued" {
+            deliveries.push(delivery(row)?);
+        }
+    }
+    Ok(deliveries)
+}
+
+/// The tasks that nobody took up for so long that their offers may be lost. Each is named once in that time.
+pub(super) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delivery>, sqlx::Error> {
+    let now_ms = clock::now_unix_ms();
+    let rows = sqlx::query(
+        "UPDATE tasks SET due_ms = $1 WHERE state = 'queued' AND due_ms < $2 RETURNING id, owner_id",
+    )
+    .bind(now_ms)
+    .bind(now_ms - for_ms)
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(delivery).collect()
+}
+
+fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
+    Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
+}
+
+/// Asks an unfinished task to end, and ends it if it waits.
+pub(super) async fn cancel(db: &Db, owner_id: &str, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE tasks SET cancel_requested = 1, \
+         finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
+         state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
+         WHERE id = $2 AND owner_id = $3 AND state IN ('queued', 'running')",
+    )
+    .bind(clock::now_text())
+    .bind(id)
+    .bind(owner_id)
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// Writes everything that changes while a task runs.
-pub(super) async fn update(db: &Db, task: &Task) -> Result<(), sqlx::Error> {
-    let text = |value: &Option<serde_json::Value>| value.as_ref().map(ToString::to_string);
-    sqlx::query(
-        "UPDATE tasks SET state = $1, progress = $2, message = $3, started_at = $4, finished_at = $5, \
-         result = $6, error = $7 WHERE id = $8",
-    )
-    .bind(task.state.as_str())
-    .bind(task.progress)
-    .bind(&task.message)
-    .bind(&task.started_at)
-    .bind(&task.finished_at)
-    .bind(text(&task.result))
-    .bind(text(&task.error))
-    .bind(&task.id)
-    .execute(db)
-    .await?;
-    Ok(())
+/// Inputs of the unfinished tasks of a kind, as JSON text.
+pub(super) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT input FROM tasks WHERE kind = $1 AND state IN ('queued', 'running')")
+        .bind(kind)
+        .fetch_all(db)
+        .await
+}
+
+/// Whether a task waits or runs.
+pub(super) async fn is_unfinished(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
+    let state: Option<String> =
+        sqlx::query_scalar("SELECT state FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await?;
+    Ok(state.is_some_and(|state| !TaskState::from_stored(&state).is_final()))
+}
+
+/// How many tasks wait or run.
+#[cfg(test)]
+pub(super) async fn count_unfinished(db: &Db) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state IN ('queued', 'running')").fetch_one(db).await
 }
 
 pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Task>, sqlx::Error> {

@@ -1,14 +1,52 @@
 //! Tasks through the real router: run, followed, cancelled, failed, left over.
 
-use std::sync::mpsc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
+use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::Tasks;
-use crate::error::ApiError;
+use super::{TaskContext, Tasks, store};
+use crate::db::Kind as Database;
+use crate::error::{ApiError, ApiResult};
+use crate::jobs::Delivery;
+use crate::jobs::kinds::Kind;
 use crate::test_app::TestApp;
+
+type Work = Arc<dyn Fn(&TaskContext) -> ApiResult<Value> + Send + Sync>;
+
+/// What tasks of tests do, by the input of the task.
+static WORKS: LazyLock<Mutex<HashMap<String, Work>>> = LazyLock::new(Mutex::default);
+
+/// A kind of task that does what a test says.
+pub(crate) const CLOSURE: Kind = Kind {
+    name: "closure",
+    run: |_, task, input| {
+        let work = Arc::clone(&WORKS.lock().unwrap()[input.as_str().expect("a name")]);
+        work(task)
+    },
+};
+
+/// Starts a task that does `work` in each of its attempts.
+pub(crate) async fn start(
+    app: &TestApp,
+    owner_id: &str,
+    work: impl Fn(&TaskContext) -> ApiResult<Value> + Send + Sync + 'static,
+) -> String {
+    try_start(app, owner_id, work).await.expect("starts")
+}
+
+async fn try_start(
+    app: &TestApp,
+    owner_id: &str,
+    work: impl Fn(&TaskContext) -> ApiResult<Value> + Send + Sync + 'static,
+) -> ApiResult<String> {
+    let name = uuid::Uuid::new_v4().to_string();
+    WORKS.lock().unwrap().insert(name.clone(), Arc::new(work));
+    app.state.tasks.start(owner_id, CLOSURE.name, &json!(name)).await
+}
 
 const LIST: &str = "/api/v1/tasks";
 
@@ -31,13 +69,14 @@ async fn ended(app: &TestApp, id: &str) -> Value {
 async fn a_task_reports_and_succeeds() {
     let app = TestApp::start().await;
     let (go, wait) = mpsc::channel::<()>();
-    let work = move |task: &super::TaskContext| {
+    let wait = Mutex::new(wait);
+    let work = move |task: &TaskContext| {
         std::thread::sleep(Duration::from_millis(60));
         task.progress(0.5, "halfway");
-        wait.recv().expect("go");
+        wait.lock().unwrap().recv().expect("go");
         Ok(json!({ "answer": 42 }))
     };
-    let id = app.state.tasks.start(&owner(&app).await, "render", work).await.expect("starts");
+    let id = start(&app, &owner(&app).await, work).await;
     let running = loop {
         let task = read(&app, &id).await;
         if task["message"] == "halfway" {
@@ -47,7 +86,7 @@ async fn a_task_reports_and_succeeds() {
     };
     assert_eq!(
         (&running["state"], &running["progress"], &running["kind"]),
-        (&json!("running"), &json!(0.5), &json!("render"))
+        (&json!("running"), &json!(0.5), &json!("closure"))
     );
     assert!(running["started_at"].is_string() && running["finished_at"].is_null());
     go.send(()).expect("waits");
@@ -62,21 +101,20 @@ async fn a_task_reports_and_succeeds() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_is_a_problem_and_a_panic_harms_nobody() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(&[("SF_TASK_ATTEMPTS", "1")]).await;
     let owner = owner(&app).await;
-    let refuse =
-        |_: &super::TaskContext| Err(ApiError::bad_request("no_notes", "There is nothing to render."));
-    let id = app.state.tasks.start(&owner, "render", refuse).await.expect("starts");
+    let refuse = |_: &TaskContext| Err(ApiError::bad_request("no_notes", "There is nothing to render."));
+    let id = start(&app, &owner, refuse).await;
     let task = ended(&app, &id).await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("no_notes")));
     // More panics than there are threads.
     for _ in 0..4 {
-        let id = app.state.tasks.start(&owner, "render", |_| panic!("secret text")).await.expect("starts");
+        let id = start(&app, &owner, |_| panic!("secret text")).await;
         let task = ended(&app, &id).await;
         assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("internal")));
         assert!(!task.to_string().contains("secret text"));
     }
-    let id = app.state.tasks.start(&owner, "render", |_| Ok(json!(1))).await.expect("starts");
+    let id = start(&app, &owner, |_| Ok(json!(1))).await;
     assert_eq!(ended(&app, &id).await["state"], "succeeded");
 }
 
@@ -87,13 +125,13 @@ async fn running_and_waiting_tasks_can_be_cancelled() {
     let mut ids = Vec::new();
     // Two threads run, the third waits.
     for _ in 0..3 {
-        let work = |task: &super::TaskContext| {
+        let work = |task: &TaskContext| {
             while !task.is_cancelled() {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(ApiError::internal(anyhow::anyhow!("stopped")))
         };
-        ids.push(app.state.tasks.start(&owner, "render", work).await.expect("starts"));
+        ids.push(start(&app, &owner, work).await);
     }
     for id in &ids {
         app.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
@@ -107,14 +145,14 @@ async fn running_and_waiting_tasks_can_be_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn events_follow_a_task_to_its_end() {
     let app = TestApp::start().await;
-    let work = |task: &super::TaskContext| {
+    let work = |task: &TaskContext| {
         for step in 1..=3 {
-            std::thread::sleep(Duration::from_millis(60));
+            std::thread::sleep(Duration::from_millis(400));
             task.progress(f64::from(step) / 4.0, "working");
         }
         Ok(json!("done"))
     };
-    let id = app.state.tasks.start(&owner(&app).await, "render", work).await.expect("starts");
+    let id = start(&app, &owner(&app).await, work).await;
     let follow = || app.local(Method::GET, &format!("{LIST}/{id}/events")).send();
     let states = |answer: crate::test_app::Answer| -> Vec<Value> {
         assert_eq!(answer.status, 200);
@@ -140,7 +178,7 @@ async fn the_list_is_paged_and_nobody_elses() {
     let owner = owner(&app).await;
     let mut ids = Vec::new();
     for _ in 0..3 {
-        ids.push(app.state.tasks.start(&owner, "render", |_| Ok(Value::Null)).await.expect("starts"));
+        ids.push(start(&app, &owner, |_| Ok(Value::Null)).await);
     }
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
     let first = app.local(Method::GET, &format!("{LIST}?limit=2")).send().await.expect(200);
@@ -165,22 +203,18 @@ async fn the_list_is_paged_and_nobody_elses() {
     }
 }
 
+/// Where one process has the database for itself, nobody else works on what it left.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_earlier_run_left_unfinished_has_failed() {
-    let app = TestApp::start().await;
+async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("x.db").display());
+    let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
     let owner = owner(&app).await;
     for (id, state) in [("left-running", "running"), ("left-queued", "queued"), ("was-done", "succeeded")] {
-        sqlx::query(
-            "INSERT INTO tasks (id, owner_id, kind, state, created_at) VALUES ($1, $2, 'render', $3, 'x')",
-        )
-        .bind(id)
-        .bind(&owner)
-        .bind(state)
-        .execute(&app.state.db)
-        .await
-        .expect("a row");
+        insert(&app, &owner, id, state).await;
     }
-    Tasks::open(app.state.db.clone(), 1).await.expect("opens as at a start");
+    let config = &app.state.config;
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks).await.expect("opens as at a start");
     for id in ["left-running", "left-queued"] {
         let task = read(&app, id).await;
         assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
@@ -189,16 +223,28 @@ async fn what_an_earlier_run_left_unfinished_has_failed() {
     assert_eq!(read(&app, "was-done").await["state"], "succeeded");
 }
 
+async fn insert(app: &TestApp, owner: &str, id: &str, state: &str) {
+    sqlx::query(
+        "INSERT INTO tasks (id, owner_id, kind, state, created_at) VALUES ($1, $2, 'closure', $3, 'x')",
+    )
+    .bind(id)
+    .bind(owner)
+    .bind(state)
+    .execute(&app.state.db)
+    .await
+    .expect("a row");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn followers_are_let_go_when_the_service_stops() {
     let app = TestApp::start().await;
-    let work = |task: &super::TaskContext| {
+    let work = |task: &TaskContext| {
         while !task.is_cancelled() {
             std::thread::sleep(Duration::from_millis(2));
         }
         Ok(Value::Null)
     };
-    let id = app.state.tasks.start(&owner(&app).await, "render", work).await.expect("starts");
+    let id = start(&app, &owner(&app).await, work).await;
     let stop = app.state.stop.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -207,6 +253,174 @@ async fn followers_are_let_go_when_the_service_stops() {
     let follow = app.local(Method::GET, &format!("{LIST}/{id}/events")).send();
     let answer = tokio::time::timeout(Duration::from_secs(10), follow).await.expect("the stream ends");
     assert_eq!(answer.status, 200);
-    app.state.tasks.cancel_all();
-    assert!(app.state.tasks.drained(Duration::from_secs(10)).await);
+    app.state.tasks.stop_all();
+    assert!(app.state.tasks.stopped(Duration::from_secs(10)).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_by_no_fault_of_its_own_is_tried_again_later_and_later() {
+    let app = TestApp::with(&[("SF_TASK_RETRY_SECS", "1")]).await;
+    let owner = owner(&app).await;
+    let times = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&times);
+    let id = start(&app, &owner, move |_| {
+        let mut seen = seen.lock().unwrap();
+        seen.push(Instant::now());
+        match seen.len() {
+            3 => Ok(json!("at last")),
+            _ => Err(ApiError::internal(anyhow::anyhow!("the disk hiccups"))),
+        }
+    })
+    .await;
+    let task = ended(&app, &id).await;
+    assert_eq!((&task["state"], &task["result"]), (&json!("succeeded"), &json!("at last")));
+    let times = times.lock().unwrap().clone();
+    assert!(times[1] - times[0] >= Duration::from_millis(950), "{times:?}");
+    assert!(times[2] - times[1] >= Duration::from_millis(1_950), "{times:?}");
+
+    // What the request itself is to blame for is not.
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let id = start(&app, &owner, move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Err(ApiError::bad_request("no_notes", "There is nothing to render."))
+    })
+    .await;
+    assert_eq!(ended(&app, &id).await["state"], "failed");
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_has_so_many_tasks_and_so_many_at_a_time() {
+    let limits = [("SF_TASKS_UNFINISHED_PER_USER", "4"), ("SF_TASKS_RUNNING_PER_USER", "1")];
+    let app = TestApp::with(&limits).await;
+    let owner = owner(&app).await;
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let work = || {
+        let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+        move |_: &TaskContext| {
+            most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_millis(300));
+            running.fetch_sub(1, Ordering::SeqCst);
+            Ok(Value::Null)
+        }
+    };
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        ids.push(start(&app, &owner, work()).await);
+    }
+    let refusal = try_start(&app, &owner, work()).await.expect_err("too many");
+    assert!(refusal.status() == 429 && refusal.to_string().contains("4 of your tasks"), "{refusal}");
+    app.token_of_new_user("ada").await;
+    for id in ids {
+        assert_eq!(ended(&app, &id).await["state"], "succeeded");
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 1);
+    start(&app, &owner, work()).await;
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+}
+
+/// An attempt without signs of life loses its task, and whatever it does later is not used.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_attempt_that_holds_a_task_ends_it() {
+    let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
+    let (owner, db) = (owner(&app).await, &app.state.db);
+    insert(&app, &owner, "t", "queued").await;
+    let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
+    let take = async |alive_ms| store::take_up(db, &delivery, 9, alive_ms).await.expect("takes");
+    let first = take(-1).await.expect("is free");
+    assert!(take(60_000).await.is_none(), "two attempts at a time");
+    let offered = store::put_back_lost(db).await.expect("looks");
+    assert_eq!(offered.iter().map(|delivery| delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
+    assert!(store::put_back_lost(db).await.expect("looks").is_empty(), "offered twice");
+    let second = take(60_000).await.expect("is free again");
+    assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
+
+    let outcome = |result: &str| {
+        let mut task = second.task.clone();
+        task.state = super::TaskState::Succeeded;
+        task.result = Some(json!(result));
+        task
+    };
+    assert!(store::beat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
+    assert!(!store::holds(db, "t", first.attempt).await.expect("asks"));
+    assert!(!store::put_back(db, "t", first.attempt, 0, true).await.expect("asks"));
+    assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("asks"));
+    assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("asks"));
+    assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("asks"));
+    assert_eq!(read(&app, "t").await["result"], "second");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_loses_its_process_each_time_fails() {
+    let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
+    let (owner, db) = (owner(&app).await, &app.state.db);
+    for id in ["t", "cancelled"] {
+        insert(&app, &owner, id, "queued").await;
+    }
+    let delivery = |id: &str| Delivery { task_id: id.to_owned(), owner_id: owner.clone() };
+    for attempt in 1..=3 {
+        let taken = store::take_up(db, &delivery("t"), 9, -1).await.expect("takes").expect("is free");
+        assert_eq!(taken.attempt, attempt);
+        assert_eq!(store::fail_lost(db, 3, "{}").await.expect("looks"), u64::from(attempt == 3));
+        store::put_back_lost(db).await.expect("looks");
+    }
+    let task = read(&app, "t").await;
+    assert_eq!((&task["state"], &task["error"]), (&json!("failed"), &json!({})));
+
+    store::take_up(db, &delivery("cancelled"), 9, -1).await.expect("takes").expect("is free");
+    app.local(Method::DELETE, &format!("{LIST}/cancelled")).send().await.expect(200);
+    assert!(store::put_back_lost(db).await.expect("looks").is_empty());
+    assert_eq!(read(&app, "cancelled").await["state"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_server_follows_and_cancels_a_task() {
+    let app = TestApp::start().await;
+    let other = app.beside_without_work().await;
+    let owner = owner(&app).await;
+    let work = |task: &TaskContext| {
+        while !task.is_cancelled() {
+            task.progress(0.25, "far away");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err(ApiError::internal(anyhow::anyhow!("stopped")))
+    };
+    let id = start(&app, &owner, work).await;
+    let follow = other.local(Method::GET, &format!("{LIST}/{id}/events")).send();
+    let cancel = async {
+        while read(&other, &id).await["message"] != "far away" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        other.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
+    };
+    let limit = Duration::from_secs(20);
+    let (events, ()) =
+        tokio::time::timeout(limit, async { tokio::join!(follow, cancel) }).await.expect("ends");
+    let text = String::from_utf8(events.bytes).expect("text");
+    assert!(text.contains("far away") && text.contains("\"state\":\"cancelled\""), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_at_a_stop_goes_to_another_process() {
+    let app = TestApp::start().await;
+    let owner = owner(&app).await;
+    let work = |task: &TaskContext| {
+        while !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Err(ApiError::internal(anyhow::anyhow!("stopped")))
+    };
+    let id = start(&app, &owner, work).await;
+    while read(&app, &id).await["state"] != "running" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    app.state.stop.cancel();
+    app.state.tasks.stop_all();
+    assert!(app.state.tasks.stopped(Duration::from_secs(10)).await);
+    let expected = match crate::db::kind(&app.state.db) {
+        Database::Postgres => "queued",
+        Database::Sqlite => "cancelled",
+    };
+    assert_eq!(read(&app, &id).await["state"], expected);
 }

@@ -104,7 +104,7 @@ fn it_ends_in_time_with_connections_open() {
 fn logs_are_json_on_request_and_never_hold_a_token() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = songfoundry(&folder.path().join("storage"));
-    command.arg("serve").env("SF_LOG", "debug").env("SF_LOG_FORMAT", "json").stderr(Stdio::piped());
+    command.arg("serve").env("SF_LOG", "debug,sqlx=info").env("SF_LOG_FORMAT", "json").stderr(Stdio::piped());
     let mut service = Service::spawn(&mut command);
     let mut stderr = service.take_stderr();
     let reader = std::thread::spawn(move || {
@@ -134,6 +134,7 @@ fn the_command_line_teaches() {
     for (args, expected) in [
         (&["--help"][..], "songfoundry serve"),
         (&["serve", "--help"][..], "SF_STORAGE_DIR"),
+        (&["worker", "--help"][..], "SF_DATABASE_URL"),
         (&["config", "--help"][..], "songfoundry.toml"),
         (&["--version"][..], env!("CARGO_PKG_VERSION")),
         (&["config"][..], "SF_PORT=0  [environment]"),
@@ -156,4 +157,13 @@ fn a_body_over_the_limit_is_answered_and_not_cut_off() {
     assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("100000")), "{problem}");
     let problem = service.expect(413, "POST", "/api/v1/auth/login", &[], &body);
     assert_eq!(problem["code"], "too_large");
+}
+
+#[test]
+fn a_worker_needs_a_database_that_it_can_share() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("x.db").display());
+    let output = run(&folder.path().join("storage"), &["worker"], &[("SF_DATABASE_URL", &url)]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("SF_DATABASE_URL"), "{said}");
 }

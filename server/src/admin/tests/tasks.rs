@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use super::{admin, get, id_of};
 use crate::error::ApiError;
+use crate::tasks::TaskContext;
+use crate::tasks::tests::start;
 use crate::test_app::TestApp;
 
 const TASKS: &str = "/api/v1/admin/tasks";
@@ -17,17 +19,17 @@ async fn tasks_of_all_users_are_listed_and_cancelled() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
     let owner = id_of(&app, "ada").await;
-    let done = app.state.tasks.start(&owner, "render", |_| Ok(json!(1))).await.expect("starts");
+    let done = start(&app, &owner, |_| Ok(json!(1))).await;
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
     let (begun, has_begun) = mpsc::channel();
-    let work = move |task: &crate::tasks::TaskContext| {
+    let work = move |task: &TaskContext| {
         begun.send(()).expect("waits");
         while !task.is_cancelled() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Err(ApiError::Conflict { code: "cancelled", detail: "Stopped.".to_owned() })
     };
-    let running = app.state.tasks.start(&owner, "audio-upload", work).await.expect("starts");
+    let running = start(&app, &owner, work).await;
     has_begun.recv_timeout(Duration::from_secs(20)).expect("begins");
 
     let listed = get(&app, TASKS).await;

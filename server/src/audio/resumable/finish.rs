@@ -8,11 +8,14 @@ use tokio::runtime::Handle;
 use super::store::{UploadRow, UploadState};
 use super::{key, store};
 use crate::audio::FOLDER as AUDIO_FOLDER;
+use crate::audio::files::find;
 use crate::audio::ingest::{self, Observer};
 use crate::audio::intake::Received;
 use crate::audio::upload::UploadedFile;
+use crate::audio::upload_task;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
+use crate::tasks::TaskContext;
 
 /// Bytes that are hashed at a time.
 const HASHED_BYTES: usize = 256 * 1024;
@@ -29,46 +32,53 @@ pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiR
 /// When the database refuses.
 pub(in crate::audio) async fn take_up_again(state: &AppState) -> ApiResult<()> {
     for row in store::to_decode(&state.db).await? {
-        start_task(state, &row).await?;
+        let is_under_way = match &row.task_id {
+            Some(task_id) => state.tasks.is_unfinished(task_id).await?,
+            None => false,
+        };
+        if !is_under_way {
+            start_task(state, &row).await?;
+        }
     }
     Ok(())
 }
 
 async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
-    let (work_state, runtime, work_row) = (state.clone(), Handle::current(), row.clone());
-    let work = move |observer: Observer<'_>| finish(&work_state, &runtime, &work_row, observer);
-    let task_id = state
-        .tasks
-        .start(&row.owner_id, "audio-upload", move |task| {
-            let answer = work(&mut |share| {
-                task.progress(share, "Decoding");
-                !task.is_cancelled()
-            })?;
-            serde_json::to_value(answer).map_err(ApiError::internal)
-        })
-        .await?;
+    let task_id = upload_task::start_whole(state, &row.owner_id, &row.id).await?;
     store::set_task(&state.db, &row.id, &task_id).await?;
     Ok(task_id)
 }
 
-fn finish(
+/// Decodes a whole upload for its task.
+pub(in crate::audio) fn finish(
     state: &AppState,
-    runtime: &Handle,
-    row: &UploadRow,
+    task: &TaskContext,
+    upload_id: &str,
     observer: Observer<'_>,
 ) -> ApiResult<UploadedFile> {
-    let outcome = received(state, row)
-        .and_then(|received| ingest::ingest(state, runtime, &row.owner_id, received, observer));
+    let (runtime, owner_id) = (task.runtime(), task.owner_id());
+    let row = runtime
+        .block_on(store::by_id(&state.db, owner_id, upload_id))?
+        .ok_or_else(|| ApiError::not_found("upload", upload_id))?;
+    if let Some(file_id) = row.file_id.as_ref().filter(|_| row.state == UploadState::Done) {
+        // An earlier attempt came so far.
+        let file = runtime.block_on(find(state, owner_id, file_id))?.file;
+        return Ok(UploadedFile { file, already_there: false });
+    }
+    let outcome = received(state, &row)
+        .and_then(|received| ingest::ingest(state, runtime, owner_id, received, observer));
     let (now, file_id) = match &outcome {
         Ok(done) => (UploadState::Done, Some(done.file.id.as_str())),
-        // The service is stopping, or it is its own fault: the next start tries again.
+        // The service is stopping, or it is its own fault: another attempt or the next start tries again.
         Err(error) if matches!(error, ApiError::Internal(_)) || state.stop.is_cancelled() => {
             return outcome.map(UploadedFile::from);
         }
         Err(_) => (UploadState::Refused, None),
     };
-    runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
-    state.blobs.remove(&key(&row.id)?)?;
+    if task.holds()? {
+        runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
+        state.blobs.remove(&key(&row.id)?)?;
+    }
     outcome.map(UploadedFile::from)
 }
 

@@ -20,7 +20,7 @@ use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(super) use finish::take_up_again;
+pub(super) use finish::{finish, take_up_again};
 pub(super) use store::remove_expired;
 
 use crate::blobs::BlobKey;

@@ -89,7 +89,7 @@ impl Part<'_> {
         pieces: &mut mpsc::Receiver<Bytes>,
     ) -> ApiResult<()> {
         let allowance = self.runtime.block_on(Allowance::of(self.state, &self.row.owner_id))?;
-        let folder = &self.state.config.storage.dir;
+        let folder = self.state.blobs.root();
         allowance.check_disk(folder, 0)?;
         while let Some(piece) = pieces.blocking_recv() {
             let left_bytes = self.row.length_bytes - self.offset_bytes;

@@ -121,7 +121,7 @@ pub(super) async fn create(
     }
     let allowance = Allowance::of(&state, &user.id).await?;
     allowance.check(length_bytes)?;
-    allowance.check_disk(&state.config.storage.dir, length_bytes)?;
+    allowance.check_disk(state.blobs.root(), length_bytes)?;
     let row = UploadRow {
         id: uuid::Uuid::new_v4().to_string(),
         owner_id: user.id,

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
 use super::{SoundFont, preset_list};
-use crate::blobs::{BlobKey, Blobs};
+use crate::blobs::{BlobKey, Blobs, remove_if_there};
 use crate::error::{ApiError, ApiResult};
 use crate::rendering::banks::BankCache;
 use crate::rendering::{BankProblem, ENGINE_VERSION, RenderError};
@@ -99,8 +99,10 @@ fn make_room(folder: &Path, limit_bytes: u64) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.path().extension().is_some_and(|extension| extension == "sf2") {
-            let facts = entry.metadata()?;
-            files.push((facts.modified()?, entry.path(), facts.len()));
+            // Another process may just have removed it.
+            if let Ok(facts) = entry.metadata() {
+                files.push((facts.modified()?, entry.path(), facts.len()));
+            }
         }
     }
     files.sort();
@@ -109,7 +111,7 @@ fn make_room(folder: &Path, limit_bytes: u64) -> io::Result<()> {
         if total_bytes <= limit_bytes {
             break;
         }
-        fs::remove_file(path)?;
+        remove_if_there(&path)?;
         total_bytes -= size_bytes;
     }
     Ok(())

@@ -1,0 +1,32 @@
+//! What kinds of tasks there are. A slice brings a kind as a constant, and it is listed in [`KINDS`].
+
+use serde_json::Value;
+
+use crate::error::ApiResult;
+use crate::state::AppState;
+use crate::tasks::TaskContext;
+use crate::{audio, plugins};
+
+/// A kind of work that can be a task.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// Name, as the API shows it.
+    pub(crate) name: &'static str,
+    /// Does it: on a thread that may block, for the task's owner, from its input to its result. It may be run again
+    /// after it was cut off at any place.
+    pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<Value>,
+}
+
+/// Every kind.
+const KINDS: &[&Kind] = &[
+    &plugins::RENDER,
+    &audio::ANALYSIS,
+    &audio::UPLOAD,
+    #[cfg(test)]
+    &crate::tasks::tests::CLOSURE,
+];
+
+/// The kind of this name.
+pub(crate) fn kind(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name).copied()
+}

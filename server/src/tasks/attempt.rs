@@ -1,0 +1,296 @@
+//! One attempt at a task: taken up, run, and ended or put back.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::service::Live;
+use super::store::{self, Taken};
+use super::{Task, TaskState, Tasks};
+use crate::clock;
+use crate::error::{ApiError, ApiResult};
+use crate::jobs::{Delivery, Runner, kinds};
+use crate::state::AppState;
+
+/// How often progress goes to listeners in this process.
+const REPORT_EVERY: Duration = Duration::from_millis(50);
+
+/// How often an attempt shows that it lives, with its progress, and looks whether it is to be cancelled.
+const BEAT_EVERY: Duration = Duration::from_millis(750);
+
+/// How long a task waits that could not be taken up although it was due.
+const POSTPONED: Duration = Duration::from_secs(1);
+
+/// How often the end of a task is tried to be stored, and the wait between.
+const FINISH_TRIES: u32 = 6;
+const FINISH_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// Longest wait before another attempt.
+const RETRY_MAX: Duration = Duration::from_secs(3_600);
+
+/// What a task's work sees of its task.
+#[derive(Debug)]
+pub struct TaskContext {
+    tasks: Tasks,
+    id: String,
+    owner_id: String,
+    attempt: i64,
+    failures: i64,
+    /// Somebody wants the work to end: its owner, the end of the process, or because the task is lost.
+    stop_asked: Arc<AtomicBool>,
+    sender: watch::Sender<Task>,
+    /// When progress last went to listeners.
+    reported: Mutex<Instant>,
+}
+
+impl Tasks {
+    /// Answers an offer: runs the task if it is to be had. Blocks until it has ended.
+    pub(crate) fn run(&self, delivery: &Delivery) {
+        let Some(state) = self.state() else { return };
+        if self.0.stopping.load(Ordering::Relaxed) {
+            // Threads end with the process, and the next start says so of what waited.
+            if self.has_other_processes() {
+                self.offer_again(delivery, POSTPONED);
+            }
+            return;
+        }
+        let (config, alive_ms) = (&self.0.config, self.alive_ms());
+        let taking = store::take_up(&self.0.db, delivery, config.running_per_user, alive_ms);
+        match self.0.runtime.block_on(taking) {
+            Ok(Some(taken)) => {
+                let input = taken.input.clone();
+                TaskContext::new(self, &delivery.owner_id, taken).run(&state, input);
+            }
+            Ok(None) => self.postpone(delivery),
+            Err(error) => {
+                tracing::error!(task = delivery.task_id, %error, "cannot take up a task");
+                self.offer_again(delivery, POSTPONED);
+            }
+        }
+    }
+
+    /// Offers a task again that waits still: it is not due, or its owner has enough running.
+    fn postpone(&self, delivery: &Delivery) {
+        match self.0.runtime.block_on(store::due_in_ms(&self.0.db, &delivery.task_id)) {
+            Ok(Some(due_ms)) => {
+                let due = Duration::from_millis(u64::try_from(due_ms).unwrap_or_default());
+                self.offer_again(delivery, due.max(POSTPONED));
+            }
+            // It runs or has ended: somebody else answered another offer.
+            Ok(None) => {}
+            Err(error) => tracing::error!(task = delivery.task_id, %error, "cannot look for a task"),
+        }
+    }
+
+    fn offer_again(&self, delivery: &Delivery, delay: Duration) {
+        let offer = self.0.runner.offer(self, delivery.clone(), delay);
+        if let Err(error) = self.0.runtime.block_on(offer) {
+            // Upkeep finds it when it is overdue.
+            tracing::error!(task = delivery.task_id, %error, "cannot offer a task again");
+        }
+    }
+
+    fn has_other_processes(&self) -> bool {
+        matches!(self.0.runner, Runner::Queue(_))
+    }
+
+    fn alive_ms(&self) -> i64 {
+        i64::try_from(self.0.config.lost_after_secs.saturating_mul(1_000)).unwrap_or(i64::MAX / 2)
+    }
+}
+
+impl TaskContext {
+    fn new(tasks: &Tasks, owner_id: &str, taken: Taken) -> Self {
+        let (sender, receiver) = watch::channel(taken.task);
+        let id = sender.borrow().id.clone();
+        let stop_asked = Arc::new(AtomicBool::new(false));
+        let live =
+            Live { owner_id: owner_id.to_owned(), stop_asked: Arc::clone(&stop_asked), task: receiver };
+        tasks.live().insert(id.clone(), live);
+        Self {
+            tasks: tasks.clone(),
+            id,
+            owner_id: owner_id.to_owned(),
+            attempt: taken.attempt,
+            failures: taken.failures,
+            stop_asked,
+            sender,
+            reported: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Id of the task.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Id of the user whose task it is.
+    #[must_use]
+    pub fn owner_id(&self) -> &str {
+        &self.owner_id
+    }
+
+    /// What waits for futures on the thread of the work.
+    #[must_use]
+    pub fn runtime(&self) -> &Handle {
+        &self.tasks.0.runtime
+    }
+
+    /// Whether the work should stop as soon as it can, with any error.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.stop_asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether the task is still this attempt's. Otherwise what it works on belongs to another, and must be left.
+    ///
+    /// # Errors
+    /// When the database does not say.
+    pub fn holds(&self) -> ApiResult<bool> {
+        let holding = store::holds(&self.tasks.0.db, &self.id, self.attempt);
+        Ok(self.runtime().block_on(holding)?)
+    }
+
+    /// Whether the task has another attempt if this one fails with `error`.
+    #[must_use]
+    pub fn is_tried_again_after(&self, error: &ApiError) -> bool {
+        matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. })
+            && self.failures + 1 < self.tasks.0.config.attempts_max
+    }
+
+    /// Says how much is done (0 to 1) and what is being done. Cheap: most calls change nothing outside.
+    pub fn progress(&self, share: f64, message: &str) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if now.duration_since(*reported) < REPORT_EVERY {
+            return;
+        }
+        *reported = now;
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        self.sender.send_modify(|task| {
+            task.progress = share;
+            message.clone_into(&mut task.message);
+        });
+    }
+
+    fn run(self, state: &AppState, input: Value) {
+        let context = Arc::new(self);
+        let ended = CancellationToken::new();
+        context.runtime().spawn(beats(Arc::clone(&context), ended.clone()));
+        let kind = context.sender.borrow().kind.clone();
+        let outcome = match kinds::kind(&kind) {
+            Some(kind) => catch_unwind(AssertUnwindSafe(|| (kind.run)(state, &context, input)))
+                .unwrap_or_else(|panic| {
+                    let text = crate::panics::message(&*panic);
+                    Err(ApiError::internal(anyhow::anyhow!("a task panicked: {text}")))
+                }),
+            None => Err(ApiError::internal(anyhow::anyhow!("this version knows no task `{kind}`"))),
+        };
+        ended.cancel();
+        context.end(outcome);
+        context.tasks.live().remove(&context.id);
+    }
+
+    /// Ends the task, or puts it back for another attempt.
+    fn end(&self, outcome: ApiResult<Value>) {
+        let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
+        let cancelled = self.is_cancelled();
+        match outcome {
+            Err(_) if cancelled && is_stopping && self.tasks.has_other_processes() => {
+                self.put_back(Duration::ZERO, false);
+            }
+            Err(error) if !cancelled && self.is_tried_again_after(&error) => {
+                let (task, failures) = (&self.id, self.failures + 1);
+                tracing::warn!(task, failures, "an attempt at a task failed: {error:#}");
+                self.put_back(self.retry_after(), true);
+            }
+            outcome => self.finish(outcome, cancelled),
+        }
+    }
+
+    /// The wait before the next attempt: it doubles with each failure.
+    fn retry_after(&self) -> Duration {
+        let doublings = u32::try_from(self.failures).unwrap_or(u32::MAX).min(12);
+        let first = Duration::from_secs(self.tasks.0.config.retry_secs);
+        first.saturating_mul(1 << doublings).min(RETRY_MAX)
+    }
+
+    fn put_back(&self, delay: Duration, failed: bool) {
+        let due_ms = clock::now_unix_ms() + i64::try_from(delay.as_millis()).unwrap_or(i64::MAX / 2);
+        let putting = store::put_back(&self.tasks.0.db, &self.id, self.attempt, due_ms, failed);
+        match self.runtime().block_on(putting) {
+            Ok(true) => {
+                let delivery = Delivery { task_id: self.id.clone(), owner_id: self.owner_id.clone() };
+                self.tasks.offer_again(&delivery, delay);
+            }
+            Ok(false) => {}
+            // Without signs of life it is put back by upkeep.
+            Err(error) => tracing::error!(task = self.id, %error, "cannot put back a task"),
+        }
+    }
+
+    fn finish(&self, outcome: ApiResult<Value>, cancelled: bool) {
+        let mut task = self.sender.borrow().clone();
+        task.finished_at = Some(clock::now_text());
+        task.message.clear();
+        match outcome {
+            Ok(result) => {
+                task.state = TaskState::Succeeded;
+                task.progress = 1.0;
+                task.result = Some(result);
+            }
+            Err(_) if cancelled => task.state = TaskState::Cancelled,
+            Err(error) => {
+                if let ApiError::Internal(cause) = &error {
+                    tracing::error!(task = task.id, kind = task.kind, "a task failed: {cause:#}");
+                }
+                task.state = TaskState::Failed;
+                task.error = Some(json!(error.problem()));
+            }
+        }
+        if self.store_end(&task) {
+            self.sender.send_replace(task);
+        }
+    }
+
+    /// Whether the end is in the database: not so if another attempt has the task now.
+    fn store_end(&self, task: &Task) -> bool {
+        for _ in 0..FINISH_TRIES {
+            match self.runtime().block_on(store::finish(&self.tasks.0.db, task, self.attempt)) {
+                Ok(true) => return true,
+                Ok(false) => {
+                    tracing::warn!(task = task.id, "an attempt had lost its task; what it made is not used");
+                    return false;
+                }
+                Err(error) => tracing::error!(task = task.id, %error, "cannot store the end of a task"),
+            }
+            std::thread::sleep(FINISH_AGAIN_AFTER);
+        }
+        false
+    }
+}
+
+/// Shows that an attempt lives until it has ended, and hears what the database says about it.
+async fn beats(context: Arc<TaskContext>, ended: CancellationToken) {
+    let tasks = &context.tasks;
+    loop {
+        tokio::select! {
+            () = ended.cancelled() => return,
+            () = tokio::time::sleep(BEAT_EVERY) => {}
+        }
+        let task = context.sender.borrow().clone();
+        match store::beat(&tasks.0.db, &task, context.attempt, tasks.alive_ms()).await {
+            Ok(Some(false)) => {}
+            // It was cancelled, or somebody else has it now.
+            Ok(Some(true) | None) => context.stop_asked.store(true, Ordering::Relaxed),
+            Err(error) => tracing::warn!(task = context.id, %error, "cannot show that a task lives"),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Starting tasks, finding them, and asking them to stop.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::{Task, TaskState, store};
+use crate::clock;
+use crate::config::{StorageConfig, TasksConfig};
+use crate::db::{Db, Kind, kind};
+use crate::error::ApiError;
+use crate::jobs::{Delivery, Queue, Runner, Threads};
+use crate::paging::Position;
+use crate::state::{AppState, Services};
+
+/// An attempt that runs in this process.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) owner_id: String,
+    /// Tells the work to end.
+    pub(super) stop_asked: Arc<AtomicBool>,
+    pub(super) task: watch::Receiver<Task>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) db: Db,
+    pub(super) runner: Runner,
+    pub(super) runtime: Handle,
+    pub(super) config: TasksConfig,
+    /// The attempts that run here, by their task.
+    live: Mutex<HashMap<String, Live>>,
+    /// The process is to end.
+    pub(super) stopping: AtomicBool,
+    services: OnceLock<Weak<Services>>,
+}
+
+/// Starts tasks and knows those that run in this process.
+#[derive(Debug, Clone)]
+pub struct Tasks(pub(super) Arc<Inner>);
+
+impl Tasks {
+    /// Opens the list of tasks. On a desktop, what an earlier run left unfinished is marked failed, and the threads
+    /// start; with PostgreSQL the queue is opened.
+    ///
+    /// # Errors
+    /// When the database or the system refuses.
+    pub async fn open(db: Db, storage: &StorageConfig, config: TasksConfig) -> anyhow::Result<Self> {
+        let runner = match kind(&db) {
+            Kind::Sqlite => {
+                let error = json!(interrupted().problem()).to_string();
+                let count = store::fail_leftovers(&db, &error).await?;
+                if count > 0 {
+                    tracing::warn!(count, "tasks that an earlier run left unfinished are marked failed");
+                }
+                Runner::Threads(Threads::start(config.workers)?)
+            }
+            Kind::Postgres => {
+                let lost_after = Duration::from_secs(config.lost_after_secs);
+                Runner::Queue(Queue::open(&storage.database, lost_after).await?)
+            }
+        };
+        Ok(Self(Arc::new(Inner {
+            db,
+            runner,
+            runtime: Handle::current(),
+            config,
+            live: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            services: OnceLock::new(),
+        })))
+    }
+
+    /// Lets tasks use the services, which hold this in turn.
+    pub(crate) fn attach(&self, services: Weak<Services>) {
+        // A second time there is nothing to do.
+        let _ = self.0.services.set(services);
+    }
+
+    /// The services, unless they are going away.
+    pub(super) fn state(&self) -> Option<AppState> {
+        self.0.services.get().and_then(Weak::upgrade).map(AppState::from)
+    }
+
+    /// Starts a task of a kind and says its id.
+    ///
+    /// # Errors
+    /// 429 when too many tasks of the owner wait or run; 5xx when the database refuses.
+    pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
+        let task = Task {
+            id: uuid::Uuid::new_v4().to_string(),
+            kind: kind.to_owned(),
+            state: TaskState::Queued,
+            progress: 0.0,
+            message: String::new(),
+            created_at: clock::now_text(),
+            started_at: None,
+            finished_at: None,
+            result: None,
+            error: None,
+        };
+        let limit = self.0.config.unfinished_per_user;
+        if !store::insert(&self.0.db, owner_id, &task, &input.to_string(), limit).await? {
+            return Err(ApiError::TooManyRequests {
+                detail: format!(
+                    "{limit} of your tasks are waiting or running already (SF_TASKS_UNFINISHED_PER_USER); \
+                     try again later."
+                ),
+                retry_after_secs: 10,
+            });
+        }
+        let delivery = Delivery { task_id: task.id.clone(), owner_id: owner_id.to_owned() };
+        if let Err(error) = self.0.runner.offer(self, delivery, Duration::ZERO).await {
+            store::delete(&self.0.db, &task.id).await?;
+            return Err(error);
+        }
+        Ok(task.id)
+    }
+
+    /// Asks the tasks that run here to stop, for the end of the process. In a server deployment they wait for
+    /// another process then; on a desktop they are cancelled.
+    pub fn stop_all(&self) {
+        self.0.stopping.store(true, Ordering::Relaxed);
+        for live in self.live().values() {
+            live.stop_asked.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until no task runs here, or until `limit` has passed. Says whether none runs.
+    pub async fn stopped(&self, limit: Duration) -> bool {
+        let begun = Instant::now();
+        while !self.live().is_empty() {
+            if begun.elapsed() > limit {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        true
+    }
+
+    /// Waits until no task of anybody waits or runs, or until `limit` has passed. Says whether none does.
+    #[cfg(test)]
+    pub(crate) async fn drained(&self, limit: Duration) -> bool {
+        let begun = Instant::now();
+        while store::count_unfinished(&self.0.db).await.expect("counts") > 0 || !self.live().is_empty() {
+            if begun.elapsed() > limit {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        true
+    }
+
+    pub(super) fn live(&self) -> MutexGuard<'_, HashMap<String, Live>> {
+        self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a task does from moment to moment, if it runs in this process.
+    pub(super) fn follow(&self, owner_id: &str, id: &str) -> Option<watch::Receiver<Task>> {
+        self.live().get(id).filter(|live| live.owner_id == owner_id).map(|live| live.task.clone())
+    }
+
+    pub(super) async fn find(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
+        if let Some(task) = self.follow(owner_id, id).map(|receiver| receiver.borrow().clone()) {
+            return Ok(task);
+        }
+        store::by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
+    }
+
+    /// Tasks of all users with their owners' ids, the newest first; for administrators.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn page_of_all(
+        &self,
+        state: Option<TaskState>,
+        after: Option<&Position>,
+        count: u32,
+    ) -> Result<Vec<(String, Task)>, ApiError> {
+        let state = state.map(TaskState::as_str).unwrap_or_default();
+        let mut tasks = store::page_of_all(&self.0.db, state, after, count).await?;
+        for (owner_id, task) in &mut tasks {
+            if let Some(live) = self.follow(owner_id, &task.id) {
+                *task = live.borrow().clone();
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Cancels a task, whoever started it; for administrators. Answers its owner's id and the task as it is now.
+    ///
+    /// # Errors
+    /// 404 without such a task.
+    pub async fn cancel_of_anybody(&self, id: &str) -> Result<(String, Task), ApiError> {
+        let owner = store::owner(&self.0.db, id).await?.ok_or_else(|| ApiError::not_found("task", id))?;
+        let task = self.cancel(&owner, id).await?;
+        Ok((owner, task))
+    }
+
+    pub(super) async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
+        store::cancel(&self.0.db, owner_id, id).await?;
+        if let Some(live) = self.live().get(id).filter(|live| live.owner_id == owner_id) {
+            live.stop_asked.store(true, Ordering::Relaxed);
+        }
+        self.find(owner_id, id).await
+    }
+
+    /// Whether a task waits or runs.
+    pub(crate) async fn is_unfinished(&self, id: &str) -> Result<bool, ApiError> {
+        Ok(store::is_unfinished(&self.0.db, id).await?)
+    }
+
+    /// Inputs of the unfinished tasks of a kind, as JSON text.
+    pub(crate) async fn unfinished_inputs(&self, kind: &str) -> Result<Vec<String>, ApiError> {
+        Ok(store::unfinished_inputs(&self.0.db, kind).await?)
+    }
+}
+
+/// Why a task ended that nobody works on any more.
+pub(super) fn interrupted() -> ApiError {
+    ApiError::Unavailable {
+        code: "interrupted",
+        detail: "The service stopped before the task was done; start it again.".to_owned(),
+    }
+}

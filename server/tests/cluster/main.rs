@@ -1,0 +1,215 @@
+//! Two servers and three workers on one PostgreSQL and one shared folder: whatever is killed, every task ends once.
+//!
+//! `scripts/with-postgres` says where PostgreSQL is.
+
+#[path = "../process/database.rs"]
+mod database;
+#[path = "../process/support.rs"]
+#[expect(dead_code, reason = "the tests of single processes use the rest")]
+mod support;
+mod worker;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use support::Service;
+use worker::Worker;
+
+const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const TASKS: usize = 200;
+const KILLS: usize = 8;
+const ENDS_WITHIN: Duration = Duration::from_secs(240);
+
+/// A machine for each process, with one database and one folder for all.
+struct Cluster {
+    folder: tempfile::TempDir,
+    database_url: String,
+    machines: usize,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("sounds")).expect("a folder");
+        assert!(Path::new(BANK).is_file(), "{BANK} is missing; install timgm6mb-soundfont");
+        std::os::unix::fs::symlink(BANK, folder.path().join("sounds/TimGM6mb.sf2")).expect("links");
+        let database_url =
+            database::of(&folder.path().join("any")).expect("PostgreSQL: run this by scripts/with-postgres");
+        Self { folder, database_url, machines: 0 }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// Starts a process with a storage folder of its own.
+    fn process<P>(&mut self, start: fn(&Path, &[(&str, &str)]) -> P) -> P {
+        self.machines += 1;
+        let storage = PathBuf::from(self.path(&format!("machine-{}", self.machines)));
+        let (blobs, sounds) = (self.path("shared"), self.path("sounds"));
+        let settings = [
+            ("SF_DATABASE_URL", self.database_url.as_str()),
+            ("SF_BLOB_STORE", &blobs),
+            ("SF_SOUNDFONT_DIRS", &sounds),
+            ("SF_SERVE_TASKS", "off"),
+            ("SF_TASK_WORKERS", "2"),
+            ("SF_TASK_LOST_AFTER_SECS", "3"),
+            ("SF_TASK_RETRY_SECS", "1"),
+            ("SF_TASK_ATTEMPTS", "50"),
+        ];
+        start(&storage, &settings)
+    }
+}
+
+/// A song of some seconds, another for each number.
+fn song(number: usize) -> Value {
+    let note = |beat: usize| json!({"tick": beat * 480, "length_ticks": 480, "pitch": 36 + (number + beat * 7) % 60, "velocity": 0.8});
+    json!({
+        "schema_version": 1, "project_id": format!("song-{number}"), "name": format!("Song {number}"),
+        "sample_rate_hz": 44100, "tempo_map": [{"tick": 0, "bpm": 120.0}],
+        "tracks": [{
+            "id": "t", "name": "Keys", "kind": "instrument",
+            "synth_engine": {"type": "soundfont", "bank": 0, "program": number % 100},
+            "items": [{
+                "type": "midi", "id": "m", "start_tick": 0, "length_ticks": 38_400,
+                "notes": (0..80).map(note).collect::<Vec<_>>(),
+            }],
+        }],
+    })
+}
+
+fn task(server: &Service, id: &str) -> Value {
+    server.expect(200, "GET", &format!("/api/v1/tasks/{id}"), &[], &Value::Null)
+}
+
+/// Every task of the list, by id.
+fn tasks(server: &Service) -> HashMap<String, Value> {
+    let mut found = HashMap::new();
+    let mut path = "/api/v1/tasks?limit=100".to_owned();
+    loop {
+        let page = server.expect(200, "GET", &path, &[], &Value::Null);
+        for task in page["items"].as_array().expect("tasks") {
+            found.insert(task["id"].as_str().expect("an id").to_owned(), task.clone());
+        }
+        match page["next_cursor"].as_str() {
+            Some(cursor) => path = format!("/api/v1/tasks?limit=100&cursor={cursor}"),
+            None => return found,
+        }
+    }
+}
+
+/// The next of some numbers that look like chance and are the same in each run.
+fn chance(state: &mut u64) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from(*state >> 33).expect("31 bits")
+}
+
+#[test]
+fn every_task_has_one_result_whoever_is_killed() {
+    let begun = Instant::now();
+    let mut cluster = Cluster::new();
+    let servers = [cluster.process(Service::start), cluster.process(Service::start)];
+    let mut workers: Vec<Worker> = (0..3).map(|_| cluster.process(Worker::start)).collect();
+
+    let mut ids = Vec::new();
+    for number in 0..TASKS {
+        let body = json!({"project": song(number), "tail_secs": 1.0});
+        let server = &servers[number % 2];
+        let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
+        ids.push(started["task_id"].as_str().expect("an id").to_owned());
+    }
+
+    // What each task was first seen to end in must be what it stays.
+    let mut ended: HashMap<String, Value> = HashMap::new();
+    let (mut dice, mut kills) = (20_261_121_u64, 0);
+    let mut next_kill = Instant::now() + Duration::from_secs(1);
+    while ended.len() < TASKS {
+        assert!(
+            begun.elapsed() < ENDS_WITHIN,
+            "{} of {TASKS} have ended, {kills} workers were killed",
+            ended.len()
+        );
+        for (id, task) in tasks(&servers[kills % 2]) {
+            if !matches!(task["state"].as_str(), Some("queued" | "running")) {
+                assert_eq!(*ended.entry(id).or_insert_with(|| task.clone()), task);
+            }
+        }
+        if kills < KILLS && Instant::now() > next_kill {
+            workers.swap_remove(chance(&mut dice) % workers.len()).kill();
+            workers.push(cluster.process(Worker::start));
+            kills += 1;
+            next_kill = Instant::now() + Duration::from_millis(300 + (chance(&mut dice) % 1_200) as u64);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(kills, KILLS, "the tasks were done before enough workers could be killed");
+
+    let after = tasks(&servers[0]);
+    assert_eq!(after.len(), TASKS);
+    let mut renders = std::collections::HashSet::new();
+    for id in &ids {
+        assert_eq!((&after[id]["state"], &after[id]), (&json!("succeeded"), &ended[id]), "{}", after[id]);
+        assert!(renders.insert(after[id]["result"]["render_id"].as_str().expect("an id").to_owned()));
+    }
+    // The newest renders are kept; each server has them, whoever made them.
+    let mut newest: Vec<&Value> = after.values().collect();
+    newest.sort_by_key(|task| std::cmp::Reverse(task["finished_at"].as_str().map(str::to_owned)));
+    for (number, task) in newest.iter().take(10).enumerate() {
+        let path = task["result"]["audio_url"].as_str().expect("an address");
+        let file = servers[number % 2].send("GET", path, &[], &[]).expect("an answer");
+        assert_eq!(file.status, 200, "{}", file.body);
+    }
+    eprintln!("{TASKS} tasks, {kills} killed workers: {:.1} s", begun.elapsed().as_secs_f64());
+}
+
+#[test]
+fn what_one_server_saves_the_other_has_at_once() {
+    let mut cluster = Cluster::new();
+    let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
+    first.expect(201, "POST", "/api/v1/projects", &[], &song(1));
+    let path = "/api/v1/projects/song-1";
+    for revision in 1..=10 {
+        let (writer, reader) = if revision % 2 == 0 { (&first, &second) } else { (&second, &first) };
+        let mut changed = song(1);
+        changed["name"] = format!("Revision {revision}").into();
+        let tag = format!("\"{revision}\"");
+        writer.expect(200, "PUT", path, &[("If-Match", &tag)], &changed);
+        assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed["name"]);
+        // Whoever has not read it yet overwrites nothing.
+        reader.expect(412, "PUT", path, &[("If-Match", &tag)], &song(1));
+    }
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_hands_its_task_on() {
+    let mut cluster = Cluster::new();
+    let server = cluster.process(Service::start);
+    let mut long = song(1);
+    let item = &mut long["tracks"][0]["items"][0];
+    item["length_ticks"] = 6_912_000.into();
+    item["notes"] = (0..7_000)
+        .map(|beat| json!({"tick": beat * 960, "length_ticks": 960, "pitch": 60, "velocity": 1}))
+        .collect();
+    let body = json!({"project": long});
+    let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
+    let id = started["task_id"].as_str().expect("an id");
+    let until = |state: &str| {
+        let begun = Instant::now();
+        while task(&server, id)["state"] != state {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{}", task(&server, id));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let worker = cluster.process(Worker::start);
+    until("running");
+    assert!(worker.stop().success());
+    until("queued");
+    let another = cluster.process(Worker::start);
+    until("running");
+    server.expect(200, "DELETE", &format!("/api/v1/tasks/{id}"), &[], &Value::Null);
+    until("cancelled");
+    assert!(another.stop().success());
+}

@@ -1,0 +1,49 @@
+//! `songfoundry worker` as a process.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+
+use crate::support::songfoundry;
+
+/// A worker process. Dropped, it is killed.
+pub(crate) struct Worker {
+    child: Child,
+    /// Kept open, so that later prints do not fail.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    /// Starts a worker and waits until it takes tasks.
+    pub(crate) fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
+        let mut command = songfoundry(storage);
+        command.arg("worker").envs(settings.iter().copied()).stderr(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("reads");
+        assert!(line.contains("takes tasks"), "{line:?} {:?}", child.try_wait());
+        Self { child, _stdout: stdout }
+    }
+
+    /// SIGKILL: no chance to tidy up.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("kills");
+        self.child.wait().expect("ends");
+    }
+
+    /// SIGTERM, then waits for the end.
+    pub(crate) fn stop(mut self) -> ExitStatus {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+        self.child.wait().expect("ends")
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Already ended in most cases.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
