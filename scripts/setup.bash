@@ -96,6 +96,19 @@ need_postgres() {
   POSTGRES_BIN=$(dirname "$found")
 }
 
+# An S3 service for tests, from the Python package index; its programs are then in S3_BIN.
+need_s3_service() {
+  local version=5.2.5
+  S3_BIN=$TOOLS/moto-$version/bin
+  [ -x "$S3_BIN/moto_server" ] && return
+  command -v python3 >/dev/null || need_debian python3 /usr/bin/python3
+  python3 -c 'import ensurepip' 2>/dev/null || need_debian python3-venv /usr/share/doc/python3-venv
+  say "Installing moto $version"
+  rm -rf "$TOOLS/moto-$version"
+  quietly moto-venv.log python3 -m venv "$TOOLS/moto-$version"
+  quietly moto.log "$S3_BIN/pip" install --quiet --disable-pip-version-check "moto[s3]==$version" flask flask-cors
+}
+
 # A General MIDI SoundFont, unless the settings or the usual folders hold one.
 need_soundfont() {
   [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return

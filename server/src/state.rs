@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Tokens};
-use crate::blobs::{Blobs, Sharing};
-use crate::config::{Config, StorageConfig};
+use crate::blobs::{Blobs, Remote, Sharing};
+use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db};
 use crate::plugins::Sound;
 use crate::tasks::Tasks;
@@ -66,7 +66,7 @@ impl AppState {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
         let storage_lock = lock(dir)?;
-        let blobs = open_blobs(&config.storage)?;
+        let blobs = open_blobs(&config.storage).await?;
         let db = db::open(&config.storage.database, config.storage.database_connections).await?;
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
@@ -92,13 +92,24 @@ impl From<Arc<Services>> for AppState {
     }
 }
 
-fn open_blobs(storage: &StorageConfig) -> anyhow::Result<Blobs> {
-    let (dir, sharing, setting) = match &storage.shared_blobs {
-        Some(dir) => (dir.clone(), Sharing::Shared, "SF_BLOB_STORE"),
-        None => (storage.dir.join("blobs"), Sharing::Own, "SF_STORAGE_DIR"),
-    };
-    Blobs::open(dir.clone(), sharing)
-        .with_context(|| format!("cannot use the folder {} ({setting})", dir.display()))
+async fn open_blobs(storage: &StorageConfig) -> anyhow::Result<Blobs> {
+    let own = storage.dir.join("blobs");
+    let cannot_use = |dir: &Path, setting| format!("cannot use the folder {} ({setting})", dir.display());
+    match &storage.blobs {
+        BlobStore::Own => {
+            Blobs::open(own.clone(), Sharing::Own).with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
+        }
+        BlobStore::SharedFolder(dir) => {
+            Blobs::open(dir.clone(), Sharing::Shared).with_context(|| cannot_use(dir, "SF_BLOB_STORE"))
+        }
+        BlobStore::S3(s3) => {
+            let remote = Remote::open(s3).await.with_context(|| {
+                format!("cannot use the bucket s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix)
+            })?;
+            Blobs::open_remote(own.clone(), remote, s3.cache_bytes)
+                .with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
+        }
+    }
 }
 
 /// Makes the storage folder, if there is none, for this user's eyes only.

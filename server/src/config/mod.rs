@@ -5,15 +5,16 @@
 mod accounts;
 mod settings_table;
 mod source;
+mod storage;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use crate::db::DatabaseAddress;
 pub use accounts::{AccountsConfig, Registration};
 pub use settings_table::{Range, SETTINGS, Setting};
 use source::invalid;
 pub use source::{Origin, Source};
+pub use storage::{BlobStore, S3Config, StorageConfig};
 
 /// Why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -118,19 +119,6 @@ pub struct NetworkConfig {
     pub port: u16,
     /// Proxies that may name the client's address. Never a reason for local trust.
     pub trusted_proxies: Vec<IpAddr>,
-}
-
-/// Where things are kept.
-#[derive(Debug, Clone)]
-pub struct StorageConfig {
-    /// Folder of everything that is stored.
-    pub dir: PathBuf,
-    /// Folder of stored files that other processes share; `None`: one of our own.
-    pub shared_blobs: Option<PathBuf>,
-    /// Where the database is.
-    pub database: DatabaseAddress,
-    /// Connections to it that are kept at most.
-    pub database_connections: u32,
 }
 
 /// How sound is made.
@@ -245,7 +233,7 @@ impl Config {
         };
         // The engine has one value; reading it refuses any other.
         source.choice("SF_RENDER_ENGINE")?;
-        let storage = storage(source)?;
+        let storage = storage::read(source)?;
         Ok(Self {
             environment,
             network: network(source)?,
@@ -299,42 +287,6 @@ fn network(source: &Source) -> Result<NetworkConfig, ConfigError> {
         })
         .collect::<Result<_, _>>()?;
     Ok(NetworkConfig { host, port, trusted_proxies })
-}
-
-fn storage(source: &Source) -> Result<StorageConfig, ConfigError> {
-    let dir = match source.text("SF_STORAGE_DIR").0 {
-        Some(text) => PathBuf::from(text),
-        None => dirs::data_dir().map(|dir| dir.join("songfoundry")).ok_or(ConfigError::Missing {
-            key: "SF_STORAGE_DIR",
-            reason: "this account has no data folder, so say where to store things",
-        })?,
-    };
-    let dir = std::path::absolute(&dir)
-        .map_err(|error| invalid("SF_STORAGE_DIR", &dir.to_string_lossy(), format!("a folder ({error})")))?;
-    let database = match source.text("SF_DATABASE_URL").0 {
-        // The address may hold a password, so it is not repeated.
-        Some(url) => DatabaseAddress::parse(url).ok_or_else(|| {
-            let expected = "sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>";
-            invalid("SF_DATABASE_URL", "(another kind of address)", expected.to_owned())
-        })?,
-        None => DatabaseAddress::of_file(&dir.join("songfoundry.db")),
-    };
-    let shared_blobs = source.text("SF_BLOB_STORE").0.map(shared_folder).transpose()?;
-    let connections = source.whole("SF_DATABASE_CONNECTIONS")?;
-    Ok(StorageConfig {
-        dir,
-        shared_blobs,
-        database,
-        database_connections: u32::try_from(connections).unwrap_or(u32::MAX),
-    })
-}
-
-fn shared_folder(text: &str) -> Result<PathBuf, ConfigError> {
-    let path = Path::new(text);
-    match path.is_absolute() {
-        true => Ok(path.to_owned()),
-        false => Err(invalid("SF_BLOB_STORE", text, "the whole path of a folder".to_owned())),
-    }
 }
 
 fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Result<SoundConfig, ConfigError> {

@@ -101,8 +101,44 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_BLOB_STORE",
         default_note: "`blobs` in the storage folder, for one process",
-        range: Range::Text("the whole path of a folder that all processes share"),
+        range: Range::Text("the whole path of a folder that all processes share, or s3://<bucket>/<prefix>"),
         about: "Where audio files and renders are kept if several processes share them.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BLOB_CACHE_BYTES",
+        default: "10737418240",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "Disk space for local copies of what is in S3; the longest unused go first.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_S3_ENDPOINT",
+        default_note: "Amazon's",
+        range: Range::Text("an address that begins with https:// or http://"),
+        about: "Address of the S3 service.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_S3_REGION",
+        default: "us-east-1",
+        range: Range::Text("a region"),
+        about: "Region of the S3 service.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_S3_ACCESS_KEY_ID",
+        default_note: "the role of the machine",
+        range: Range::Text("an access key's id"),
+        about: "Access key for the S3 service.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_S3_SECRET_ACCESS_KEY",
+        range: Range::Text("an access key's secret"),
+        about: "Secret of the access key.",
+        secret: true,
         ..BLANK
     },
     Setting {

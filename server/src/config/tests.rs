@@ -58,6 +58,27 @@ fn a_secret_never_appears_in_a_message() {
 }
 
 #[test]
+fn stored_files_have_a_folder_or_a_bucket() {
+    let blobs = |pairs: &[(&str, &str)]| load(pairs).expect("valid settings").storage.blobs;
+    assert!(matches!(blobs(&[]), BlobStore::Own));
+    assert!(
+        matches!(blobs(&[("SF_BLOB_STORE", "/shared")]), BlobStore::SharedFolder(dir) if dir == Path::new("/shared"))
+    );
+    let key = [("SF_S3_ACCESS_KEY_ID", "me"), ("SF_S3_SECRET_ACCESS_KEY", "hunter2")];
+    let BlobStore::S3(s3) = blobs(&[("SF_BLOB_STORE", "s3://songs/a/b/"), key[0], key[1]]) else {
+        panic!("a bucket")
+    };
+    assert_eq!((s3.bucket.as_str(), s3.prefix.as_str(), s3.region.as_str()), ("songs", "a/b", "us-east-1"));
+    assert!(!format!("{s3:?}").contains("hunter2"));
+    refused(&[("SF_BLOB_STORE", "shared")], "SF_BLOB_STORE is `shared`");
+    refused(&[("SF_BLOB_STORE", "s3://")], "SF_BLOB_STORE");
+    refused(&[("SF_BLOB_STORE", "s3://songs"), key[1]], "SF_S3_ACCESS_KEY_ID is not set");
+    refused(&[("SF_BLOB_STORE", "s3://songs"), key[0]], "SF_S3_SECRET_ACCESS_KEY is not set");
+    let endpoint = [("SF_BLOB_STORE", "s3://songs"), ("SF_S3_ENDPOINT", "localhost:9000")];
+    refused(&endpoint, "SF_S3_ENDPOINT is `localhost:9000`");
+}
+
+#[test]
 fn a_container_needs_its_signing_key() {
     refused(&[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
     let config =

@@ -1,10 +1,7 @@
 //! `GET /plugins/renders/{render_id}/file`, and how finished renders are kept.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::Read as _;
-use std::path::PathBuf;
-use std::time::SystemTime;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -13,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RenderAnswer;
 use crate::auth::CurrentUser;
-use crate::blobs::{BlobKey, Blobs, remove_if_there};
+use crate::blobs::{BlobKey, Blobs};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
@@ -68,24 +65,13 @@ pub(super) fn describe(
 
 /// Deletes a user's oldest renders beyond the number that is kept.
 pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
-    let any = RenderFile::new(owner_id, "any")?;
-    let folder = blobs.path(&any.audio).parent().map(PathBuf::from).unwrap_or_default();
     let prefix = format!("{owner_id}_");
-    let mut audio: Vec<(SystemTime, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(&prefix) && name.ends_with(".wav") {
-            // Another process may just have removed it.
-            if let Ok(facts) = entry.metadata() {
-                audio.push((facts.modified()?, entry.path()));
-            }
-        }
-    }
-    audio.sort();
-    for (_, path) in audio.iter().take(audio.len().saturating_sub(RENDERS_KEPT)) {
-        for path in [path.clone(), path.with_extension("json")] {
-            remove_if_there(&path)?;
+    let mut audio = blobs.entries(FOLDER)?;
+    audio.retain(|one| one.id.starts_with(&prefix) && one.extension == "wav");
+    audio.sort_by_key(|one| one.stored_at);
+    for one in audio.iter().take(audio.len().saturating_sub(RENDERS_KEPT)) {
+        for extension in ["wav", "json"] {
+            blobs.remove(&BlobKey::new(FOLDER, &one.id, extension).map_err(ApiError::internal)?)?;
         }
     }
     Ok(())

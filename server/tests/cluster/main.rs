@@ -1,9 +1,11 @@
-//! Two servers and three workers on one PostgreSQL and one shared folder: whatever is killed, every task ends once.
+//! Several servers and workers on one PostgreSQL and one shared folder or bucket: whatever is killed, every task ends
+//! once; and what one stores all have.
 //!
-//! `scripts/with-postgres` says where PostgreSQL is.
+//! `scripts/with-postgres` and `scripts/with-s3` say where the two services are.
 
 #[path = "../process/database.rs"]
 mod database;
+mod s3;
 #[path = "../process/support.rs"]
 #[expect(dead_code, reason = "the tests of single processes use the rest")]
 mod support;
@@ -27,6 +29,8 @@ const ENDS_WITHIN: Duration = Duration::from_secs(240);
 struct Cluster {
     folder: tempfile::TempDir,
     database_url: String,
+    /// Further settings of every process.
+    settings: Vec<(&'static str, String)>,
     machines: usize,
 }
 
@@ -38,7 +42,8 @@ impl Cluster {
         std::os::unix::fs::symlink(BANK, folder.path().join("sounds/TimGM6mb.sf2")).expect("links");
         let database_url =
             database::of(&folder.path().join("any")).expect("PostgreSQL: run this by scripts/with-postgres");
-        Self { folder, database_url, machines: 0 }
+        let settings = vec![("SF_BLOB_STORE", folder.path().join("shared").to_string_lossy().into_owned())];
+        Self { folder, database_url, settings, machines: 0 }
     }
 
     fn path(&self, name: &str) -> String {
@@ -49,10 +54,9 @@ impl Cluster {
     fn process<P>(&mut self, start: fn(&Path, &[(&str, &str)]) -> P) -> P {
         self.machines += 1;
         let storage = PathBuf::from(self.path(&format!("machine-{}", self.machines)));
-        let (blobs, sounds) = (self.path("shared"), self.path("sounds"));
-        let settings = [
+        let sounds = self.path("sounds");
+        let mut settings = vec![
             ("SF_DATABASE_URL", self.database_url.as_str()),
-            ("SF_BLOB_STORE", &blobs),
             ("SF_SOUNDFONT_DIRS", &sounds),
             ("SF_SERVE_TASKS", "off"),
             ("SF_TASK_WORKERS", "2"),
@@ -60,6 +64,7 @@ impl Cluster {
             ("SF_TASK_RETRY_SECS", "1"),
             ("SF_TASK_ATTEMPTS", "50"),
         ];
+        settings.extend(self.settings.iter().map(|(key, value)| (*key, value.as_str())));
         start(&storage, &settings)
     }
 }

@@ -22,6 +22,7 @@ const HASHED_BYTES: usize = 256 * 1024;
 
 /// Starts the task that decodes a whole upload, and says its id. For threads that may block.
 pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiResult<String> {
+    state.blobs.take_from_local(&key(&row.id)?)?;
     runtime.block_on(store::set_state(&state.db, &row.id, UploadState::Decoding, None))?;
     runtime.block_on(start_task(state, row))
 }

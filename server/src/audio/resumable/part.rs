@@ -1,7 +1,7 @@
 //! Appending to the file of an upload.
 
 use std::fs::File;
-use std::io::{Seek as _, SeekFrom, Write as _};
+use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
 
 use axum::body::Bytes;
 use tokio::runtime::Handle;
@@ -63,8 +63,18 @@ pub(super) fn append(
 
 /// Opens the file and drops what was written and never counted.
 fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
-    let path = state.blobs.path(&key(&row.id)?);
-    let mut file = File::options().write(true).open(path)?;
+    let path = state.blobs.local().path(&key(&row.id)?);
+    let mut file = match File::options().write(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(ApiError::Conflict {
+                code: "upload_elsewhere",
+                detail:
+                    "Another server has the bytes of this upload so far; send the rest there, or begin anew."
+                        .to_owned(),
+            });
+        }
+        opened => opened?,
+    };
     if file.metadata()?.len() < row.offset_bytes {
         return Err(ApiError::internal(anyhow::anyhow!("an upload has lost bytes that were counted")));
     }

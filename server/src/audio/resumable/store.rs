@@ -7,7 +7,7 @@ use super::key;
 use crate::audio::store::signed;
 use crate::clock;
 use crate::db::Db;
-use crate::error::ApiError;
+use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// Where an upload stands.
@@ -175,13 +175,19 @@ pub(in crate::audio) async fn remove_expired(state: &AppState) -> Result<(), Api
         .execute(&state.db)
         .await?;
     // Listed first: an upload that begins now has its entry before its bytes.
-    let blobs = state.blobs.clone();
-    let files = tokio::task::spawn_blocking(move || blobs.list(super::FOLDER)).await??;
+    let (blobs, local) = (state.blobs.clone(), state.blobs.local());
+    let listing = move || -> ApiResult<_> {
+        let mut files = blobs.list(super::FOLDER)?;
+        files.extend(local.list(super::FOLDER)?);
+        Ok(files)
+    };
+    let files = tokio::task::spawn_blocking(listing).await??;
     let known: Vec<String> = sqlx::query_scalar("SELECT id FROM audio_uploads").fetch_all(&state.db).await?;
     for (id, _) in files {
         if !known.contains(&id) {
-            let (blobs, key) = (state.blobs.clone(), key(&id)?);
-            tokio::task::spawn_blocking(move || blobs.remove(&key)).await??;
+            let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
+            tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)))
+                .await??;
         }
     }
     Ok(())

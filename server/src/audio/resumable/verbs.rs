@@ -135,7 +135,7 @@ pub(super) async fn create(
         file_id: None,
     };
     store::insert(&state.db, &row).await?;
-    let (blobs, key) = (state.blobs.clone(), key(&row.id)?);
+    let (blobs, key) = (state.blobs.local(), key(&row.id)?);
     tokio::task::spawn_blocking(move || blobs.put(&key, &[])).await??;
     let fields = [
         (header::LOCATION, text_value(&format!("/api/v1/audio/uploads/{}", row.id))?),
@@ -284,7 +284,7 @@ pub(super) async fn terminate(
         return Err(ApiError::Conflict { code: "upload_decoding", detail });
     }
     store::delete(&state.db, &id).await?;
-    let (blobs, key) = (state.blobs.clone(), key(&id)?);
+    let (blobs, key) = (state.blobs.local(), key(&id)?);
     tokio::task::spawn_blocking(move || blobs.remove(&key)).await??;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -45,7 +45,7 @@ impl ReducedBanks {
         tag: &str,
     ) -> ApiResult<File> {
         let key = BlobKey::new(FOLDER, tag, "sf2").map_err(ApiError::internal)?;
-        let (blobs, known) = (state.blobs.clone(), key.clone());
+        let (blobs, known) = (state.blobs.local(), key.clone());
         if let Some(file) = tokio::task::spawn_blocking(move || kept(&blobs, &known)).await?? {
             return Ok(file);
         }
@@ -54,7 +54,7 @@ impl ReducedBanks {
         let make = move || -> ApiResult<File> {
             // Held until the work is done, even if nobody waits for it any more.
             let _making = making;
-            let blobs = &state.blobs;
+            let blobs = &state.blobs.local();
             // Somebody else's may have been made while this one waited for its turn.
             if let Some(file) = kept(blobs, &key)? {
                 return Ok(file);

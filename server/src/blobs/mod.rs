@@ -1,13 +1,26 @@
 //! Files the service keeps beside the database: renders, audio.
 //!
+//! They lie in a folder, or in object storage that speaks S3. In both cases whoever reads or writes has a local file: it
+//! can be mapped, and a decoder in a process of its own can fill it. With object storage a file is complete when it is stored
+//! there; the folder is then a cache, from which the files go that were not asked for for longest (`cache.rs`).
+//!
 //! A file appears whole or not at all: it is written under a temporary name in its own folder,
 //! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start; in a folder that
 //! other processes share only when it is so old that none of them can be writing it.
 
+mod cache;
+mod remote;
+mod writer;
+
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use cache::Cache;
+pub use remote::Remote;
+pub use writer::{BlobWriter, write_private_file};
 
 /// Start of the names of files that are still being written.
 const TEMPORARY_PREFIX: &str = ".writing-";
@@ -56,10 +69,33 @@ impl BlobKey {
     }
 }
 
-/// The folder of stored files.
+/// The stored files.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     root: PathBuf,
+    remote: Option<RemoteStore>,
+}
+
+/// What there is besides where files lie in object storage.
+#[derive(Debug, Clone)]
+struct RemoteStore {
+    remote: Remote,
+    cache: Cache,
+    /// Root of the files that other machines do not need.
+    local_root: PathBuf,
+}
+
+/// A stored file as a list has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Id.
+    pub id: String,
+    /// Extension.
+    pub extension: String,
+    /// When it was stored.
+    pub stored_at: SystemTime,
+    /// Size in bytes.
+    pub size_bytes: u64,
 }
 
 impl Blobs {
@@ -79,16 +115,38 @@ impl Blobs {
                 sweep(&folder, abandoned_after)?;
             }
         }
-        Ok(Self { root })
+        Ok(Self { root, remote: None })
     }
 
-    /// The folder that everything is in.
+    /// Opens object storage, with a cache of its own in `root` that keeps at most `cache_bytes`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_remote(root: PathBuf, remote: Remote, cache_bytes: u64) -> io::Result<Self> {
+        let local_root = root.with_file_name("blobs-of-this-machine");
+        Self::open(local_root.clone(), Sharing::Own)?;
+        let own = Self::open(root.clone(), Sharing::Own)?;
+        let cache = Cache::new(root, cache_bytes);
+        Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..own })
+    }
+
+    /// A store of files that other machines do not need: this one, or a folder beside the cache of object storage.
+    #[must_use]
+    pub fn local(&self) -> Self {
+        match &self.remote {
+            None => self.clone(),
+            Some(store) => Self { root: store.local_root.clone(), remote: None },
+        }
+    }
+
+    /// The folder that everything is written in.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the file of `key` is, whether it exists or not.
+    /// Where the file of `key` is on this machine, whether it exists or not. With object storage it may
+    /// have to be fetched first, as [`Self::read`] does.
     #[must_use]
     pub fn path(&self, key: &BlobKey) -> PathBuf {
         self.root.join(key.folder).join(key.file_name())
@@ -99,11 +157,19 @@ impl Blobs {
     /// # Errors
     /// When the folder or the file cannot be made.
     pub fn writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
+        let remote = self.remote.as_ref().map(|store| store.remote.clone());
+        Ok(self.local_writer(key)?.bound_for(remote, key.folder))
+    }
+
+    fn local_writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
         let destination = self.path(key);
         let folder = self.root.join(key.folder);
         if !folder.is_dir() {
             fs::create_dir_all(&folder)?;
-            sync_folder(&self.root)?;
+            writer::sync_folder(&self.root)?;
+        }
+        if let Some(store) = &self.remote {
+            store.cache.make_room()?;
         }
         BlobWriter::create(folder, destination)
     }
@@ -128,60 +194,50 @@ impl Blobs {
     /// # Errors
     /// When there is no such file, or it cannot be copied.
     pub fn unnamed_copy(&self, key: &BlobKey, folder: &'static str) -> io::Result<BlobWriter> {
+        // Fetched, if it was not.
+        self.read(key)?.ok_or(io::ErrorKind::NotFound)?;
         let writer = self.unnamed_writer(folder)?;
         let source = self.path(key);
-        fs::remove_file(&writer.temporary)?;
-        if fs::hard_link(&source, &writer.temporary).is_err() {
-            fs::copy(&source, &writer.temporary)?;
+        fs::remove_file(writer.temporary())?;
+        if fs::hard_link(&source, writer.temporary()).is_err() {
+            fs::copy(&source, writer.temporary())?;
         }
-        let file = File::options().read(true).write(true).open(&writer.temporary)?;
+        let file = File::options().read(true).write(true).open(writer.temporary())?;
         Ok(writer.with_file(file))
+    }
+
+    /// The stored files of one kind; with object storage also what is left of them in the cache.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
+        let mut found = local_entries(&self.root.join(folder))?;
+        if let Some(store) = &self.remote {
+            let stored = store.remote.entries(folder)?;
+            let names: BTreeSet<_> = stored.iter().map(|one| (&one.id, &one.extension)).collect();
+            found.retain(|one| !names.contains(&(&one.id, &one.extension)));
+            found.extend(stored.iter().cloned());
+        }
+        Ok(found)
     }
 
     /// Ids and extensions of the stored files of one kind.
     ///
     /// # Errors
-    /// When the folder exists and cannot be read.
+    /// As [`Self::entries`].
     pub fn list(&self, folder: &'static str) -> io::Result<Vec<(String, String)>> {
-        let entries = match fs::read_dir(self.root.join(folder)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other?,
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            if let Some((id, extension)) = name.rsplit_once('.').filter(|(id, _)| !id.is_empty()) {
-                found.push((id.to_owned(), extension.to_owned()));
-            }
-        }
-        Ok(found)
+        Ok(self.entries(folder)?.into_iter().map(|one| (one.id, one.extension)).collect())
     }
 
-    /// Ids and sizes in bytes of the stored files of one kind, and of those still being written.
+    /// Ids and sizes in bytes of the stored files of one kind.
     ///
     /// # Errors
-    /// When the folder exists and cannot be read.
+    /// As [`Self::entries`].
     pub fn sizes(&self, folder: &'static str) -> io::Result<Vec<(String, u64)>> {
-        let entries = match fs::read_dir(self.root.join(folder)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other?,
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let id = name.rsplit_once('.').map_or(name.as_str(), |(id, _)| id).to_owned();
-            match entry.metadata() {
-                Ok(facts) => found.push((id, facts.len())),
-                // Removed since it was listed.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(found)
+        Ok(self.entries(folder)?.into_iter().map(|one| (one.id, one.size_bytes)).collect())
     }
 
-    /// Stores `bytes` as the file of `key`; when this returns they are on the disk.
+    /// Stores `bytes` as the file of `key`; when this returns they are stored for good.
     ///
     /// # Errors
     /// When any step fails; an older file of that key is then untouched.
@@ -191,16 +247,45 @@ impl Blobs {
         writer.finish().map(|_| ())
     }
 
+    /// Moves the file of `key` from the [`Self::local`] store to this one, where they differ.
+    ///
+    /// # Errors
+    /// When any step fails; the file is then where it was.
+    pub fn take_from_local(&self, key: &BlobKey) -> io::Result<()> {
+        let Some(store) = &self.remote else { return Ok(()) };
+        let local = self.local();
+        store.remote.put(key.folder, &key.file_name(), &local.path(key))?;
+        local.remove(key)
+    }
+
     /// Opens the file of `key`; `None` if there is none.
     ///
     /// # Errors
     /// When it exists and cannot be opened.
     pub fn read(&self, key: &BlobKey) -> io::Result<Option<File>> {
         match File::open(self.path(key)) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(file) => {
+                if self.remote.is_some() {
+                    // What is read stays in the cache.
+                    file.set_modified(SystemTime::now())?;
+                }
+                Ok(Some(file))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.fetch(key),
             Err(error) => Err(error),
         }
+    }
+
+    fn fetch(&self, key: &BlobKey) -> io::Result<Option<File>> {
+        let Some(store) = &self.remote else { return Ok(None) };
+        let mut writer = self.local_writer(key)?;
+        if !store.remote.fetch(key.folder, &key.file_name(), &mut writer)? {
+            return Ok(None);
+        }
+        // Held open from here on, so that nothing can take it away.
+        let file = File::open(writer.temporary())?;
+        writer.finish()?;
+        Ok(Some(file))
     }
 
     /// Removes the file of `key`, if there is one.
@@ -208,102 +293,33 @@ impl Blobs {
     /// # Errors
     /// When it exists and cannot be removed.
     pub fn remove(&self, key: &BlobKey) -> io::Result<()> {
+        if let Some(store) = &self.remote {
+            store.remote.remove(key.folder, &key.file_name())?;
+        }
         remove_if_there(&self.path(key))
     }
 }
 
-/// A file being written. Dropped before [`BlobWriter::finish`], it leaves nothing behind.
-#[derive(Debug)]
-pub struct BlobWriter {
-    file: BufWriter<File>,
-    temporary: PathBuf,
-    folder: PathBuf,
-    destination: PathBuf,
-    finished: bool,
+fn local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // Another process may just have removed it.
+        let (Some((id, extension)), Ok(facts)) = (split_name(&name), entry.metadata()) else { continue };
+        found.push(Entry { id, extension, stored_at: facts.modified()?, size_bytes: facts.len() });
+    }
+    Ok(found)
 }
 
-impl BlobWriter {
-    fn create(folder: PathBuf, destination: PathBuf) -> io::Result<Self> {
-        let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}", uuid::Uuid::new_v4().simple()));
-        let file = File::options().write(true).read(true).create_new(true).open(&temporary)?;
-        Ok(Self { file: BufWriter::new(file), temporary, folder, destination, finished: false })
-    }
-
-    /// The same with the file that its temporary name now means.
-    fn with_file(mut self, file: File) -> Self {
-        self.file = BufWriter::new(file);
-        self
-    }
-
-    /// Where the bytes are until the file is finished, so that another process can write them. What was
-    /// written through `self` must be flushed before.
-    #[must_use]
-    pub fn temporary(&self) -> &Path {
-        &self.temporary
-    }
-
-    /// Gives the file the name of `key`, of the same folder, and finishes it.
-    ///
-    /// # Errors
-    /// As [`Self::finish`].
-    pub fn finish_as(mut self, key: &BlobKey) -> io::Result<PathBuf> {
-        self.destination = self.folder.join(key.file_name());
-        self.finish()
-    }
-
-    /// Syncs the file, gives it its name and syncs the folder. Returns where it is.
-    ///
-    /// # Errors
-    /// When any step fails; the destination is then as it was.
-    pub fn finish(mut self) -> io::Result<PathBuf> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()?;
-        fs::rename(&self.temporary, &self.destination)?;
-        self.finished = true;
-        sync_folder(&self.folder)?;
-        Ok(self.destination.clone())
-    }
-}
-
-impl Write for BlobWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for BlobWriter {
-    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        self.file.seek(position)
-    }
-}
-
-impl Drop for BlobWriter {
-    fn drop(&mut self) {
-        if !self.finished {
-            // Nothing to tell anybody: what cannot be removed now is swept at the next start.
-            let _ = fs::remove_file(&self.temporary);
-        }
-    }
-}
-
-/// Writes a small file durably, readable and writable by its owner only.
-///
-/// # Errors
-/// When any step fails; an older file of that name is then untouched.
-pub fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut writer = BlobWriter::create(folder.to_owned(), path.to_owned())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        writer.file.get_ref().set_permissions(fs::Permissions::from_mode(0o600))?;
-    }
-    writer.write_all(bytes)?;
-    writer.finish().map(|_| ())
+/// Id and extension of a stored file's name.
+fn split_name(name: &str) -> Option<(String, String)> {
+    let (id, extension) = name.rsplit_once('.').filter(|(id, _)| !id.is_empty())?;
+    Some((id.to_owned(), extension.to_owned()))
 }
 
 fn sweep(folder: &Path, abandoned_after: Duration) -> io::Result<()> {
@@ -333,15 +349,6 @@ pub fn remove_if_there(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Makes a rename or a new name in `folder` survive a power cut.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -403,7 +410,7 @@ mod tests {
         Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
         assert!(leftover.exists(), "somebody else may be writing it");
         let file = File::options().write(true).open(&leftover).expect("opens");
-        file.set_modified(std::time::SystemTime::now() - ABANDONED_AFTER).expect("sets");
+        file.set_modified(SystemTime::now() - ABANDONED_AFTER).expect("sets");
         Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
         assert!(!leftover.exists(), "nobody can be writing it");
         fs::write(&leftover, b"half").expect("writes");

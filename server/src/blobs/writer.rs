@@ -1,0 +1,123 @@
+//! Files on their way into the store.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::remote::Remote;
+use super::{BlobKey, TEMPORARY_PREFIX};
+
+/// A file being written. Dropped before [`BlobWriter::finish`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct BlobWriter {
+    file: BufWriter<File>,
+    temporary: PathBuf,
+    folder: PathBuf,
+    destination: PathBuf,
+    finished: bool,
+    /// Where the file goes besides, and the name of its folder there.
+    remote: Option<(Remote, &'static str)>,
+}
+
+impl BlobWriter {
+    pub(super) fn create(folder: PathBuf, destination: PathBuf) -> io::Result<Self> {
+        let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}", uuid::Uuid::new_v4().simple()));
+        let file = File::options().write(true).read(true).create_new(true).open(&temporary)?;
+        Ok(Self { file: BufWriter::new(file), temporary, folder, destination, finished: false, remote: None })
+    }
+
+    /// The same with the file that its temporary name now means.
+    pub(super) fn with_file(mut self, file: File) -> Self {
+        self.file = BufWriter::new(file);
+        self
+    }
+
+    /// The same, bound for object storage as well.
+    pub(super) fn bound_for(mut self, remote: Option<Remote>, folder: &'static str) -> Self {
+        self.remote = remote.map(|remote| (remote, folder));
+        self
+    }
+
+    /// Where the bytes are until the file is finished, so that another process can write them. What was
+    /// written through `self` must be flushed before.
+    #[must_use]
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Gives the file the name of `key`, of the same folder, and finishes it.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_as(mut self, key: &BlobKey) -> io::Result<PathBuf> {
+        self.destination = self.folder.join(key.file_name());
+        self.finish()
+    }
+
+    /// Syncs the file, gives it its name and syncs the folder. With object storage it is stored there first.
+    /// Returns where it is.
+    ///
+    /// # Errors
+    /// When any step fails; the destination is then as it was.
+    pub fn finish(mut self) -> io::Result<PathBuf> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        if let (Some((remote, folder)), Some(name)) = (&self.remote, self.destination.file_name()) {
+            remote.put(folder, &name.to_string_lossy(), &self.temporary)?;
+        }
+        fs::rename(&self.temporary, &self.destination)?;
+        self.finished = true;
+        sync_folder(&self.folder)?;
+        Ok(self.destination.clone())
+    }
+}
+
+impl Write for BlobWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for BlobWriter {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+impl Drop for BlobWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Nothing to tell anybody: what cannot be removed now is swept at the next start.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Writes a small file durably, readable and writable by its owner only.
+///
+/// # Errors
+/// When any step fails; an older file of that name is then untouched.
+pub fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut writer = BlobWriter::create(folder.to_owned(), path.to_owned())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        writer.file.get_ref().set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    writer.write_all(bytes)?;
+    writer.finish().map(|_| ())
+}
+
+/// Makes a rename or a new name in `folder` survive a power cut.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}

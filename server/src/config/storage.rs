@@ -1,0 +1,122 @@
+//! Where things are kept: folder, database, stored files.
+
+use std::path::{Path, PathBuf};
+
+use super::source::invalid;
+use super::{ConfigError, Secret, Source};
+use crate::db::DatabaseAddress;
+
+/// Where things are kept.
+#[derive(Debug, Clone)]
+pub struct StorageConfig {
+    /// Folder of everything that is stored.
+    pub dir: PathBuf,
+    /// Where files are stored.
+    pub blobs: BlobStore,
+    /// Where the database is.
+    pub database: DatabaseAddress,
+    /// Connections to it that are kept at most.
+    pub database_connections: u32,
+}
+
+/// Where files are stored.
+#[derive(Debug, Clone)]
+pub enum BlobStore {
+    /// In the folder of this process.
+    Own,
+    /// In a folder that other processes share.
+    SharedFolder(PathBuf),
+    /// In object storage, which other processes share.
+    S3(S3Config),
+}
+
+/// Object storage that speaks S3.
+#[derive(Debug, Clone)]
+pub struct S3Config {
+    /// Bucket.
+    pub bucket: String,
+    /// What the names of all objects begin with; may be empty.
+    pub prefix: String,
+    /// Address of the service; `None`: Amazon's own.
+    pub endpoint: Option<String>,
+    /// Region.
+    pub region: String,
+    /// Id and secret of an access key; `None`: those that the machine has.
+    pub key: Option<(String, Secret)>,
+    /// Disk space for local copies, in bytes.
+    pub cache_bytes: u64,
+}
+
+pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
+    let dir = match source.text("SF_STORAGE_DIR").0 {
+        Some(text) => PathBuf::from(text),
+        None => dirs::data_dir().map(|dir| dir.join("songfoundry")).ok_or(ConfigError::Missing {
+            key: "SF_STORAGE_DIR",
+            reason: "this account has no data folder, so say where to store things",
+        })?,
+    };
+    let dir = std::path::absolute(&dir)
+        .map_err(|error| invalid("SF_STORAGE_DIR", &dir.to_string_lossy(), format!("a folder ({error})")))?;
+    let database = match source.text("SF_DATABASE_URL").0 {
+        // The address may hold a password, so it is not repeated.
+        Some(url) => DatabaseAddress::parse(url).ok_or_else(|| {
+            let expected = "sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>";
+            invalid("SF_DATABASE_URL", "(another kind of address)", expected.to_owned())
+        })?,
+        None => DatabaseAddress::of_file(&dir.join("songfoundry.db")),
+    };
+    let blobs = blob_store(source)?;
+    let connections = source.whole("SF_DATABASE_CONNECTIONS")?;
+    Ok(StorageConfig {
+        dir,
+        blobs,
+        database,
+        database_connections: u32::try_from(connections).unwrap_or(u32::MAX),
+    })
+}
+
+fn blob_store(source: &Source) -> Result<BlobStore, ConfigError> {
+    let Some(text) = source.text("SF_BLOB_STORE").0 else { return Ok(BlobStore::Own) };
+    if let Some(place) = text.strip_prefix("s3://") {
+        let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+        return s3(source, bucket, prefix.trim_matches('/')).map(BlobStore::S3);
+    }
+    let path = Path::new(text);
+    if path.is_absolute() {
+        return Ok(BlobStore::SharedFolder(path.to_owned()));
+    }
+    let expected = "the whole path of a folder, or s3://<bucket>/<prefix>";
+    Err(invalid("SF_BLOB_STORE", text, expected.to_owned()))
+}
+
+fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigError> {
+    let text = |key| source.text(key).0.map(str::to_owned);
+    if bucket.is_empty() {
+        return Err(invalid("SF_BLOB_STORE", "s3://", "s3://<bucket>/<prefix>".to_owned()));
+    }
+    let endpoint = text("SF_S3_ENDPOINT");
+    let is_address = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+    if let Some(endpoint) = endpoint.as_deref().filter(|url| !is_address(url)) {
+        let expected = "an address that begins with https:// or http://";
+        return Err(invalid("SF_S3_ENDPOINT", endpoint, expected.to_owned()));
+    }
+    let lonely = |key, reason| Err(ConfigError::Missing { key, reason });
+    let key = match (text("SF_S3_ACCESS_KEY_ID"), text("SF_S3_SECRET_ACCESS_KEY")) {
+        (Some(id), Some(secret)) => Some((id, Secret(secret))),
+        (None, None) => None,
+        (Some(_), None) => {
+            return lonely("SF_S3_SECRET_ACCESS_KEY", "SF_S3_ACCESS_KEY_ID is, and the two belong together");
+        }
+        (None, Some(_)) => {
+            return lonely("SF_S3_ACCESS_KEY_ID", "SF_S3_SECRET_ACCESS_KEY is, and the two belong together");
+        }
+    };
+    Ok(S3Config {
+        bucket: bucket.to_owned(),
+        prefix: prefix.to_owned(),
+        endpoint,
+        region: text("SF_S3_REGION").unwrap_or_default(),
+        key,
+        cache_bytes: source.whole("SF_BLOB_CACHE_BYTES")?,
+    })
+}

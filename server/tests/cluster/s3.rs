@@ -1,0 +1,163 @@
+//! Servers and workers that share nothing but PostgreSQL and a bucket.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Service};
+use crate::worker::Worker;
+use crate::{Cluster, song, task};
+
+const AUDIO: &str = "/api/v1/audio";
+
+/// A cluster whose files are in a part of the bucket of its own, with caches of `cache_bytes`.
+fn cluster(prefix: &str, cache_bytes: u64) -> Cluster {
+    let endpoint = std::env::var("SF_TEST_S3_ENDPOINT").expect("an S3 service: run this by scripts/with-s3");
+    let mut cluster = Cluster::new();
+    cluster.settings = vec![
+        ("SF_BLOB_STORE", format!("s3://songs/{prefix}")),
+        ("SF_S3_ENDPOINT", endpoint),
+        ("SF_S3_ACCESS_KEY_ID", "testing".to_owned()),
+        ("SF_S3_SECRET_ACCESS_KEY", "testing".to_owned()),
+        ("SF_BLOB_CACHE_BYTES", cache_bytes.to_string()),
+    ];
+    cluster
+}
+
+/// A WAV file of 16 bit, mono, 44.1 kHz, with a tone of `hz`.
+fn wav(hz: f64, frames: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let spec = hound::WavSpec {
+        channels: 1,
+        sample_rate: 44_100,
+        bits_per_sample: 16,
+        sample_format: hound::SampleFormat::Int,
+    };
+    let mut writer = hound::WavWriter::new(std::io::Cursor::new(&mut bytes), spec).expect("a header");
+    for frame in 0..frames {
+        let phase = std::f64::consts::TAU * hz * f64::from(frame) / 44_100.0;
+        writer.write_sample((phase.sin() * 10_000.0) as i16).expect("a sample");
+    }
+    writer.finalize().expect("a file");
+    bytes
+}
+
+fn upload(server: &Service, query: &str, bytes: &[u8]) -> Value {
+    let mut body =
+        b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n".to_vec();
+    body.extend_from_slice(bytes);
+    body.extend(b"\r\n--b--\r\n");
+    let headers = [("Content-Type", "multipart/form-data; boundary=b")];
+    let answer = server.send("POST", &format!("{AUDIO}/upload{query}"), &headers, &body).expect("an answer");
+    assert!(matches!(answer.status, 201 | 202), "{}", answer.body);
+    serde_json::from_str(&answer.body).expect("JSON")
+}
+
+fn get(server: &Service, path: &str) -> Answer {
+    server.send("GET", path, &[], &[]).expect("an answer")
+}
+
+fn ended(server: &Service, id: &str) -> Value {
+    let begun = Instant::now();
+    loop {
+        let task = task(server, id);
+        if !matches!(task["state"].as_str(), Some("queued" | "running")) {
+            assert_eq!(task["state"], "succeeded", "{task}");
+            return task;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{task}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Names of the local copies in a cache.
+fn copies(cluster: &Cluster, machine: usize) -> Vec<PathBuf> {
+    let root = PathBuf::from(cluster.path(&format!("machine-{machine}/blobs")));
+    let folders = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
+    files.map(|file| file.path()).collect()
+}
+
+#[test]
+fn what_one_server_stores_all_have() {
+    let mut cluster = cluster("all-have", 1 << 30);
+    let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
+    let _worker = cluster.process(Worker::start);
+    let bytes = wav(440.0, 44_100);
+    let file = upload(&first, "", &bytes)["files"][0].take();
+    let path = format!("{AUDIO}/{}", file["id"].as_str().expect("an id"));
+    assert_eq!(copies(&cluster, 2), [""; 0].map(Path::new));
+    let (here, there) = (get(&first, &format!("{path}/file")), get(&second, &format!("{path}/file")));
+    assert_eq!((here.status, here.body == there.body, there.body.is_empty()), (200, true, false));
+    assert_eq!(copies(&cluster, 2).len(), 1, "one part was asked for");
+    // A copy at another rate is made by one and read by the other.
+    let rate = format!("{path}/file?format=wav32f&sample_rate_hz=48000");
+    assert_eq!(get(&second, &rate).body, get(&first, &rate).body);
+    assert_eq!(get(&second, &format!("{path}/peaks")).status, 200);
+
+    // Decoded and rendered by a worker, which has nothing of its own of it.
+    let started = upload(&second, "?async=true", &wav(220.0, 44_100));
+    let task = ended(&first, started["task_id"].as_str().expect("an id"));
+    let recording = task["result"]["files"][0]["id"].as_str().expect("an id").to_owned();
+    let mut project = song(3);
+    project["tracks"].as_array_mut().expect("tracks").push(json!({
+        "id": "r", "name": "Recording", "kind": "audio",
+        "items": [{"type": "audio", "id": "i", "start_tick": 0, "offset_frames": 0, "length_frames": 44_100,
+            "server_file_id": recording, "source": {"server_file_id": recording}}],
+    }));
+    let body = json!({"project": project, "tail_secs": 1.0});
+    let started = first.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
+    let result = ended(&second, started["task_id"].as_str().expect("an id"))["result"].take();
+    assert_eq!(result["receipt"]["left_out"].as_array().map_or(0, Vec::len), 0, "{result}");
+    let render = result["audio_url"].as_str().expect("an address");
+    let (here, there) = (get(&first, render), get(&second, render));
+    assert_eq!((here.status, here.body == there.body), (200, true));
+    assert_eq!(result["receipt"], first.expect(200, "POST", "/api/v1/plugins/render", &[], &body)["receipt"]);
+
+    second.expect(204, "DELETE", &path, &[], &Value::Null);
+    assert_eq!(get(&first, &format!("{path}/file")).status, 404);
+}
+
+#[test]
+fn a_cache_without_room_changes_nothing() {
+    let mut cluster = cluster("no-room", 0);
+    let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
+    for hz in [300.0, 400.0, 500.0] {
+        let file = upload(&first, "", &wav(hz, 20_000))["files"][0].take();
+        let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
+        let (here, there) = (get(&first, &path), get(&second, &path));
+        assert_eq!((here.status, here.body == there.body), (200, true));
+    }
+    // The next one makes room for itself.
+    assert!(copies(&cluster, 2).len() <= 1, "{:?}", copies(&cluster, 2));
+}
+
+#[test]
+fn a_resumable_upload_is_decoded_by_another() {
+    let mut cluster = cluster("resumable", 1 << 30);
+    let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
+    let _worker = cluster.process(Worker::start);
+    let bytes = wav(330.0, 30_000);
+    let length = bytes.len().to_string();
+    let version = ("Tus-Resumable", "1.0.0");
+    let begun = first.send("POST", &format!("{AUDIO}/uploads"), &[version, ("Upload-Length", &length)], &[]);
+    assert_eq!(begun.expect("an answer").status, 201);
+    let uploads = PathBuf::from(cluster.path("machine-1/blobs-of-this-machine/audio-uploads"));
+    let part = std::fs::read_dir(uploads).expect("lists").next().expect("a part").expect("reads");
+    let path = format!("{AUDIO}/uploads/{}", part.path().file_stem().expect("an id").to_string_lossy());
+    let kind = ("Content-Type", "application/offset+octet-stream");
+    let append = |server: &Service, offset: usize, bytes: &[u8]| {
+        let offset = offset.to_string();
+        server.send("PATCH", &path, &[version, kind, ("Upload-Offset", &offset)], bytes).expect("an answer")
+    };
+    assert_eq!(append(&first, 0, &bytes[..20_000]).status, 204);
+    let elsewhere = append(&second, 20_000, &bytes[20_000..]);
+    assert!(elsewhere.status == 409 && elsewhere.body.contains("upload_elsewhere"), "{}", elsewhere.body);
+    assert_eq!(append(&first, 20_000, &bytes[20_000..]).status, 204);
+    let status = second.expect(200, "GET", &path, &[], &Value::Null);
+    ended(&second, status["task_id"].as_str().expect("a task"));
+    let status = second.expect(200, "GET", &path, &[], &Value::Null);
+    let file = get(&second, &format!("{AUDIO}/{}/file", status["audio_id"].as_str().expect("a file")));
+    assert_eq!(file.status, 200);
+}
