@@ -5,14 +5,12 @@
 //! of the service. When the last byte is there a task decodes the file; `GET /audio/uploads/{id}` says what
 //! came of it.
 
+mod busy;
 mod finish;
 mod headers;
 mod part;
 mod store;
 mod verbs;
-
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware;
@@ -20,6 +18,8 @@ use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(super) use busy::Busy;
+use busy::BusyGuard;
 pub(super) use finish::{finish, take_up_again};
 pub(super) use store::remove_expired;
 
@@ -59,34 +59,4 @@ async fn name_version(mut response: Response) -> Response {
 
 fn key(id: &str) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, id, "part").map_err(|_| ApiError::not_found("upload", id))
-}
-
-/// The uploads that somebody is writing to.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Busy(Arc<Mutex<HashSet<String>>>);
-
-impl Busy {
-    /// Takes an upload for oneself until the guard is dropped; 409 if somebody else has it.
-    fn take(&self, id: &str) -> ApiResult<BusyGuard> {
-        if self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned()) {
-            return Ok(BusyGuard { busy: self.clone(), id: id.to_owned() });
-        }
-        Err(ApiError::Conflict {
-            code: "upload_busy",
-            detail: "Another request is writing to this upload; ask for its offset in a moment.".to_owned(),
-        })
-    }
-}
-
-/// Gives an upload free when dropped.
-#[derive(Debug)]
-struct BusyGuard {
-    busy: Busy,
-    id: String,
-}
-
-impl Drop for BusyGuard {
-    fn drop(&mut self) {
-        self.busy.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
-    }
 }

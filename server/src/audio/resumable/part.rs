@@ -41,13 +41,15 @@ pub(super) fn append(
     row: &UploadRow,
     checksum: Option<Checksum>,
     mut pieces: mpsc::Receiver<Bytes>,
-    _busy: BusyGuard,
+    mut busy: BusyGuard,
 ) -> ApiResult<Appended> {
     let file = open(state, row)?;
     let mut part =
         Part { state, runtime, row, file, offset_bytes: row.offset_bytes, counted_bytes: row.offset_bytes };
-    let written = part.write_all(checksum, &mut pieces);
-    if written.is_err() {
+    let written = part.write_all(checksum, &mut pieces, &mut busy);
+    if busy.is_lost() {
+        // The file is another process's now.
+    } else if written.is_err() {
         // What went wrong must not hide what is there.
         part.file.set_len(part.counted_bytes)?;
     } else {
@@ -97,11 +99,13 @@ impl Part<'_> {
         &mut self,
         mut checksum: Option<Checksum>,
         pieces: &mut mpsc::Receiver<Bytes>,
+        busy: &mut BusyGuard,
     ) -> ApiResult<()> {
         let allowance = self.runtime.block_on(Allowance::of(self.state, &self.row.owner_id))?;
         let folder = self.state.blobs.root();
         allowance.check_disk(folder, 0)?;
         while let Some(piece) = pieces.blocking_recv() {
+            busy.keep()?;
             let left_bytes = self.row.length_bytes - self.offset_bytes;
             if piece.len() as u64 > left_bytes {
                 return Err(ApiError::bad_request(

@@ -162,6 +162,32 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
     Ok(())
 }
 
+/// Takes an upload for a process, or keeps it for so many milliseconds more; false while another process has it.
+pub(super) async fn hold(db: &Db, id: &str, process: &str, held_ms: i64) -> Result<bool, sqlx::Error> {
+    let now_ms = clock::now_unix_ms();
+    let done = sqlx::query(
+        "UPDATE audio_uploads SET held_by = $1, held_until_ms = $2 \
+         WHERE id = $3 AND (held_by = $1 OR held_until_ms < $4)",
+    )
+    .bind(process)
+    .bind(now_ms + held_ms)
+    .bind(id)
+    .bind(now_ms)
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Gives an upload free for other processes.
+pub(super) async fn let_go(db: &Db, id: &str, process: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_uploads SET held_until_ms = 0 WHERE id = $1 AND held_by = $2")
+        .bind(id)
+        .bind(process)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
 /// Removes an upload.
 pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM audio_uploads WHERE id = $1").bind(id).execute(db).await?;

@@ -219,7 +219,7 @@ pub(super) async fn append(
     let announced_bytes = number(headers, &header::CONTENT_LENGTH)?;
     let checksum = Checksum::of(headers)?;
     find(&state, &user, &id).await?;
-    let busy = state.audio.busy_uploads.take(&id)?;
+    let busy = state.audio.busy_uploads.take(&state.db, &id).await?;
     // Only now is the offset certain.
     let row = find(&state, &user, &id).await?;
     if row.state != UploadState::Receiving || offset_bytes != row.offset_bytes {
@@ -277,7 +277,7 @@ pub(super) async fn terminate(
 ) -> ApiResult<StatusCode> {
     require_version(&headers)?;
     find(&state, &user, &id).await?;
-    let _busy = state.audio.busy_uploads.take(&id)?;
+    let _busy = state.audio.busy_uploads.take(&state.db, &id).await?;
     let row = find(&state, &user, &id).await?;
     if row.state == UploadState::Decoding {
         let detail = "All of the upload is there and being decoded; cancel its task instead.".to_owned();

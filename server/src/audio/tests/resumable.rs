@@ -250,3 +250,31 @@ async fn uploads_belong_to_their_user() {
     post.send().await.problem(401, "token_missing");
     assert_eq!(offset(&app, &path).await, "0");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_server_writes_at_a_time() {
+    let app = TestApp::start().await;
+    let path = begin(&app, "a.wav", 100).await;
+    let set = async |until_ms: i64| {
+        sqlx::query("UPDATE audio_uploads SET held_by = 'another process', held_until_ms = $1")
+            .bind(until_ms)
+            .execute(&app.state.db)
+            .await
+            .expect("updates");
+    };
+    let now_ms = crate::clock::now_unix_ms();
+    set(now_ms + 60_000).await;
+    if crate::db::kind(&app.state.db) == crate::db::Kind::Sqlite {
+        // There is no other process, and one that ended holds nothing.
+        append(&app, &path, 0, &[0; 10]).await.expect(204);
+        return;
+    }
+    append(&app, &path, 0, &[0; 10]).await.problem(409, "upload_busy");
+    tus(&app, Method::DELETE, &path).send().await.problem(409, "upload_busy");
+    assert_eq!(offset(&app, &path).await, "0");
+    // It showed no sign of life for too long.
+    set(now_ms - 1).await;
+    append(&app, &path, 0, &[0; 10]).await.expect(204);
+    append(&app, &path, 10, &[0; 10]).await.expect(204);
+    assert_eq!(offset(&app, &path).await, "20");
+}
