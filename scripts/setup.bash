@@ -91,7 +91,7 @@ need_postgres() {
   find_postgres || true
   if [ -z "$found" ]; then
     need_debian postgresql /usr/lib/postgresql
-    find_postgres
+    find_postgres || fail "PostgreSQL's programs are not where Debian puts them: /usr/lib/postgresql"
   fi
   POSTGRES_BIN=$(dirname "$found")
 }
