@@ -161,7 +161,8 @@ impl Strip {
         }
     }
 
-    /// Adds the strip's next frames to the sums that it feeds. `own` is what its own source made; `fed` is what feeds it; `tap` takes what side-chains hear of it; `scratch` is used up.
+    /// Adds the strip's next frames to the sums that it feeds. `own` is what its own source made; `taps` takes what
+    /// side-chains hear of it; `scratch` is used up.
     pub(super) fn add_to(
         &mut self,
         place: usize,
