@@ -37,6 +37,7 @@ pub struct Problem {
     pub code: String,
     /// The offending places of a document that failed validation.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub errors: Option<Vec<FieldError>>,
 }
 

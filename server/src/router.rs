@@ -70,8 +70,14 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
 /// The whole service as a value: API, documentation, health and page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
-    let routes = api.merge(docs::routes(&document)).merge(health::routes());
+    let routes = api.merge(docs::routes(&docs::complete(&document))).merge(health::routes());
     finish(routes, state)
+}
+
+/// The API's description (OpenAPI 3.1), as `/api/v1/openapi.json` gives it.
+#[must_use]
+pub fn document(config: &Config) -> serde_json::Value {
+    docs::complete(&api(config).split_for_parts().1)
 }
 
 /// What surrounds all routes: answers where there is none, compression, security headers, the

@@ -25,6 +25,7 @@ pub(super) struct RenderRequest {
     /// File format: `wav`, the default.
     pub(super) format: Option<String>,
     /// How samples stand in the file: `pcm16`, the default, or `float32`.
+    #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,
     /// 44100, 48000 or 96000 Hz; the project's own rate by default.
     pub(super) sample_rate_hz: Option<u32>,

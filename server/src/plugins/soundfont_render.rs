@@ -17,6 +17,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::file_answer::FileAnswer;
+use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
 use crate::rendering::RenderError;
 use crate::rendering::track::{TrackChannels, render_first};
 use crate::state::AppState;
@@ -45,17 +46,22 @@ enum TimeBase {
 #[serde(deny_unknown_fields)]
 pub(super) struct SoundFontRenderRequest {
     /// Notes as in a project's MIDI item.
+    #[schema(value_type = Vec<ProjectNote>)]
     notes: Vec<Value>,
     /// Controls as in a project's MIDI item.
     #[serde(default)]
+    #[schema(value_type = Vec<ProjectControl>)]
     controls: Vec<Value>,
     /// Bank to play; left out: the default bank, which also stands in for a missing one.
     soundfont_id: Option<String>,
     /// SoundFont bank number, 0 by default; 128 holds drum kits.
+    #[schema(value_type = u32, maximum = 128, required = false)]
     bank: Option<Value>,
     /// Program, 0 by default.
+    #[schema(value_type = u32, maximum = 127, required = false)]
     program: Option<Value>,
     /// Tempo changes as in a project; 120 quarter notes a minute by default.
+    #[schema(value_type = Vec<ProjectTempo>, required = false)]
     tempo_map: Option<Value>,
     /// What ticks are.
     #[serde(default)]
@@ -66,6 +72,7 @@ pub(super) struct SoundFontRenderRequest {
     /// as the service allows. Silence ends it.
     tail_secs: Option<f64>,
     /// The engine's settings as in a project.
+    #[schema(value_type = ProjectSettings, required = false)]
     settings: Option<Value>,
     /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
     /// mix. They belong to no loudspeakers: the file's channel mask is 0.

@@ -1,5 +1,7 @@
 //! The API's description: `/api/v1/openapi.json`, and a page to browse it at `/api/docs`.
 
+mod document;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -7,30 +9,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use utoipa::Modify;
-use utoipa::openapi::OpenApi;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
 use crate::state::AppState;
 
-/// Adds the bearer token to the document.
-pub(crate) struct BearerScheme;
-
-impl Modify for BearerScheme {
-    fn modify(&self, document: &mut OpenApi) {
-        let scheme = SecurityScheme::Http(
-            Http::builder()
-                .scheme(HttpAuthScheme::Bearer)
-                .bearer_format("JWT")
-                .description(Some("A token from `/auth/login`, or an API key."))
-                .build(),
-        );
-        document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
-    }
-}
+pub(crate) use document::{BearerScheme, complete};
 
 #[derive(Clone)]
 struct Document {
@@ -38,57 +23,15 @@ struct Document {
     etag: HeaderValue,
 }
 
-/// Serves `document` and the page that shows it.
-pub(crate) fn routes(document: &OpenApi) -> Router<AppState> {
-    let json: Arc<str> = with_project_schema(document).to_string().into();
+/// Serves a whole `document` and the page that shows it.
+pub(crate) fn routes(document: &Value) -> Router<AppState> {
+    let json: Arc<str> = document.to_string().into();
     let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
     let etag = HeaderValue::from_str(&etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
     let ui = SwaggerUi::new("/api/docs").config(SwaggerConfig::from("/api/v1/openapi.json"));
     Router::new()
         .route("/api/v1/openapi.json", get(openapi).with_state(Document { json, etag }))
         .merge(Router::from(ui))
-}
-
-/// The document, with the project's JSON Schema in place of the stand-in, and the schema's
-/// definitions beside it as `Project.<name>`.
-fn with_project_schema(document: &OpenApi) -> Value {
-    let mut document = serde_json::to_value(document).unwrap_or_default();
-    let mut project: Value = serde_json::from_str(schemas::PROJECT_SCHEMA).unwrap_or_default();
-    point_at_components(&mut project);
-    let Some(project_fields) = project.as_object_mut() else { return document };
-    let definitions = project_fields.shift_remove("$defs");
-    // A component is no document of its own.
-    project_fields.shift_remove("$id");
-    project_fields.shift_remove("$schema");
-    if let Some(components) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
-        components.insert("Project".to_owned(), project);
-        for (name, definition) in definitions.as_ref().and_then(Value::as_object).into_iter().flatten() {
-            components.insert(format!("Project.{name}"), definition.clone());
-        }
-    }
-    document
-}
-
-/// Turns references to `#/$defs/X` into references to `#/components/schemas/Project.X`.
-fn point_at_components(value: &mut Value) {
-    match value {
-        Value::Object(fields) => point_fields_at_components(fields),
-        Value::Array(values) => values.iter_mut().for_each(point_at_components),
-        _ => {}
-    }
-}
-
-fn point_fields_at_components(fields: &mut Map<String, Value>) {
-    for (name, value) in fields.iter_mut() {
-        match value {
-            Value::String(text) if name == "$ref" => {
-                if let Some(definition) = text.strip_prefix("#/$defs/") {
-                    *text = format!("#/components/schemas/Project.{definition}");
-                }
-            }
-            other => point_at_components(other),
-        }
-    }
 }
 
 async fn openapi(State(document): State<Document>, headers: HeaderMap) -> Response {
@@ -108,7 +51,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use axum::http::Method;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use crate::test_app::TestApp;
 
@@ -121,6 +64,31 @@ mod tests {
             Value::Array(values) => values.iter().for_each(|value| references(value, found)),
             _ => {}
         }
+    }
+
+    const PROBLEM: &str = "#/components/schemas/Problem";
+
+    fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
+        let paths = document["paths"].as_object().expect("paths").iter();
+        paths.flat_map(|(path, methods)| {
+            let methods = methods.as_object().expect("methods").iter();
+            methods.map(move |(method, operation)| (path, method, operation))
+        })
+    }
+
+    #[tokio::test]
+    async fn answers_say_null_rather_than_leave_a_field_out() {
+        let app = TestApp::start().await;
+        let document = app.remote(Method::GET, "/api/v1/openapi.json").send().await.expect(200);
+        let required = |name: &str| {
+            let names = document["components"]["schemas"][name]["required"].as_array().cloned();
+            names.unwrap_or_default().into_iter().collect::<Vec<_>>()
+        };
+        assert!(required("Task").contains(&"result".into()), "{:?}", required("Task"));
+        assert!(required("Page_Task").contains(&"next_cursor".into()));
+        // What is asked may leave out what has a default, and a problem lists places only where it has some.
+        assert_eq!(required("RenderRequest"), Vec::<Value>::new());
+        assert!(!required("Problem").contains(&"errors".into()));
     }
 
     #[tokio::test]
@@ -136,6 +104,18 @@ mod tests {
             let target = reference.strip_prefix('#').expect("a reference into the document");
             assert!(document.pointer(target).is_some(), "{reference} leads nowhere");
         }
+        let mut names = BTreeSet::new();
+        for (path, method, operation) in operations(&document) {
+            let name = operation["operationId"].as_str().expect("a name");
+            assert!(names.insert(name), "{name} is the name of two operations");
+            for (status, answer) in operation["responses"].as_object().expect("answers") {
+                let problem = &answer["content"]["application/problem+json"]["schema"];
+                let expected =
+                    if status.as_str() < "400" { &Value::Null } else { &json!({ "$ref": PROBLEM }) };
+                assert_eq!(problem, expected, "{method} {path}: {status}");
+            }
+        }
+        assert!(names.contains("get_projects_id_raw"), "{names:?}");
         for path in ["/api/v1/auth/login", "/api/v1/projects/{id}", "/api/v1/tasks/{id}/events"] {
             assert!(document["paths"].get(path).is_some(), "{path} is not described");
         }
