@@ -9,7 +9,8 @@
 //! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
 //!   itself; leave it out only where decisions say that nobody needs to be known), and the extractors
 //!   of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
-//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`].
+//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`]. The description
+//!   says so by roles: `security(("bearer" = ["admin", "log_in"]))`; a test asks every operation as everybody.
 //! - Deletions and changes of accounts are told to [`crate::audit::record`].
 //! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
 //! - What lives longer than a request is a field of [`crate::state::Services`].

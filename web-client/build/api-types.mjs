@@ -41,7 +41,7 @@ async function generate(document) {
   // A name that only begins alike is among the others, which come last.
   const schemas = Object.fromEntries([...stands, ...others]);
   const reduced = { ...document, paths, components: { ...document.components, schemas } };
-  return HEAD + astToString(await openapiTS(reduced, { transform: ownType, silent: true }));
+  return HEAD + astToString(await openapiTS(reduced, { transform: ownType, emptyObjectsUnknown: true, silent: true }));
 }
 
 const [, , path, check] = argv;

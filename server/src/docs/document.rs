@@ -7,6 +7,9 @@ use utoipa::Modify;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 
+/// The extension that says in words who may do something.
+pub(crate) const WHO: &str = "x-who";
+
 /// Adds the bearer token to the document.
 pub(crate) struct BearerScheme;
 
@@ -37,10 +40,12 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
     }
     operations(&mut document, |path, method, operation| {
         operation.insert("operationId".to_owned(), operation_id(path, method).into());
-        let takes_body = operation.contains_key("requestBody");
-        if let Some(answers) = operation.get_mut("responses").and_then(Value::as_object_mut) {
-            refuse(answers, takes_body);
+        for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+            leave_out_null(&mut parameter["schema"]);
         }
+        refuse(path, operation);
+        let who = who(operation);
+        operation.entry(WHO).or_insert_with(|| who.into());
     });
     document
 }
@@ -63,25 +68,87 @@ fn operation_id(path: &str, method: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// What any operation may be refused for, beside what stands at its handler.
-const REFUSALS: &[(&str, &str)] = &[
-    ("503", "The database or the storage does not answer, or is busy; another try in a moment may succeed."),
-    ("507", "There is no room left for what was to be stored."),
+/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object): `admin`; `log_in`, so not
+/// by an API key; `before_password_change`, even while the password must be changed.
+fn who(operation: &Map<String, Value>) -> String {
+    if !asks_who("", operation) {
+        return "everybody".to_owned();
+    }
+    let ways = operation.get("security").and_then(Value::as_array).into_iter().flatten();
+    let roles: Vec<&str> =
+        ways.filter_map(|way| way["bearer"].as_array()).flatten().filter_map(Value::as_str).collect();
+    let mut who = if roles.contains(&"admin") { "administrators" } else { "users" }.to_owned();
+    if roles.contains(&"log_in") {
+        who.push_str(", not by an API key");
+    }
+    if roles.contains(&"before_password_change") {
+        who.push_str(", even before a password that must be changed is");
+    }
+    who
+}
+
+/// A parameter that is left out is not sent as null.
+fn leave_out_null(schema: &mut Value) {
+    if let Some([kind, null]) = schema["type"].as_array().map(Vec::as_slice)
+        && null == "null"
+    {
+        schema["type"] = kind.clone();
+    }
+}
+
+/// Whether something holds of the operation with this path and description.
+type Holds = fn(&str, &Map<String, Value>) -> bool;
+
+/// What an operation may be refused for, beside what stands at its handler: when, with which status, and why.
+const REFUSALS: &[(Holds, &str, &str)] = &[
+    (asks_something, "400", "The request is malformed."),
+    (asks_who, "401", "No token, or one that is not valid (any more)."),
+    (asks_who, "403", "Known, but not allowed; or the password must be changed first."),
+    (names_something, "404", "Not there, or somebody else's."),
+    (takes_body, "408", "The body did not come whole, or not in time."),
+    (takes_body, "413", "The body exceeds its limit."),
+    (takes_body, "415", "The body is of a kind that is not taken here."),
+    (always, "500", "Our fault; the log says what."),
+    (
+        always,
+        "503",
+        "The database or the storage does not answer, or is busy; another try in a moment may succeed.",
+    ),
+    (always, "507", "There is no room left for what was to be stored."),
 ];
 
-/// The same for those that take a body.
-const BODY_REFUSALS: &[(&str, &str)] = &[
-    ("408", "The body did not come whole, or not in time."),
-    ("413", "The body exceeds its limit."),
-    ("415", "The body is of a kind that is not taken here."),
-];
+fn asks_something(path: &str, operation: &Map<String, Value>) -> bool {
+    names_something(path, operation) || takes_body(path, operation) || operation.contains_key("parameters")
+}
+
+fn asks_who(_: &str, operation: &Map<String, Value>) -> bool {
+    // Whoever needs not be known may ask with an empty requirement; the document's own asks for a token.
+    operation
+        .get("security")
+        .and_then(Value::as_array)
+        .is_none_or(|ways| ways.iter().all(|way| *way != json!({})))
+}
+
+fn names_something(path: &str, _: &Map<String, Value>) -> bool {
+    path.contains('{')
+}
+
+fn takes_body(_: &str, operation: &Map<String, Value>) -> bool {
+    operation.contains_key("requestBody")
+}
+
+fn always(_: &str, _: &Map<String, Value>) -> bool {
+    true
+}
 
 /// Adds the refusals that need no saying at each handler, and makes a problem of every refusal.
-fn refuse(answers: &mut Map<String, Value>, takes_body: bool) {
-    let of_bodies = if takes_body { BODY_REFUSALS } else { &[] };
-    for (status, about) in REFUSALS.iter().chain(of_bodies) {
+fn refuse(path: &str, operation: &mut Map<String, Value>) {
+    let possible: Vec<_> = REFUSALS.iter().filter(|(holds, ..)| holds(path, operation)).collect();
+    let Some(answers) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
+    for (_, status, about) in possible {
         answers.entry(*status).or_insert_with(|| json!({ "description": about }));
     }
+    answers.sort_keys();
     for (_, answer) in answers.iter_mut().filter(|(status, _)| status.as_str() >= "400") {
         answer["content"] =
             json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });

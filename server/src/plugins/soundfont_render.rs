@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::render_request::{checked_rate, checked_tail};
+use super::render_request::{checked_rate, checked_tail, rate_choices};
 use super::soundfonts::download::chosen_headers;
 use super::{Caller, render::Source};
 use crate::auth::CurrentUser;
@@ -67,6 +67,7 @@ pub(super) struct SoundFontRenderRequest {
     #[serde(default)]
     time_base: TimeBase,
     /// 44100, 48000 (the default) or 96000 Hz.
+    #[schema(schema_with = rate_choices)]
     sample_rate_hz: Option<u32>,
     /// Longest time in seconds that the sound may ring on after the last note; by default as long
     /// as the service allows. Silence ends it.

@@ -1318,6 +1318,11 @@ export interface components {
             /** @description What is wrong with it. */
             detail: string;
         };
+        /**
+         * @description File formats, for the API's description.
+         * @enum {string}
+         */
+        Format: "wav";
         /** @description A project made from a MIDI file. It is not stored. */
         ImportAnswer: {
             /** @description The project. */
@@ -1890,9 +1895,9 @@ export interface components {
             /** @description How voices read between the values of a sample: `linear`, `four_point` or `sinc`. */
             interpolation: string;
             /** @description The room that all instruments shared, as in a project's settings. */
-            reverb: Record<string, never>;
+            reverb: Record<string, unknown>;
             /** @description The chorus that all instruments shared, as in a project's settings. */
-            chorus: Record<string, never>;
+            chorus: Record<string, unknown>;
             /**
              * Format: int64
              * @description Start of every random sequence, dither included.
@@ -1998,14 +2003,10 @@ export interface components {
             /** @description A stored project; exactly one of this and `project` is given. */
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
-            /** @description File format: `wav`, the default. */
-            format?: string | null;
+            format?: components["schemas"]["Format"] | null;
             bit_depth?: components["schemas"]["BitDepth"] | null;
-            /**
-             * Format: int32
-             * @description 44100, 48000 or 96000 Hz; the project's own rate by default.
-             */
-            sample_rate_hz?: number | null;
+            /** @enum {integer|null} */
+            sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
              * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
@@ -2115,11 +2116,8 @@ export interface components {
             tempo_map?: components["schemas"]["Project.TempoPoint"][];
             /** @description What ticks are. */
             time_base?: components["schemas"]["TimeBase"];
-            /**
-             * Format: int32
-             * @description 44100, 48000 (the default) or 96000 Hz.
-             */
-            sample_rate_hz?: number | null;
+            /** @enum {integer|null} */
+            sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
              * @description Longest time in seconds that the sound may ring on after the last note; by default as long
@@ -2205,10 +2203,12 @@ export interface components {
              */
             free_bytes: number | null;
         };
+        /** @description Stands for a tag in the API's description. */
+        Tag: string;
         /** @description The tags of a file. */
         Tags: {
             /** @description At most 50 tags of 1 to 64 characters. */
-            tags: string[];
+            tags: components["schemas"]["Tag"][];
         };
         /** @description A task as the API shows it. */
         Task: {
@@ -2247,8 +2247,8 @@ export interface components {
             updated_at: string;
             /** @description The window that wrote it. */
             client_id: string;
-            /** @description The project, in this version's form. */
-            project: components["schemas"]["Project"];
+            /** @description The project, in this version's form; valid only as far as what was sent was. */
+            project: Record<string, unknown>;
         };
         /** @description When an autosave was written, and by which window. */
         TempRevision: {
@@ -2262,7 +2262,7 @@ export interface components {
             /** @description The window's own id: it ignores writes that carry it. */
             client_id: string;
             /** @description The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none. */
-            project: components["schemas"]["Project"];
+            project: Record<string, unknown>;
         };
         /** @description A tempo, from the autocorrelation of the spectral flux. A tempo below 80 or above 165 may come out doubled or halved. */
         TempoEstimate: {
@@ -2850,12 +2850,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description 1.0.0 */
-                "Tus-Resumable": string;
+                "Tus-Resumable": "1.0.0";
                 /** @description Size of the file in bytes */
                 "Upload-Length": number;
                 /** @description `filename` and its name in base64 */
-                "Upload-Metadata"?: string | null;
+                "Upload-Metadata"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2921,8 +2920,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description 1.0.0 */
-                "Tus-Resumable": string;
+                "Tus-Resumable": "1.0.0";
             };
             path: {
                 /** @description Id of the upload */
@@ -2945,8 +2943,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description 1.0.0 */
-                "Tus-Resumable": string;
+                "Tus-Resumable": "1.0.0";
             };
             path: {
                 /** @description Id of the upload */
@@ -2973,12 +2970,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description 1.0.0 */
-                "Tus-Resumable": string;
+                "Tus-Resumable": "1.0.0";
                 /** @description Bytes that have come before */
                 "Upload-Offset": number;
                 /** @description `sha1` or `sha256`, and the part's in base64 */
-                "Upload-Checksum"?: string | null;
+                "Upload-Checksum"?: string;
             };
             path: {
                 /** @description Id of the upload */
@@ -3862,12 +3858,13 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The document in this version's form; a save says whether it is valid */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Project"];
+                    "application/json": Record<string, unknown>;
                 };
             };
         };
@@ -4021,7 +4018,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Restore only if this is the current revision */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description Id of the project */
@@ -4150,7 +4147,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["Task"];
+                    "text/event-stream": string;
                 };
             };
         };
