@@ -2,6 +2,7 @@
 
 mod admin;
 mod audio;
+mod crowd;
 mod database;
 mod durability;
 mod render;
