@@ -17,6 +17,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use sqlx::AnyConnection;
 use sqlx::any::{AnyPoolOptions, install_default_drivers};
+use sqlx::migrate::{MigrateError, Migrator};
 
 pub use address::DatabaseAddress;
 pub(crate) use lock::{Lock, begin_locked, lock};
@@ -58,7 +59,7 @@ pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Re
         Kind::Postgres => postgres::first_connection(address).await,
     }
     .with_context(cannot_open)?;
-    migrate(first).await?;
+    migrate(first).await.with_context(cannot_open)?;
     let kind = address.kind();
     AnyPoolOptions::new()
         .max_connections(connections_max)
@@ -76,13 +77,42 @@ pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Re
         .with_context(cannot_open)
 }
 
-/// Brings the database to the current form. Of several processes that start at once, one does it.
+/// What brings a database to the current form, step by step.
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// Number of the newest form that this program knows.
+#[must_use]
+pub fn newest_form() -> i64 {
+    MIGRATIONS.iter().map(|step| step.version).max().unwrap_or_default()
+}
+
+/// Number of the form that a database is in.
+///
+/// # Errors
+/// What the database said instead.
+pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT CAST(COALESCE(MAX(version), 0) AS BIGINT) FROM _sqlx_migrations")
+        .fetch_one(db)
+        .await
+}
+
+/// Brings the database to the current form. Of several processes that start at once, one does it. Nothing ever
+/// brings it back to an older one.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     use sqlx::Connection as _;
-    sqlx::migrate!("./migrations")
-        .run(&mut connection)
-        .await
-        .context("cannot bring the database to the current form")?;
+    if let Err(error) = MIGRATIONS.run(&mut connection).await {
+        let newest = newest_form();
+        if matches!(error, MigrateError::VersionMissing(_)) {
+            let found = form(&mut connection).await.context("cannot read which form the database is in")?;
+            anyhow::ensure!(
+                found <= newest,
+                "the database is in form {found}, made by a newer Songfoundry than this {}, which knows forms up to \
+                 {newest}; start the newer one, or restore a backup from before",
+                env!("CARGO_PKG_VERSION")
+            );
+        }
+        return Err(error).context("cannot bring the database to the current form");
+    }
     connection.close().await.context("cannot close a connection to the database")
 }
 
