@@ -15,6 +15,7 @@ use crate::blobs::{Blobs, Remote, Sharing};
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db};
 use crate::plugins::Sound;
+use crate::rates::Rates;
 use crate::tasks::Tasks;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
@@ -37,6 +38,8 @@ pub struct Services {
     pub sound: Sound,
     /// Audio files.
     pub audio: Audio,
+    /// How often everybody has asked.
+    pub rates: Rates,
     /// Background tasks.
     pub tasks: Tasks,
     /// Cancelled when the service is to stop: long answers and loops end then.
@@ -74,6 +77,7 @@ impl AppState {
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config),
+            rates: Rates::new(config.limits.requests),
             audio: Audio::new().context("cannot find the program that decodes audio")?,
             stop: CancellationToken::new(),
             blobs,

@@ -1,5 +1,6 @@
 //! `GET /system/capabilities`: read by the page before anybody has logged in.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use serde::Serialize;
@@ -8,6 +9,7 @@ use utoipa::ToSchema;
 use crate::config::{Environment, InstrumentSound, LimitsConfig, Registration};
 use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
+use crate::listen::Https;
 use crate::projects::REVISIONS_KEPT;
 use crate::state::AppState;
 
@@ -108,6 +110,7 @@ impl From<&LimitsConfig> for Limits {
 pub(super) async fn read(
     State(state): State<AppState>,
     Peer(peer): Peer,
+    https: Option<Extension<Https>>,
     headers: HeaderMap,
 ) -> ApiResult<Json<Capabilities>> {
     let config = &state.config;
@@ -132,7 +135,7 @@ pub(super) async fn read(
         },
         limits: (&config.limits).into(),
         registration: config.accounts.registration,
-        secure: by_https || host_is_loopback(&headers),
+        secure: https.is_some() || by_https || host_is_loopback(&headers),
     }))
 }
 

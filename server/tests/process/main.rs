@@ -4,6 +4,8 @@ mod admin;
 mod audio;
 mod database;
 mod durability;
+mod https;
 mod render;
+mod slow_clients;
 mod start_and_stop;
 mod support;
