@@ -37,8 +37,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, audio, auth, compression, cors, docs, health, multitrack, page, panics, plugins, projects, rates,
-    request_log, system, tasks,
+    admin, audio, auth, compression, cors, docs, health, metrics, multitrack, page, panics, plugins,
+    projects, rates, request_log, system, tasks,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -71,7 +71,7 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
 /// The whole service as a value: API, documentation, health and page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
-    let routes = api.merge(docs::routes(&document)).merge(health::routes());
+    let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
     finish(routes, state)
 }
 
@@ -89,9 +89,10 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
             let text = panics::message(&*panic);
             ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()
         }))
-        .layer(middleware::from_fn_with_state(state, rates::limit_addresses))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::limit_addresses))
         .layer(middleware::from_fn_with_state(origins, cors::open_to))
         .layer(middleware::from_fn(page::security_headers))
+        .layer(middleware::from_fn_with_state(state, metrics::observe))
         .layer(middleware::from_fn(request_log::log))
 }
 

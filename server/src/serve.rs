@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use crate::config::Config;
 use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
-use crate::{audio, audit, auth, db, listen, plugins, projects, router};
+use crate::{audio, audit, auth, db, listen, orphans, plugins, projects, router};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -52,6 +52,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     tracing::info!(address = %bound, https = tls.is_some(), environment = ?state.config.environment, "serving");
 
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
+    tokio::spawn(orphans::keep_collecting(state.clone()));
     tokio::spawn(audit::keep_to_retention(state.clone()));
     let tasks = tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
     let stop = state.stop.clone();

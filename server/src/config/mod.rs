@@ -171,6 +171,15 @@ pub struct AudioLimits {
     pub unfinished_upload_secs: u64,
 }
 
+/// When stored files that belong to nothing are removed.
+#[derive(Debug, Clone, Copy)]
+pub struct OrphansConfig {
+    /// How often, in seconds.
+    pub every_secs: u64,
+    /// How long such a file must have been there, in seconds.
+    pub age_secs: u64,
+}
+
 /// How background tasks run.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
@@ -188,6 +197,17 @@ pub struct TasksConfig {
     pub unfinished_per_user: i64,
     /// Tasks of one user that run at a time.
     pub running_per_user: i64,
+}
+
+/// Who may read `/metrics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsAccess {
+    /// Local callers and administrators.
+    Guarded,
+    /// Anybody.
+    Open,
+    /// Nobody.
+    Off,
 }
 
 /// What is logged and how.
@@ -214,6 +234,10 @@ pub struct Config {
     pub sound: SoundConfig,
     /// Limits.
     pub limits: LimitsConfig,
+    /// Stored files that belong to nothing.
+    pub orphans: OrphansConfig,
+    /// Who may read `/metrics`.
+    pub metrics: MetricsAccess,
     /// Logs.
     pub log: LogConfig,
     /// Background tasks.
@@ -257,6 +281,15 @@ impl Config {
                     decode_max_secs: source.whole("SF_AUDIO_DECODE_MAX_SECS")?,
                     unfinished_upload_secs: source.whole("SF_UNFINISHED_UPLOAD_SECS")?,
                 },
+            },
+            orphans: OrphansConfig {
+                every_secs: source.whole("SF_ORPHANS_EVERY_SECS")?,
+                age_secs: source.whole("SF_ORPHAN_AGE_SECS")?,
+            },
+            metrics: match source.choice("SF_METRICS")? {
+                "open" => MetricsAccess::Open,
+                "off" => MetricsAccess::Off,
+                _ => MetricsAccess::Guarded,
             },
             log: log(source)?,
             tasks: tasks(source)?,

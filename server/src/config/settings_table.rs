@@ -426,6 +426,29 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_ORPHANS_EVERY_SECS",
+        default: "3600",
+        unit: "seconds",
+        range: Range::Whole(10, 2_592_000),
+        about: "How often stored files that belong to nothing are looked for and removed, by one process for all.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ORPHAN_AGE_SECS",
+        default: "86400",
+        unit: "seconds",
+        range: Range::Whole(60, 31_536_000),
+        about: "How long a stored file must have been there before it can count as belonging to nothing.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_METRICS",
+        default: "guarded",
+        range: Range::Choice(&["guarded", "open", "off"]),
+        about: "Who may read /metrics: this machine and administrators, anybody, or nobody.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_LOG",
         default: "info",
         range: Range::Text("a tracing filter, such as warn or songfoundry_server=debug"),

@@ -6,6 +6,8 @@
 //! processes at work between any two of them: what must not change meanwhile is written first.
 
 mod address;
+mod copies;
+mod lease;
 mod lock;
 mod postgres;
 mod sqlite;
@@ -20,6 +22,8 @@ use sqlx::any::{AnyPoolOptions, install_default_drivers};
 use sqlx::migrate::{MigrateError, Migrator};
 
 pub use address::DatabaseAddress;
+pub(crate) use copies::{copy_sqlite, faults, open_copy};
+pub(crate) use lease::take_lease;
 pub(crate) use lock::{Lock, begin_locked, lock};
 
 /// Connections to the database.
@@ -52,7 +56,7 @@ pub fn kind(db: &Db) -> Kind {
 /// When it cannot be reached, is too old, or a migration fails. The text never holds the password.
 pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
     install_default_drivers();
-    let cannot_open = || format!("cannot open the database {address} (SF_DATABASE_URL)");
+    let cannot_open = || cannot_open(address);
     // One connection alone first: a pool tries for a while and then does not say why it cannot.
     let (url, first) = match address.kind() {
         Kind::Sqlite => sqlite::first_connection(address).await,
@@ -60,7 +64,34 @@ pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Re
     }
     .with_context(cannot_open)?;
     migrate(first).await.with_context(cannot_open)?;
-    let kind = address.kind();
+    pool(address.kind(), &url, connections_max).await.with_context(cannot_open)
+}
+
+/// The same for somebody who only looks at it: it must be there, and in the form that this program knows.
+///
+/// # Errors
+/// As [`open`]; and when it is missing or in another form, which is named.
+pub(crate) async fn open_as_it_is(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
+    install_default_drivers();
+    let cannot_open = || cannot_open(address);
+    if let Some(file) = address.file() {
+        std::fs::metadata(file).with_context(cannot_open)?;
+    }
+    let db = pool(address.kind(), address.reveal(), connections_max).await.with_context(cannot_open)?;
+    let (found, newest) = (form(&db).await.with_context(cannot_open)?, newest_form());
+    anyhow::ensure!(
+        found == newest,
+        "the database {address} is in form {found}, and this program knows form {newest}: use the program that the \
+         service runs"
+    );
+    Ok(db)
+}
+
+fn cannot_open(address: &DatabaseAddress) -> String {
+    format!("cannot open the database {address} (SF_DATABASE_URL)")
+}
+
+async fn pool(kind: Kind, url: &str, connections_max: u32) -> Result<Db, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_WITHIN)
@@ -72,9 +103,8 @@ pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Re
                 }
             })
         })
-        .connect(&url)
+        .connect(url)
         .await
-        .with_context(cannot_open)
 }
 
 /// What brings a database to the current form, step by step.
@@ -122,4 +152,19 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
 /// What the database said instead.
 pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT 1").execute(db).await.map(|_| ())
+}
+
+/// What the database takes on its disk, in bytes.
+///
+/// # Errors
+/// What the database said instead.
+pub(crate) async fn size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
+    let statement = match kind(db) {
+        Kind::Sqlite => {
+            "SELECT (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())"
+        }
+        Kind::Postgres => "SELECT pg_database_size(current_database())",
+    };
+    let size_bytes: i64 = sqlx::query_scalar(statement).fetch_one(db).await?;
+    Ok(u64::try_from(size_bytes).unwrap_or_default())
 }

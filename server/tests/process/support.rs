@@ -164,6 +164,8 @@ impl Drop for Service {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    /// Status line and headers.
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -202,5 +204,5 @@ fn request(
         return Ok(None);
     }
     let status = head.split(' ').nth(1).and_then(|text| text.parse().ok()).expect("a status");
-    Ok(Some(Answer { status, body: body.to_owned() }))
+    Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }
