@@ -150,7 +150,7 @@ fn the_image_is_built_from_what_is_there_and_runs_as_nobody_special() {
     assert_eq!(after("USER "), ["songfoundry"]);
     assert_eq!(after("ENTRYPOINT "), ["[\"songfoundry\"]"]);
     assert!(after("HEALTHCHECK ").concat().contains(&format!("127.0.0.1:{}/readyz", settings["SF_PORT"])));
-    assert!(after("RUN ").iter().any(|line| *line == "scripts/build /made"));
+    assert!(after("RUN ").contains(&"scripts/build /made"));
     let made = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
     let copied = after("COPY --from=build ").concat();
     let script = read("scripts/build");
