@@ -43,16 +43,14 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     let database = manifest.has_database.then(|| config.storage.database.file()).flatten();
     let aside = make_way(config, database.as_deref(), replace)?;
     let blobs = open_blobs(&config.storage, Sharing::Own).await?;
-    if !replace
-        && KINDS
-            .iter()
-            .map(|kind| blobs.list(kind.folder))
-            .any(|list| list.is_ok_and(|list| !list.is_empty()))
-    {
-        anyhow::bail!(occupied("the place of stored files (SF_BLOB_STORE)"));
-    }
     let (folder, dir) = (folder.to_owned(), config.storage.dir.clone());
     let putting = move || -> anyhow::Result<usize> {
+        for kind in KINDS.iter().filter(|_| !replace) {
+            anyhow::ensure!(
+                blobs.entries_for_good(kind.folder)?.is_empty(),
+                occupied("the place of stored files (SF_BLOB_STORE)")
+            );
+        }
         for name in manifest.files.keys().filter(|name| *name != DATABASE) {
             put_back(&blobs, &folder, &dir, name)?;
         }

@@ -306,6 +306,17 @@ impl Blobs {
         Ok(found)
     }
 
+    /// The files of one kind that are stored for good: with object storage those that are there, whatever the cache has.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn entries_for_good(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
+        match &self.remote {
+            Some(store) => store.remote.entries(folder),
+            None => local_entries(&self.root.join(folder)),
+        }
+    }
+
     /// Ids and extensions of the stored files of one kind.
     ///
     /// # Errors
