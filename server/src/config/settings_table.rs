@@ -64,9 +64,54 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_TLS_CERT",
+        default_note: "none: HTTP",
+        range: Range::Text("a PEM file with the service's certificate, then those that signed it"),
+        about: "Certificate of HTTPS; read again when it changes, or on SIGHUP.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TLS_KEY",
+        default_note: "none: HTTP",
+        range: Range::Text("a PEM file with the certificate's private key"),
+        about: "Private key of HTTPS; read again together with the certificate.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_CONNECTION_IDLE_SECS",
+        default: "60",
+        unit: "seconds",
+        range: Range::Whole(1, 3_600),
+        about: "How long a connection may rest, and how long the head of a request may take; then it is closed.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_TRUSTED_PROXIES",
         range: Range::Text("IP addresses separated by commas"),
         about: "Proxies whose X-Forwarded-For names the client, for log-in throttling and logs only.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_CORS_ORIGINS",
+        default_note: "none",
+        range: Range::Text("origins such as https://studio.example, separated by commas"),
+        about: "Other sites whose pages may call the API, with a token; never as the local administrator.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_REQUESTS_PER_MINUTE_PER_USER",
+        default: "3000",
+        unit: "requests",
+        range: Range::Whole(0, 10_000_000),
+        about: "Requests of one account per minute and process; as many at once after a rest. 0: no limit.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_REQUESTS_PER_MINUTE_PER_ADDRESS",
+        default: "6000",
+        unit: "requests",
+        range: Range::Whole(0, 10_000_000),
+        about: "Requests from one address per minute and process, whoever sends them; not from this machine. 0: no limit.",
         ..BLANK
     },
     Setting {
@@ -378,6 +423,29 @@ pub const SETTINGS: &[Setting] = &[
         unit: "seconds",
         range: Range::Whole(1, 2_592_000),
         about: "How long an unfinished resumable upload is kept after its last part.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ORPHANS_EVERY_SECS",
+        default: "3600",
+        unit: "seconds",
+        range: Range::Whole(10, 2_592_000),
+        about: "How often stored files that belong to nothing are looked for and removed, by one process for all.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ORPHAN_AGE_SECS",
+        default: "86400",
+        unit: "seconds",
+        range: Range::Whole(60, 31_536_000),
+        about: "How long a stored file must have been there before it can count as belonging to nothing.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_METRICS",
+        default: "guarded",
+        range: Range::Choice(&["guarded", "open", "off"]),
+        about: "Who may read /metrics: this machine and administrators, anybody, or nobody.",
         ..BLANK
     },
     Setting {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -189,6 +190,7 @@ impl RenderJob {
         settings: &RenderSettings,
         observer: Observer<'_>,
     ) -> ApiResult<RenderAnswer> {
+        let begun = Instant::now();
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id)?;
         let mut writer = state.blobs.writer(&file.audio)?;
@@ -201,12 +203,14 @@ impl RenderJob {
         let report = mix::render(&self.project, &self.options, &mut sources, &mut writer, observer)?;
         let soundfonts = sources.soundfonts;
         writer.finish()?;
+        let sound_secs = report.measured.frames as f64 / f64::from(self.options.sample_rate_hz);
+        state.metrics.rendered("project", begun.elapsed(), sound_secs);
         let answer = RenderAnswer {
             audio_url: audio_url(&render_id),
             render_id,
             format: "wav",
             bit_depth: settings.bit_depth,
-            duration_secs: report.measured.frames as f64 / f64::from(self.options.sample_rate_hz),
+            duration_secs: sound_secs,
             sample_rate_hz: self.options.sample_rate_hz,
             lufs: report.measured.integrated_lufs,
             true_peak_db: report.measured.true_peak_dbtp,

@@ -1,7 +1,8 @@
 //! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and how finished renders are kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RenderAnswer;
 use crate::auth::CurrentUser;
-use crate::blobs::{BadBlobId, BlobKey, Blobs};
+use crate::blobs::{BadBlobId, BlobKey, Blobs, FileKind, Orphan};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
@@ -78,6 +79,30 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
 fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
     blobs.remove(&file.audio)?;
     Ok(blobs.remove(&file.about)?)
+}
+
+/// Files of renders: the sound, and what is to be known of it.
+pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav", "json"] };
+
+/// Files of renders that were stored so long ago and lack their other half, or whose owner is none of `owner_ids`. Blocks.
+///
+/// # Errors
+/// When the storage refuses.
+pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration) -> ApiResult<Vec<Orphan>> {
+    let entries = blobs.entries(FILES.folder)?;
+    let mut halves: HashMap<&str, usize> = HashMap::new();
+    for entry in entries.iter().filter(|entry| FILES.extensions.contains(&entry.extension.as_str())) {
+        *halves.entry(&entry.id).or_default() += 1;
+    }
+    let is_whole = |id: &str| halves.get(id) == Some(&FILES.extensions.len());
+    let is_owned = |id: &str| id.split_once('_').is_some_and(|(owner_id, _)| owner_ids.contains(owner_id));
+    let orphans =
+        entries.iter().filter(|entry| entry.age() >= age && !(is_whole(&entry.id) && is_owned(&entry.id)));
+    Ok(orphans
+        .filter_map(|entry| {
+            Some(Orphan { key: FILES.key(&entry.file_name())?, size_bytes: entry.size_bytes })
+        })
+        .collect())
 }
 
 /// Bytes of the kept renders of every user, by their ids. Blocks.

@@ -102,6 +102,27 @@ pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiE
     Ok(store::usage(db).await?.into_iter().collect())
 }
 
+/// Projects whose current document is missing or no JSON, in sentences.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
+    const AT_A_TIME: u32 = 20;
+    let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
+    loop {
+        let page = store::documents_after(db, &owner_id, &id, AT_A_TIME).await?;
+        let Some(last) = page.last() else { return Ok(faults) };
+        (owner_id, id) = (last.0.clone(), last.1.clone());
+        for (owner_id, id, text) in page {
+            let is_whole =
+                text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
+            if !is_whole {
+                faults.push(format!("the project {id} of the user {owner_id} has no readable document"));
+            }
+        }
+    }
+}
+
 /// The current document of a user's project, in this version's form; for slices that render or export it.
 ///
 /// # Errors

@@ -289,6 +289,29 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
+/// Owner, id and text of the current documents that come after one, by these two.
+pub(super) async fn documents_after(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    count: u32,
+) -> Result<Vec<(String, String, Option<String>)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT p.owner_id, p.project_id, r.body FROM projects p LEFT JOIN project_revisions r \
+         ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
+         WHERE p.owner_id > $1 OR (p.owner_id = $1 AND p.project_id > $2) \
+         ORDER BY p.owner_id, p.project_id LIMIT $3",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| Ok((row.try_get("owner_id")?, row.try_get("project_id")?, row.try_get("body")?)))
+        .collect()
+}
+
 /// Stores `document` once in the life of this database, and never again.
 pub(super) async fn seed(
     db: &Db,

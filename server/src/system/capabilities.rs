@@ -1,13 +1,15 @@
 //! `GET /system/capabilities`: read by the page before anybody has logged in.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::config::{Environment, InstrumentSound, LimitsConfig, Registration};
+use crate::config::{Config, Environment, InstrumentSound, Registration};
 use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
+use crate::listen::Https;
 use crate::projects::REVISIONS_KEPT;
 use crate::state::AppState;
 
@@ -76,6 +78,12 @@ pub struct Limits {
     pub audio_max_channels: u64,
     /// What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
     pub audio_quota_bytes: u64,
+    /// Tasks of one user that may wait or run.
+    pub tasks_unfinished: i64,
+    /// Tasks of one user that run at a time.
+    pub tasks_running: i64,
+    /// Requests of one user per minute; 0: no limit.
+    pub requests_per_minute: u64,
     /// Revisions of a project that are kept.
     pub revisions_kept: u32,
     /// How often the page saves by itself, in seconds.
@@ -84,8 +92,9 @@ pub struct Limits {
     pub revision_poll_secs: u64,
 }
 
-impl From<&LimitsConfig> for Limits {
-    fn from(limits: &LimitsConfig) -> Self {
+impl From<&Config> for Limits {
+    fn from(config: &Config) -> Self {
+        let limits = &config.limits;
         Self {
             upload_max_bytes: limits.upload_max_bytes,
             project_max_bytes: limits.project_max_bytes,
@@ -95,6 +104,9 @@ impl From<&LimitsConfig> for Limits {
             audio_max_secs: limits.audio.max_secs,
             audio_max_channels: limits.audio.max_channels,
             audio_quota_bytes: limits.audio.quota_bytes,
+            tasks_unfinished: config.tasks.unfinished_per_user,
+            tasks_running: config.tasks.running_per_user,
+            requests_per_minute: limits.requests.per_user_per_minute,
             revisions_kept: REVISIONS_KEPT,
             autosave_secs: AUTOSAVE_SECS,
             revision_poll_secs: REVISION_POLL_SECS,
@@ -108,6 +120,7 @@ impl From<&LimitsConfig> for Limits {
 pub(super) async fn read(
     State(state): State<AppState>,
     Peer(peer): Peer,
+    https: Option<Extension<Https>>,
     headers: HeaderMap,
 ) -> ApiResult<Json<Capabilities>> {
     let config = &state.config;
@@ -130,9 +143,9 @@ pub(super) async fn read(
             bit_depths: &["pcm16", "float32"],
             sample_rates_hz: &[44_100, 48_000, 96_000],
         },
-        limits: (&config.limits).into(),
+        limits: config.into(),
         registration: config.accounts.registration,
-        secure: by_https || host_is_loopback(&headers),
+        secure: https.is_some() || by_https || host_is_loopback(&headers),
     }))
 }
 

@@ -2,8 +2,13 @@
 
 mod admin;
 mod audio;
+mod backup;
 mod database;
 mod durability;
+mod full_disk;
+mod https;
 mod render;
+mod slow_clients;
+mod small_disk;
 mod start_and_stop;
 mod support;
