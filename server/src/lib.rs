@@ -27,6 +27,7 @@ mod page;
 pub mod paging;
 pub mod panics;
 pub mod plugins;
+pub mod presets;
 pub mod projects;
 pub mod rendering;
 mod request_log;
@@ -35,6 +36,7 @@ pub mod serve;
 pub mod state;
 pub mod system;
 pub mod tasks;
+pub mod user_config;
 
 #[cfg(test)]
 pub(crate) mod test_app;

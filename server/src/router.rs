@@ -36,8 +36,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, audio, auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log,
-    system, tasks,
+    admin, audio, auth, compression, docs, health, multitrack, page, panics, plugins, presets, projects,
+    request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -61,9 +61,11 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(auth::routes())
         .merge(multitrack::routes(config))
         .merge(plugins::routes(config))
+        .merge(presets::routes())
         .merge(projects::routes(config))
         .merge(system::routes())
-        .merge(tasks::routes());
+        .merge(tasks::routes())
+        .merge(user_config::routes());
     OpenApiRouter::with_openapi(ApiDocument::openapi()).nest("/api/v1", slices)
 }
 
