@@ -5,6 +5,8 @@
 //! and no plugin is ever loaded into this process.
 
 pub mod admin;
+pub mod ai_presets;
+pub mod ai_proxy;
 pub mod audio;
 pub mod audit;
 pub mod auth;

@@ -36,8 +36,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, audio, auth, compression, docs, health, multitrack, page, panics, plugins, presets, projects,
-    request_log, system, tasks, user_config,
+    admin, ai_presets, ai_proxy, audio, auth, compression, docs, health, multitrack, page, panics, plugins,
+    presets, projects, request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -57,6 +57,8 @@ struct ApiDocument;
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
         .merge(admin::routes())
+        .merge(ai_presets::routes())
+        .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(multitrack::routes(config))

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::ai_proxy::AiProxy;
 use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Tokens};
@@ -39,6 +40,8 @@ pub struct Services {
     pub audio: Audio,
     /// Background tasks.
     pub tasks: Tasks,
+    /// The way to language models.
+    pub ai_proxy: AiProxy,
     /// Cancelled when the service is to stop: long answers and loops end then.
     pub stop: CancellationToken,
     /// Held as long as this process uses the storage folder.
@@ -74,6 +77,8 @@ impl AppState {
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config),
+            ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
+                .context("cannot prepare the way to language models")?,
             audio: Audio::new().context("cannot find the program that decodes audio")?,
             stop: CancellationToken::new(),
             blobs,

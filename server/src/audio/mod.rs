@@ -24,6 +24,7 @@ mod reference;
 mod renditions;
 mod resumable;
 mod store;
+mod take_in;
 mod upload;
 mod upload_task;
 mod usage;
@@ -31,6 +32,7 @@ mod usage;
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use intake::free_bytes;
 pub(crate) use recordings::recording;
+pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 

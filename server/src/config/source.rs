@@ -143,7 +143,11 @@ fn parse_file(text: &str, path: &Path) -> Result<BTreeMap<String, String>, Confi
 }
 
 fn value_text(key: &'static str, value: toml::Value) -> Result<String, ConfigError> {
-    let separator = if key == "SF_TRUSTED_PROXIES" { "," } else { if cfg!(windows) { ";" } else { ":" } };
+    let separator = match key {
+        "SF_TRUSTED_PROXIES" | "SF_AI_MODELS" => ",",
+        _ if cfg!(windows) => ";",
+        _ => ":",
+    };
     match value {
         toml::Value::String(text) => Ok(text),
         toml::Value::Integer(number) => Ok(number.to_string()),
