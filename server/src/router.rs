@@ -37,8 +37,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, audio, auth, compression, cors, docs, health, metrics, multitrack, page, panics, plugins,
-    projects, rates, request_log, system, tasks,
+    admin, ai_presets, ai_proxy, audio, auth, compression, cors, docs, health, metrics, multitrack, page,
+    panics, plugins, presets, projects, rates, request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -58,13 +58,17 @@ struct ApiDocument;
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
         .merge(admin::routes())
+        .merge(ai_presets::routes())
+        .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(multitrack::routes(config))
         .merge(plugins::routes(config))
+        .merge(presets::routes())
         .merge(projects::routes(config))
         .merge(system::routes())
-        .merge(tasks::routes());
+        .merge(tasks::routes())
+        .merge(user_config::routes());
     OpenApiRouter::with_openapi(ApiDocument::openapi()).nest("/api/v1", slices)
 }
 

@@ -40,6 +40,8 @@ pub struct Capabilities {
     pub audio_formats: &'static [&'static str],
     /// What an export may be.
     pub export: ExportCapabilities,
+    /// Whether language models can be asked through `/ai_proxy`.
+    pub ai: bool,
     /// Limits.
     pub limits: Limits,
     /// Who may make an account.
@@ -66,6 +68,8 @@ pub struct Limits {
     pub upload_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
+    /// Largest bundle of a project and its audio in bytes.
+    pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
     /// Largest body of every other request in bytes.
@@ -98,6 +102,7 @@ impl From<&Config> for Limits {
         Self {
             upload_max_bytes: limits.upload_max_bytes,
             project_max_bytes: limits.project_max_bytes,
+            bundle_max_bytes: limits.bundle_max_bytes,
             midi_max_bytes: limits.midi_max_bytes,
             body_max_bytes: DEFAULT_BODY_MAX_BYTES,
             tail_max_secs: limits.tail_max_secs,
@@ -143,6 +148,7 @@ pub(super) async fn read(
             bit_depths: &["pcm16", "float32"],
             sample_rates_hz: &[44_100, 48_000, 96_000],
         },
+        ai: config.ai.upstream.is_some(),
         limits: config.into(),
         registration: config.accounts.registration,
         secure: https.is_some() || by_https || host_is_loopback(&headers),
