@@ -37,6 +37,7 @@ pub struct Problem {
     pub code: String,
     /// The offending places of a document that failed validation.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub errors: Option<Vec<FieldError>>,
 }
 
@@ -407,24 +408,10 @@ impl From<tokio::task::JoinError> for ApiError {
     }
 }
 
-/// The answers that any operation may give, for the OpenAPI document.
+/// The refusals that any operation may answer, for the OpenAPI document; `docs` adds those that follow from what an
+/// operation asks for: who is asking, something that a path names, a body.
 #[derive(utoipa::IntoResponses)]
 pub enum CommonErrors {
-    /// The request is malformed.
-    #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(#[to_schema] Problem),
-    /// No token, or one that is not valid (any more).
-    #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(#[to_schema] Problem),
-    /// Known, but not allowed; or the password must be changed first.
-    #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(#[to_schema] Problem),
-    /// Not there, or somebody else's.
-    #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(#[to_schema] Problem),
-    /// The body exceeds its limit.
-    #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(#[to_schema] Problem),
     /// Our fault; the log says what.
     #[response(status = 500, content_type = "application/problem+json")]
     Internal(#[to_schema] Problem),

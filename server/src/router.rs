@@ -9,7 +9,8 @@
 //! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
 //!   itself; leave it out only where decisions say that nobody needs to be known), and the extractors
 //!   of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
-//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`].
+//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`]. The description
+//!   says so by roles: `security(("bearer" = ["admin", "log_in"]))`; a test asks every operation as everybody.
 //! - Deletions and changes of accounts are told to [`crate::audit::record`].
 //! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
 //! - What lives longer than a request is a field of [`crate::state::Services`].
@@ -75,8 +76,15 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
 /// The whole service as a value: API, documentation, health and page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
+    let document = docs::complete(&document);
     let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
     finish(routes, state)
+}
+
+/// The API's description (OpenAPI 3.1), as `/api/v1/openapi.json` gives it.
+#[must_use]
+pub fn document(config: &Config) -> serde_json::Value {
+    docs::complete(&api(config).split_for_parts().1)
 }
 
 /// What surrounds all routes: answers where there is none, compression, the guard against panics, rates, pages of

@@ -109,11 +109,18 @@ fn remove_content(state: &AppState, deleted: &Deleted) -> ApiResult<()> {
     Ok(())
 }
 
+/// Stands for a tag in the API's description.
+#[derive(ToSchema)]
+#[schema(value_type = String, min_length = 1, max_length = 64)]
+#[expect(dead_code, reason = "only its description is used")]
+struct Tag(String);
+
 /// The tags of a file.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tags {
     /// At most 50 tags of 1 to 64 characters.
+    #[schema(max_items = 50, value_type = Vec<Tag>)]
     tags: Vec<String>,
 }
 

@@ -59,6 +59,8 @@ pub struct RenderAnswer {
 /// Renders a project to a file, in the engine that the page plays it with.
 #[utoipa::path(post, path = "/plugins/render", tag = "plugins", params(RenderQuery), request_body = RenderRequest,
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
+        (status = 404, description = "The caller has no such project", body = Problem,
+            content_type = "application/problem+json"),
         (status = 422, description = "`not_playable`, `soundfont_unusable` or `too_long`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,

@@ -53,6 +53,34 @@ impl ToSchema for ProjectDocument {
     }
 }
 
+/// Stands for a part of a project document, likewise.
+macro_rules! stand_in {
+    ($($stand_in:ident for $name:literal, $about:literal;)*) => { $(
+        #[doc = $about]
+        #[derive(Debug)]
+        pub struct $stand_in;
+
+        impl PartialSchema for $stand_in {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().into()
+            }
+        }
+
+        impl ToSchema for $stand_in {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+        }
+    )* };
+}
+
+stand_in! {
+    ProjectNote for "Project.Note", "Stands for a note in the API's description.";
+    ProjectControl for "Project.Control", "Stands for a control in the API's description.";
+    ProjectTempo for "Project.TempoPoint", "Stands for a tempo change in the API's description.";
+    ProjectSettings for "Project.Settings", "Stands for the engine's settings in the API's description.";
+}
+
 /// A valid project document, ready to be stored.
 #[derive(Debug, Clone)]
 pub(super) struct Document {

@@ -10,7 +10,7 @@ mod verbs;
 use std::collections::HashMap;
 
 use document::Document;
-pub use document::ProjectDocument;
+pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;

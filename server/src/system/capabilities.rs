@@ -11,6 +11,7 @@ use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
 use crate::listen::Https;
 use crate::projects::REVISIONS_KEPT;
+use crate::rendering::receipt::BitDepth;
 use crate::state::AppState;
 
 /// How often the page saves by itself, in seconds.
@@ -56,6 +57,7 @@ pub struct ExportCapabilities {
     /// File formats.
     pub formats: &'static [&'static str],
     /// Sample formats.
+    #[schema(value_type = Vec<BitDepth>)]
     pub bit_depths: &'static [&'static str],
     /// Sample rates in hertz.
     pub sample_rates_hz: &'static [u32],
