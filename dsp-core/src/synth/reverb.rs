@@ -106,7 +106,7 @@ impl ReverbProcessor {
         }
         let mut input = [0.0; PART_FRAMES];
         for (input, value) in input.iter_mut().zip(send) {
-            *input = value * INPUT_GAIN;
+            *input = value * INPUT_GAIN + FLOOR;
         }
         let ReverbSettings { width, level, .. } = self.settings;
         let level = level.clamp(0.0, LEVEL_MAX);
@@ -179,6 +179,7 @@ struct CombBank {
     place: usize,
     feedback: f32,
     damping: f32,
+    /// What each comb feeds back, before the next input comes to it.
     damped: Lanes,
 }
 
@@ -239,12 +240,12 @@ impl CombBank {
         let sums = ((a + e) + (c + g)) + ((b + f) + (d + h));
         // Frames become rows, of which each waits for the one before, and lines again.
         let mut halves = [transpose([a, b, c, d]), transpose([e, f, g, h])];
-        let (feedback, floor) = (f32x4::splat(self.feedback), f32x4::splat(FLOOR));
-        let (kept, let_in) = (f32x4::splat(self.damping), f32x4::splat(1.0 - self.damping));
+        let kept = f32x4::splat(self.damping);
+        let let_in = f32x4::splat(self.feedback * (1.0 - self.damping));
         for (half, damped) in halves.iter_mut().zip(damped) {
             for (row, input) in half.iter_mut().zip(input).take(count) {
                 *damped = *row * let_in + *damped * kept;
-                *row = ((f32x4::splat(input) + *damped * feedback) + floor) - floor;
+                *row = f32x4::splat(input) + *damped;
             }
         }
         let fed_back = halves.map(transpose);
@@ -310,18 +311,14 @@ impl DelayLine {
 fn pass_allpass(values: &mut [f32], line: &mut [f32]) {
     for (value, line) in values.iter_mut().zip(line) {
         let delayed = *line;
-        *line = flush(*value + delayed * ALLPASS_FEEDBACK);
+        *line = *value + delayed * ALLPASS_FEEDBACK;
         *value = delayed - *value;
     }
 }
 
-/// Added and taken away again, it rounds what is far below hearing to zero, so that tails never reach
-/// denormal numbers, which are slow.
-const FLOOR: f32 = 1e-18;
-
-fn flush(value: f32) -> f32 {
-    (value + FLOOR) - FLOOR
-}
+/// Added to what comes in: tails end there, 500 dB below full scale, and never reach denormal numbers, which are
+/// slow.
+const FLOOR: f32 = 1e-25;
 
 #[cfg(test)]
 mod tests {

@@ -39,6 +39,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(soundfonts::download::read))
         .routes(routes!(soundfonts::delete::delete))
         .routes(routes!(renders::read))
+        .routes(routes!(renders::delete))
         .routes(routes!(legacy::vst_render))
         .routes(routes!(legacy::vst_fx_process))
         .merge(with_body_limit(taking_projects, limit))

@@ -141,6 +141,28 @@ async fn a_stored_project_is_rendered_for_its_owner_only() {
 }
 
 #[tokio::test]
+async fn a_render_is_deleted_by_its_owner_only() {
+    let studio = Studio::start().await;
+    let answer = studio.post(PATH, &json!({"project": song(0, 0, json!([]))})).await.expect(200);
+    let render = format!("/plugins/renders/{}", answer["render_id"].as_str().unwrap());
+    let delete = |path: String| studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send();
+
+    add_test_user(&studio.app.state, "other", "correct horse battery").await;
+    let body = json!({"username": "other", "password": "correct horse battery"});
+    let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
+    let others = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    others.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
+    let anonymous = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    anonymous.send().await.problem(401, "token_missing");
+
+    file(&studio, &answer).await;
+    delete(render.clone()).await.expect(204);
+    studio.get(&format!("{render}/file")).await.problem(404, "not_found");
+    delete(render).await.problem(404, "not_found");
+    delete("/plugins/renders/..%2Fx".to_owned()).await.problem(404, "not_found");
+}
+
+#[tokio::test]
 async fn no_id_leads_out_of_the_store() {
     let studio = Studio::start().await;
     for id in ["nothing", "..%2F..%2Fsongfoundry", "%2Fetc%2Fpasswd", "a.b", "%00", "%C3%A9"] {
