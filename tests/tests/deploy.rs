@@ -193,6 +193,24 @@ fn the_unit_names_settings_that_are_taken() {
     }
 }
 
+#[test]
+fn the_manual_names_settings_that_there_are() {
+    for file in ["docs/operations.md", "README.md", "deploy/compose.yaml", "deploy/songfoundry.service"] {
+        let text = read(file);
+        let words = text
+            .split(|letter: char| !(letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_'));
+        let named: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
+        assert!(!named.is_empty(), "{file} names none");
+        for word in named {
+            // The unit shows how a line looks; `SF_S3_` and the like speak of many.
+            let is_known = SETTINGS
+                .iter()
+                .any(|row| row.key == word || (word.ends_with('_') && row.key.starts_with(word)));
+            assert!(is_known || word == "SF_NAME", "{file} names {word}, which is no setting");
+        }
+    }
+}
+
 /// Where there is systemd, it reads the unit itself.
 #[test]
 fn systemd_understands_the_unit() {

@@ -145,6 +145,10 @@ pub struct LimitsConfig {
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
+    /// What the kept revisions of a user's projects may take, in bytes.
+    pub projects_quota_bytes: u64,
+    /// What a user's finished renders may take, in bytes; older ones make room.
+    pub renders_quota_bytes: u64,
     /// Limits on how often somebody asks.
     pub requests: RequestLimits,
 }
@@ -276,6 +280,8 @@ impl Config {
                 bundle_max_bytes: source.whole("SF_BUNDLE_MAX_BYTES")?,
                 midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
                 tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
+                projects_quota_bytes: source.whole("SF_PROJECTS_QUOTA_BYTES")?,
+                renders_quota_bytes: source.whole("SF_RENDERS_QUOTA_BYTES")?,
                 requests: RequestLimits {
                     per_user_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_USER")?,
                     per_address_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_ADDRESS")?,

@@ -410,6 +410,22 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_PROJECTS_QUOTA_BYTES",
+        default: "2147483648",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "What the kept revisions of one user's projects may take; a save beyond is refused.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_RENDERS_QUOTA_BYTES",
+        default: "10737418240",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "What one user's finished renders may take; the oldest make room for the newest.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_DISK_RESERVE_BYTES",
         default: "268435456",
         unit: "bytes",

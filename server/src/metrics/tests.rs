@@ -1,5 +1,7 @@
 //! What is counted, and who may read it.
 
+use std::time::Duration;
+
 use axum::http::Method;
 use serde_json::json;
 
@@ -44,6 +46,25 @@ async fn requests_are_counted_by_route() {
     assert_eq!(value(&text, count), 4.0);
     // No number names what people have.
     assert!(!text.contains("secret") && !text.contains("hidden"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_and_renders_are_counted() {
+    let app = TestApp::start().await;
+    let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 9_600, "notes": []});
+    let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
+    let body =
+        json!({ "project": {"schema_version": 1, "project_id": "p", "tracks": [track]}, "tail_secs": 0.0 });
+    app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
+    app.local(Method::POST, "/api/v1/plugins/render?async=true").json(&body).send().await.expect(202);
+    assert!(app.state.tasks.drained(Duration::from_secs(30)).await);
+    let text = text(&app.local(Method::GET, "/metrics").send().await);
+    assert_eq!(value(&text, "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} "), 1.0);
+    assert_eq!(value(&text, "songfoundry_task_seconds_count{kind=\"render\"} "), 1.0);
+    // Ten beats at 120 a minute, twice.
+    assert_eq!(value(&text, "songfoundry_rendered_audio_seconds_total{kind=\"project\"} "), 10.0);
+    assert!(value(&text, "songfoundry_render_seconds_total{kind=\"project\"} ") > 0.0);
+    assert!(!text.contains("songfoundry_tasks{"), "none waits or runs: {text}");
 }
 
 #[tokio::test]

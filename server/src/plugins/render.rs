@@ -227,7 +227,7 @@ impl RenderJob {
         };
         let title = settings.title.as_deref().unwrap_or(&self.project.name);
         renders::describe(&state.blobs, &file, title, &answer)?;
-        renders::keep_newest(&state.blobs, owner_id)?;
+        renders::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(answer)
     }
 }

@@ -63,14 +63,19 @@ pub(super) fn describe(
     Ok(blobs.put(&file.about, &text)?)
 }
 
-/// Deletes a user's oldest renders beyond the number that is kept.
-pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
+/// Deletes a user's oldest renders beyond the number that is kept, and beyond `quota_bytes` together. The newest one stays
+/// however large it is: somebody waits for it.
+pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut audio = blobs.entries(FOLDER)?;
     audio.retain(|one| one.id.starts_with(&prefix) && one.extension == "wav");
-    audio.sort_by_key(|one| one.stored_at);
-    for one in audio.iter().take(audio.len().saturating_sub(RENDERS_KEPT)) {
-        remove(blobs, &RenderFile::named(&one.id).map_err(ApiError::internal)?)?;
+    audio.sort_by_key(|one| std::cmp::Reverse(one.stored_at));
+    let mut kept_bytes = 0_u64;
+    for (place, one) in audio.iter().enumerate() {
+        kept_bytes = kept_bytes.saturating_add(one.size_bytes);
+        if place >= RENDERS_KEPT || (place > 0 && kept_bytes > quota_bytes) {
+            remove(blobs, &RenderFile::named(&one.id).map_err(ApiError::internal)?)?;
+        }
     }
     Ok(())
 }

@@ -289,6 +289,17 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
+/// What the kept revisions of a user's projects take, in bytes.
+pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
+    let used: i64 = sqlx::query_scalar(
+        "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM project_revisions WHERE owner_id = $1",
+    )
+    .bind(owner_id)
+    .fetch_one(db)
+    .await?;
+    Ok(u64::try_from(used).unwrap_or_default())
+}
+
 /// Owner, id and text of the current documents that come after one, by these two.
 pub(super) async fn documents_after(
     db: &Db,

@@ -84,6 +84,10 @@ pub struct Limits {
     pub audio_max_channels: u64,
     /// What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
     pub audio_quota_bytes: u64,
+    /// What the kept revisions of one user's projects may take, in bytes.
+    pub projects_quota_bytes: u64,
+    /// What one user's finished renders may take, in bytes; older ones make room.
+    pub renders_quota_bytes: u64,
     /// Tasks of one user that may wait or run.
     pub tasks_unfinished: i64,
     /// Tasks of one user that run at a time.
@@ -111,6 +115,8 @@ impl From<&Config> for Limits {
             audio_max_secs: limits.audio.max_secs,
             audio_max_channels: limits.audio.max_channels,
             audio_quota_bytes: limits.audio.quota_bytes,
+            projects_quota_bytes: limits.projects_quota_bytes,
+            renders_quota_bytes: limits.renders_quota_bytes,
             tasks_unfinished: config.tasks.unfinished_per_user,
             tasks_running: config.tasks.running_per_user,
             requests_per_minute: limits.requests.per_user_per_minute,

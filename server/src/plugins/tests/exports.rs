@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Studio, song};
 use crate::auth::add_test_user;
-use crate::test_app::Answer;
+use crate::test_app::{Answer, TestApp};
 
 const PATH: &str = "/plugins/render";
 
@@ -254,4 +254,21 @@ async fn old_renders_make_room() {
     assert_eq!(file(&studio, &first).await.status, 404);
     let folder = studio.app.state.config.storage.dir.join("blobs/renders");
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "an audio file and its description each");
+}
+
+#[tokio::test]
+async fn renders_take_only_so_much_and_the_newest_stays() {
+    let app = TestApp::with(&[("SF_RENDERS_QUOTA_BYTES", "1000000")]).await;
+    let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 5_760, "notes": []});
+    let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
+    // Three seconds: 576 044 bytes.
+    let project = json!({"schema_version": 1, "project_id": "p", "tracks": [track]});
+    let body = json!({ "project": project, "tail_secs": 0.0 });
+    let mut urls = Vec::new();
+    for _ in 0..2 {
+        let made = app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
+        urls.push(made["audio_url"].as_str().expect("an address").to_owned());
+    }
+    app.local(Method::GET, &urls[0]).send().await.problem(404, "not_found");
+    assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
 }
