@@ -53,9 +53,9 @@ impl Disk {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                self.sync_all(&entry.path())?
+                self.sync_all(&entry.path())?;
             } else {
-                self.sync(&entry.path())?
+                self.sync(&entry.path())?;
             }
         }
         Ok(())
