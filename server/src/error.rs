@@ -163,6 +163,22 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
+    /// 502: a service that this one asked refused, or answered what makes no sense.
+    #[error("{detail}")]
+    BadGateway {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 504: a service that this one asked did not answer in time.
+    #[error("{detail}")]
+    GatewayTimeout {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
     /// 503: not now.
     #[error("{detail}")]
     Unavailable {
@@ -236,6 +252,8 @@ impl ApiError {
             Self::PreconditionRequired { .. } => StatusCode::PRECONDITION_REQUIRED,
             Self::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
+            Self::BadGateway { .. } => StatusCode::BAD_GATEWAY,
+            Self::GatewayTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::StorageFull | Self::QuotaExceeded { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Self::ChecksumMismatch => StatusCode::from_u16(460).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -257,6 +275,8 @@ impl ApiError {
             | Self::Unprocessable { code, .. }
             | Self::PreconditionRequired { code, .. }
             | Self::NotImplemented { code, .. }
+            | Self::BadGateway { code, .. }
+            | Self::GatewayTimeout { code, .. }
             | Self::Unavailable { code, .. } => code,
             Self::MethodNotAllowed { .. } => "method_not_allowed",
             Self::BodyIncomplete => "body_incomplete",

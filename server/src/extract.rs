@@ -6,13 +6,13 @@
 //!
 //! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{Extensions, HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -243,16 +243,19 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 
 /// Who is at the other end of the connection: the socket's own address, never a header's.
 #[derive(Debug, Clone, Copy)]
-pub struct Peer(pub std::net::IpAddr);
+pub struct Peer(pub IpAddr);
 
 impl<S: Send + Sync> FromRequestParts<S> for Peer {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Extension(axum::extract::ConnectInfo(address)) =
-            Extension::<axum::extract::ConnectInfo<std::net::SocketAddr>>::from_request_parts(parts, state)
-                .await
-                .map_err(|error| ApiError::internal(anyhow::anyhow!("no peer address: {error}")))?;
-        Ok(Self(address.ip().to_canonical()))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        peer_of(&parts.extensions)
+            .map(Self)
+            .ok_or_else(|| ApiError::internal(anyhow::anyhow!("no peer address")))
     }
+}
+
+/// The address at the other end of a request's connection.
+pub(crate) fn peer_of(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_canonical())
 }

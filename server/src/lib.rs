@@ -5,15 +5,19 @@
 //! and no plugin is ever loaded into this process.
 
 pub mod admin;
+pub mod ai_presets;
+pub mod ai_proxy;
 pub mod audio;
 pub mod audit;
 pub mod auth;
+pub(crate) mod backup;
 pub mod blobs;
 mod bounded_read;
 pub mod cli;
 pub mod clock;
 mod compression;
 pub mod config;
+mod cors;
 pub mod db;
 mod docs;
 pub mod error;
@@ -22,12 +26,18 @@ pub mod extract;
 mod file_answer;
 mod health;
 pub(crate) mod jobs;
+pub(crate) mod listen;
+pub(crate) mod log_tail;
+pub mod metrics;
 pub mod multitrack;
+mod orphans;
 mod page;
 pub mod paging;
 pub mod panics;
 pub mod plugins;
+pub mod presets;
 pub mod projects;
+pub mod rates;
 pub mod rendering;
 mod request_log;
 pub mod router;
@@ -35,6 +45,7 @@ pub mod serve;
 pub mod state;
 pub mod system;
 pub mod tasks;
+pub mod user_config;
 
 #[cfg(test)]
 pub(crate) mod test_app;

@@ -19,6 +19,7 @@
 //! - Tests go through `crate::test_app::TestApp`.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -37,8 +38,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, audio, auth, compression, docs, health, multitrack, page, panics, plugins, projects, request_log,
-    system, tasks,
+    admin, ai_presets, ai_proxy, audio, auth, compression, cors, docs, health, metrics, multitrack, page,
+    panics, plugins, presets, projects, rates, request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -58,20 +59,25 @@ struct ApiDocument;
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
         .merge(admin::routes())
+        .merge(ai_presets::routes())
+        .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(multitrack::routes(config))
         .merge(plugins::routes(config))
+        .merge(presets::routes())
         .merge(projects::routes(config))
         .merge(system::routes())
-        .merge(tasks::routes());
+        .merge(tasks::routes())
+        .merge(user_config::routes());
     OpenApiRouter::with_openapi(ApiDocument::openapi()).nest("/api/v1", slices)
 }
 
 /// The whole service as a value: API, documentation, health and page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
-    let routes = api.merge(docs::routes(&docs::complete(&document))).merge(health::routes());
+    let document = docs::complete(&document);
+    let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
     finish(routes, state)
 }
 
@@ -81,20 +87,24 @@ pub fn document(config: &Config) -> serde_json::Value {
     docs::complete(&api(config).split_for_parts().1)
 }
 
-/// What surrounds all routes: answers where there is none, compression, security headers, the
-/// guard against panics, and the log.
+/// What surrounds all routes: answers where there is none, compression, the guard against panics, rates, pages of
+/// other sites, security headers, and the log.
 fn finish(routes: Router<AppState>, state: AppState) -> Router {
+    let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
     routes
         .fallback(page::fallback)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state)
+        .with_state(state.clone())
         .layer(body_silence(BODY_SILENCE_MAX))
         .layer(compression::layer())
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);
             ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()
         }))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::limit_addresses))
+        .layer(middleware::from_fn_with_state(origins, cors::open_to))
         .layer(middleware::from_fn(page::security_headers))
+        .layer(middleware::from_fn_with_state(state, metrics::observe))
         .layer(middleware::from_fn(request_log::log))
 }
 

@@ -1,14 +1,16 @@
 //! Running the service: from settings to a listening socket to a clean end.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 
 use crate::config::Config;
+use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
-use crate::{audio, audit, auth, db, plugins, projects, router};
+use crate::{audio, audit, auth, db, listen, orphans, plugins, projects, router};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -23,6 +25,7 @@ const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
 /// When something cannot be opened or the address is taken, by name.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let wanted = SocketAddr::new(config.network.host, config.network.port);
+    let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
     let state = AppState::open(config).await?;
     {
         // Of several servers that start on a new database, one makes the first account.
@@ -37,11 +40,19 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let bound = listener.local_addr()?;
     // Before anybody knows that the service is there, so that no signal finds it unprepared.
     let stop_signal = stop_signal().context("cannot listen for signals")?;
-    println!("Songfoundry is at http://{}", reachable(bound));
-    tracing::info!(address = %bound, environment = ?state.config.environment, "serving");
+    let tls = match &certificate {
+        Some(certificate) => {
+            let hangups = Hangups::listen().context("cannot listen for signals")?;
+            tokio::spawn(Arc::clone(certificate).keep_fresh(hangups, state.stop.clone()));
+            Some(certificate.acceptor()?)
+        }
+        None => None,
+    };
+    println!("Songfoundry is at {}", listen::url(if tls.is_some() { "https" } else { "http" }, bound));
+    tracing::info!(address = %bound, https = tls.is_some(), environment = ?state.config.environment, "serving");
 
-    let service = router::build(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
+    tokio::spawn(orphans::keep_collecting(state.clone()));
     tokio::spawn(audit::keep_to_retention(state.clone()));
     let tasks = tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
     let stop = state.stop.clone();
@@ -49,12 +60,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         stop_signal.await;
         stop.cancel();
     });
-    let stop = state.stop.clone();
-    let server = tokio::spawn(
-        axum::serve(listener, service)
-            .with_graceful_shutdown(async move { stop.cancelled().await })
-            .into_future(),
-    );
+    let idle_max = state.config.network.idle_max;
+    let router = router::build(state.clone());
+    let server = tokio::spawn(listen::serve(listener, router, tls, idle_max, state.stop.clone()));
     state.stop.cancelled().await;
     tracing::info!("stopping");
     state.tasks.stop_all();
@@ -109,16 +117,6 @@ fn announce_password(username: &str, password: &str) {
     println!(
         "First start: log in as `{username}` with the password `{password}` and change it. It is not shown again."
     );
-}
-
-/// The address as somebody on this machine would type it.
-fn reachable(bound: SocketAddr) -> SocketAddr {
-    let ip = match bound.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    SocketAddr::new(ip, bound.port())
 }
 
 /// Listens for SIGTERM and SIGINT from now on; the future ends with the first of them.

@@ -4,17 +4,22 @@ use std::fs::{File, TryLockError};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::ai_proxy::AiProxy;
 use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Tokens};
 use crate::blobs::{Blobs, Remote, Sharing};
+use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db};
+use crate::metrics::Metrics;
 use crate::plugins::Sound;
+use crate::rates::Rates;
 use crate::tasks::Tasks;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
@@ -37,12 +42,35 @@ pub struct Services {
     pub sound: Sound,
     /// Audio files.
     pub audio: Audio,
+    /// Numbers for whoever watches the service.
+    pub metrics: Metrics,
+    /// When this process started.
+    pub started: Started,
+    /// How often everybody has asked.
+    pub rates: Rates,
     /// Background tasks.
     pub tasks: Tasks,
+    /// The way to language models.
+    pub ai_proxy: AiProxy,
     /// Cancelled when the service is to stop: long answers and loops end then.
     pub stop: CancellationToken,
     /// Held as long as this process uses the storage folder.
     _storage_lock: File,
+}
+
+/// When a process started, by the clock and for measuring.
+#[derive(Debug)]
+pub struct Started {
+    /// RFC 3339.
+    pub at: String,
+    /// The same moment.
+    pub instant: Instant,
+}
+
+impl Started {
+    fn now() -> Self {
+        Self { at: clock::now_text(), instant: Instant::now() }
+    }
 }
 
 /// The services, shared.
@@ -66,7 +94,7 @@ impl AppState {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
         let storage_lock = lock(dir)?;
-        let blobs = open_blobs(&config.storage).await?;
+        let blobs = open_blobs(&config.storage, Sharing::Own).await?;
         let db = db::open(&config.storage.database, config.storage.database_connections).await?;
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
@@ -74,6 +102,11 @@ impl AppState {
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config),
+            metrics: Metrics::default(),
+            started: Started::now(),
+            rates: Rates::new(config.limits.requests),
+            ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
+                .context("cannot prepare the way to language models")?,
             audio: Audio::new().context("cannot find the program that decodes audio")?,
             stop: CancellationToken::new(),
             blobs,
@@ -92,12 +125,13 @@ impl From<Arc<Services>> for AppState {
     }
 }
 
-async fn open_blobs(storage: &StorageConfig) -> anyhow::Result<Blobs> {
+/// Opens the stored files. `sharing` says who else uses the storage folder of this process.
+pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> anyhow::Result<Blobs> {
     let own = storage.dir.join("blobs");
     let cannot_use = |dir: &Path, setting| format!("cannot use the folder {} ({setting})", dir.display());
     match &storage.blobs {
         BlobStore::Own => {
-            Blobs::open(own.clone(), Sharing::Own).with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
+            Blobs::open(own.clone(), sharing).with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
         }
         BlobStore::SharedFolder(dir) => {
             Blobs::open(dir.clone(), Sharing::Shared).with_context(|| cannot_use(dir, "SF_BLOB_STORE"))
@@ -106,7 +140,7 @@ async fn open_blobs(storage: &StorageConfig) -> anyhow::Result<Blobs> {
             let remote = Remote::open(s3).await.with_context(|| {
                 format!("cannot use the bucket s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix)
             })?;
-            Blobs::open_remote(own.clone(), remote, s3.cache_bytes)
+            Blobs::open_remote(own.clone(), remote, s3.cache_bytes, sharing)
                 .with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
         }
     }
@@ -129,8 +163,8 @@ pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the storage folder {} (SF_STORAGE_DIR)", dir.display()))
 }
 
-/// The system lets go of the lock when the process ends, however it ends.
-fn lock(dir: &Path) -> anyhow::Result<File> {
+/// Keeps other processes from the storage folder. The system lets go of the lock when the process ends, however it ends.
+pub(crate) fn lock(dir: &Path) -> anyhow::Result<File> {
     let path = dir.join("songfoundry.lock");
     let file =
         File::options().create(true).truncate(false).write(true).open(&path).with_context(|| {

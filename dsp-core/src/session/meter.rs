@@ -12,11 +12,19 @@ impl Meter {
     /// Takes the next frames as they would be behind these gains.
     pub(super) fn add(&mut self, audio: [&[f32]; 2], gains: [f32; 2]) {
         for side in 0..2 {
-            let (peak, power) = peak_and_power(audio[side]);
-            // Rounding keeps order: the highest product is that of the highest value.
-            self.peaks[side] = self.peaks[side].max(peak * gains[side].abs());
-            self.powers[side] += f64::from(power) * f64::from(gains[side]) * f64::from(gains[side]);
+            self.note(side, gains[side], measured(audio[side]));
         }
+    }
+
+    /// Takes the next frames of a side, and adds them to a sum of the same length as they are behind this gain.
+    pub(super) fn add_to(&mut self, side: usize, sums: &mut [f32], audio: &[f32], gain: f32) {
+        self.note(side, gain, added(sums, audio, gain));
+    }
+
+    fn note(&mut self, side: usize, gain: f32, (peak, power): (f32, f32)) {
+        // Rounding keeps order: the highest product is that of the highest value.
+        self.peaks[side] = self.peaks[side].max(peak * gain.abs());
+        self.powers[side] += f64::from(power) * f64::from(gain) * f64::from(gain);
     }
 
     /// Counts frames, those of silence included.
@@ -36,22 +44,62 @@ impl Meter {
     }
 }
 
-/// Highest magnitude and sum of squares of some values.
-fn peak_and_power(values: &[f32]) -> (f32, f32) {
-    const WIDTH: usize = 8;
-    let larger = |a: f32, b: f32| if b.abs() > a { b.abs() } else { a };
-    let (wide, rest) = values.as_chunks::<WIDTH>();
-    let mut peaks = [0.0; WIDTH];
-    let mut powers = [0.0; WIDTH];
-    for values in wide {
-        for lane in 0..WIDTH {
-            peaks[lane] = larger(peaks[lane], values[lane]);
-            powers[lane] += values[lane] * values[lane];
+/// Values that are measured together.
+const WIDTH: usize = 8;
+
+/// Peaks and powers, lane by lane.
+#[derive(Default)]
+struct Lanes {
+    peaks: [f32; WIDTH],
+    powers: [f32; WIDTH],
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn take(&mut self, values: &[f32; WIDTH]) {
+        for (lane, value) in values.iter().enumerate() {
+            self.peaks[lane] = larger(self.peaks[lane], *value);
+            self.powers[lane] += value * value;
         }
     }
-    let peak = peaks.iter().chain(rest).fold(0.0, |peak, value| larger(peak, *value));
-    let power: f32 = powers.iter().sum::<f32>() + rest.iter().map(|value| value * value).sum::<f32>();
-    (peak, power)
+
+    /// Highest magnitude and sum of squares, those of the last values included.
+    fn with(&self, rest: &[f32]) -> (f32, f32) {
+        let peak = self.peaks.iter().chain(rest).fold(0.0, |peak, value| larger(peak, *value));
+        let power: f32 =
+            self.powers.iter().sum::<f32>() + rest.iter().map(|value| value * value).sum::<f32>();
+        (peak, power)
+    }
+}
+
+/// The larger magnitude.
+fn larger(peak: f32, value: f32) -> f32 {
+    if value.abs() > peak { value.abs() } else { peak }
+}
+
+/// Highest magnitude and sum of squares of some values.
+fn measured(values: &[f32]) -> (f32, f32) {
+    let mut lanes = Lanes::default();
+    let (wide, rest) = values.as_chunks::<WIDTH>();
+    wide.iter().for_each(|values| lanes.take(values));
+    lanes.with(rest)
+}
+
+/// The same, while they are added to sums with a gain.
+fn added(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
+    let mut lanes = Lanes::default();
+    let (wide_sums, rest_sums) = sums.as_chunks_mut::<WIDTH>();
+    let (wide, rest) = values.as_chunks::<WIDTH>();
+    for (sums, values) in wide_sums.iter_mut().zip(wide) {
+        lanes.take(values);
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum += value * gain;
+        }
+    }
+    for (sum, value) in rest_sums.iter_mut().zip(rest) {
+        *sum += value * gain;
+    }
+    lanes.with(rest)
 }
 
 #[cfg(test)]

@@ -223,16 +223,19 @@ impl Strip {
         };
         let is_simple = edge.is_plain() || edge.only_waits();
         let Some(sum) = sums.at(edge.to).filter(|_| is_simple) else { return false };
-        let [own_left, own_right, ..] = own.map(Option::unwrap_or_default);
-        self.meter.add([own_left, own_right], [left, right]);
         let gains = [left, right, send, send];
         if edge.only_waits() {
+            let [own_left, own_right, ..] = own.map(Option::unwrap_or_default);
+            self.meter.add([own_left, own_right], [left, right]);
             edge.wait(sum, own.map(|own| own.unwrap_or(&SILENT_BLOCK[0][..frames])), gains);
             return true;
         }
-        for ((sum, values), gain) in sum.iter_mut().zip(own).zip(gains) {
-            for (sum, value) in sum.iter_mut().zip(values.unwrap_or_default()) {
-                *sum += value * gain;
+        for (output, ((sum, values), gain)) in sum.iter_mut().zip(own).zip(gains).enumerate() {
+            let (Some(values), sum) = (values, &mut sum[..frames]) else { continue };
+            if output < 2 {
+                self.meter.add_to(output, sum, values, gain);
+            } else {
+                sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * gain);
             }
         }
         true

@@ -18,15 +18,33 @@ const LEVEL_MAX: f32 = 4.0;
 const DELAY_MAX_SECS: f64 = 0.05;
 const DEPTH_MAX_SECS: f64 = 0.02;
 
+/// A delay: whole frames, and the share of one more.
+#[derive(Debug, Clone, Copy)]
+struct Delay {
+    frames: u32,
+    share: f32,
+}
+
+impl Delay {
+    const ONE_FRAME: Self = Self { frames: 1, share: 0.0 };
+
+    fn new(frames: f64) -> Self {
+        let frames = frames.max(1.0) as f32;
+        let whole = frames as u32;
+        Self { frames: whole, share: frames - whole as f32 }
+    }
+}
+
 /// Turns a mono send into its drifting stereo copy.
 #[derive(Debug, Clone)]
 pub struct ChorusProcessor {
     settings: ChorusSettings,
     rate_hz: f64,
+    /// A power of two of frames, in a ring.
     line: Vec<f32>,
     place: usize,
-    /// Delay in frames at each step of a turn.
-    delays: Vec<f32>,
+    /// At each step of a turn.
+    delays: Vec<Delay>,
     /// A whole turn is 2^32.
     phase: u32,
     phase_per_frame: u32,
@@ -38,13 +56,13 @@ impl ChorusProcessor {
     /// A chorus at rest. Settings outside their ranges count as the nearest end.
     pub fn new(settings: ChorusSettings, sample_rate_hz: u32) -> Self {
         let rate_hz = f64::from(sample_rate_hz);
-        let longest = ((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3;
+        let longest = (((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3).next_power_of_two();
         let mut chorus = Self {
             settings,
             rate_hz,
             line: vec![0.0; longest],
             place: 0,
-            delays: vec![0.0; TURN_STEPS],
+            delays: vec![Delay::ONE_FRAME; TURN_STEPS],
             phase: 0,
             phase_per_frame: 0,
             quiet_frames: longest + 1,
@@ -67,7 +85,7 @@ impl ChorusProcessor {
         let depth_secs = depth_secs.clamp(0.0, DEPTH_MAX_SECS.min(delay_secs));
         for (step, delay) in self.delays.iter_mut().enumerate() {
             let drift = libm::sin(core::f64::consts::TAU * step as f64 / TURN_STEPS as f64);
-            *delay = ((delay_secs + depth_secs * drift) * self.rate_hz).max(1.0) as f32;
+            *delay = Delay::new((delay_secs + depth_secs * drift) * self.rate_hz);
         }
         self.phase_per_frame = (rate_hz.clamp(0.05, 10.0) / self.rate_hz * 4_294_967_296.0) as u32;
     }
@@ -84,37 +102,30 @@ impl ChorusProcessor {
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         const QUARTER_TURN: u32 = 1 << 30;
         let level = self.settings.level.clamp(0.0, LEVEL_MAX);
-        for frame in 0..send.len() {
-            if send[frame] != 0.0 {
+        let mask = self.line.len() - 1;
+        for ((send, left), right) in send.iter().zip(left).zip(right) {
+            if *send != 0.0 {
                 self.quiet_frames = 0;
             }
             // One frame more than the line holds, so that nothing stays in it.
             if self.quiet_frames <= self.line.len() {
                 self.quiet_frames += 1;
-                self.line[self.place] = send[frame];
-                left[frame] += level * self.delayed(self.phase);
-                right[frame] += level * self.delayed(self.phase.wrapping_add(QUARTER_TURN));
+                self.line[self.place & mask] = *send;
+                *left += level * self.delayed(self.phase, mask);
+                *right += level * self.delayed(self.phase.wrapping_add(QUARTER_TURN), mask);
             }
             self.phase = self.phase.wrapping_add(self.phase_per_frame);
-            self.place += 1;
-            if self.place == self.line.len() {
-                self.place = 0;
-            }
+            self.place = (self.place + 1) & mask;
         }
     }
 
     /// The signal as it was the phase's delay ago, read between two frames.
     #[inline(always)]
-    fn delayed(&self, phase: u32) -> f32 {
-        let delay = self.delays[(phase >> STEP_BITS) as usize];
-        let whole = delay as usize;
-        let fraction = delay - whole as f32;
-        let back = |frames: usize| {
-            let place = if self.place >= frames { self.place } else { self.place + self.line.len() };
-            self.line[place - frames]
-        };
-        let (newer, older) = (back(whole), back(whole + 1));
-        newer + (older - newer) * fraction
+    fn delayed(&self, phase: u32, mask: usize) -> f32 {
+        let Delay { frames, share } = self.delays[(phase >> STEP_BITS) as usize];
+        let back = |frames: u32| self.line[self.place.wrapping_sub(frames as usize) & mask];
+        let (newer, older) = (back(frames), back(frames + 1));
+        newer + (older - newer) * share
     }
 }
 

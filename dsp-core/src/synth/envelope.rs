@@ -95,6 +95,21 @@ impl VolumeEnvelope {
         }
     }
 
+    /// Frames until it has fallen so far, if it does.
+    pub(super) fn frames_to_fall(
+        &self,
+        times: &EnvelopeTimes,
+        sustain_cb: f32,
+        fallen_cb: f32,
+    ) -> Option<f32> {
+        let length = match self.stage {
+            Stage::Decay if sustain_cb >= fallen_cb => times.decay,
+            Stage::Release => times.release,
+            _ => return None,
+        };
+        Some(larger(fallen_cb - self.attenuation_cb, 0.0) * (length / FULL_FALL_CB))
+    }
+
     /// Frames to the end of the delay, while that is not over.
     pub(super) fn delay_frames(&self, times: &EnvelopeTimes) -> Option<f32> {
         match self.stage {

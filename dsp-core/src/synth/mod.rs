@@ -3,8 +3,8 @@
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!
 //! A [`SynthProcessor`] plays one channel. What moves slowly (envelopes, oscillators, controllers) is
-//! computed at every event, at corners of envelopes, and on a grid of frames; between two such places
-//! gains and filters go straight. Where the places are depends on the events and on the frame at
+//! computed at every event, at corners of envelopes, and on a grid of frames that is as fine as the movement of
+//! the voice needs; between two such places gains and filters go straight. Where the places are depends on the events and on the frame at
 //! which the synthesizer was reset, never on how many frames a call asks for.
 //!
 //! Each voice reads its sample by itself and is mixed by itself, several frames at a time; the
@@ -42,7 +42,10 @@ pub(crate) use processor::{SynthConfig, SynthProcessor};
 const DRUM_BANK: u16 = 128;
 
 /// The grid in frames on which slow things are computed.
+const COARSE_GRID_FRAMES: u32 = 256;
+
+/// The same for what moves less slowly. Each grid is made of places of the finer ones.
 const GRID_FRAMES: u32 = 128;
 
-/// The same while a pitch moves, which goes in steps, or something falls fast.
+/// The same for a pitch that moves, which goes in steps, and for what falls fast.
 const FINE_GRID_FRAMES: u32 = 64;

@@ -3,10 +3,10 @@
 mod past;
 
 use super::channel::{Channel, controller};
-use super::interpolation::Kernel;
+use super::interpolation::{CHUNK_FRAMES, Kernel};
 use super::voice::{Glide, Surroundings, Voice};
 use super::voices::Voices;
-use super::{DRUM_BANK, FINE_GRID_FRAMES, GRID_FRAMES, portamento, start};
+use super::{COARSE_GRID_FRAMES, DRUM_BANK, portamento, start};
 use crate::session::{Event, Instrument, Interpolation, Session, Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
@@ -18,9 +18,6 @@ const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
 
 /// Most zones that one note plays.
 const NOTE_ZONES_MAX: usize = 32;
-
-/// Longest that the filter of a voice may ring on behind the end of its sample, in frames of it.
-const RINGING_FRAMES: i64 = 48_000;
 
 /// Why a synthesizer could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,8 +66,10 @@ pub(crate) struct SynthProcessor {
     voices: Voices,
     /// Frames since the last reset, plus what it began with.
     clock: u64,
-    /// Frames of the stretch to which the voices have been aimed that are still to come.
+    /// Frames until the next voice is where it has been aimed at.
     stretch_frames: u32,
+    /// Whether events have come since the voices were aimed.
+    interrupted: bool,
     /// Whether controllers have changed since the voices last followed them.
     stale: bool,
     serial: u64,
@@ -98,6 +97,7 @@ impl SynthProcessor {
             voices: Voices::new(usize::from(polyphony)),
             clock: 0,
             stretch_frames: 0,
+            interrupted: false,
             stale: false,
             serial: 0,
             last_key: None,
@@ -112,6 +112,7 @@ impl SynthProcessor {
         self.voices.clear();
         self.clock = clock;
         self.stretch_frames = 0;
+        self.interrupted = false;
         self.stale = false;
         self.serial = 0;
         self.reset_channel();
@@ -148,8 +149,13 @@ impl SynthProcessor {
             }
             Event::Preset { .. } | Event::Program { .. } => self.note_down(event),
         }
-        // Everything is aimed anew from here.
+        self.interrupt();
+    }
+
+    /// Has all voices aimed anew from here.
+    fn interrupt(&mut self) {
         self.stretch_frames = 0;
+        self.interrupted = true;
     }
 
     /// What an event leaves behind in the channel, whatever it does to voices.
@@ -301,7 +307,7 @@ impl SynthProcessor {
     /// Ends every note without its release, as fast as it goes without a click.
     pub(crate) fn fade_all(&mut self) {
         self.fade_where(|_| true);
-        self.stretch_frames = 0;
+        self.interrupt();
     }
 
     /// Ends every note at once, without its release.
@@ -327,7 +333,7 @@ impl SynthProcessor {
                 self.stretch_frames = 0;
                 (frames - done, [false; TRACK_OUTPUTS])
             } else {
-                let part = (self.stretch_frames as usize).min(frames - done);
+                let part = (self.stretch_frames as usize).min(frames - done).min(CHUNK_FRAMES);
                 let mut outputs = block.each_mut().map(|output| &mut output[done..done + part]);
                 self.stretch_frames -= part as u32;
                 (part, self.voices.render(&self.bank, &self.kernel, &mut outputs))
@@ -345,36 +351,39 @@ impl SynthProcessor {
         }
     }
 
-    /// Says where all voices go until the next place of the grid, or the next corner of an envelope.
+    /// Aims the voices that are where they were aimed at; all of them, if events have come in between or
+    /// this is a place of the coarse grid.
     fn aim(&mut self) {
         let clock = self.clock;
         let is_stale = core::mem::take(&mut self.stale);
+        let to_grid = |grid: u32| grid - (clock % u64::from(grid)) as u32;
+        let is_grid = to_grid(COARSE_GRID_FRAMES) == COARSE_GRID_FRAMES;
+        let aims_all = core::mem::take(&mut self.interrupted) || is_grid;
         let (kernel, bank) = (&self.kernel, &self.bank);
         let sample_rate_hz = self.sample_rate_hz;
         let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, clock };
-        let (mut is_lively, mut nearest) = (false, GRID_FRAMES);
-        let forget = clock.is_multiple_of(u64::from(GRID_FRAMES));
-        self.voices.prepare(|voice| {
-            voice.catch_up(clock);
-            if forget {
-                voice.filter.forget_silence();
+        self.stretch_frames = to_grid(COARSE_GRID_FRAMES);
+        let stretch_frames = &mut self.stretch_frames;
+        self.voices.aim(aims_all, |voice, offset| {
+            if aims_all || voice.has_gone_its_way(clock) {
+                voice.catch_up(clock);
+                if is_grid {
+                    voice.filter.forget_silence();
+                }
+                if voice.has_ended(kernel) || voice.is_inaudible(bank) {
+                    return false;
+                }
+                if is_stale {
+                    voice.follow_smoothly(around);
+                }
+                let frames = to_grid(voice.grid_frames());
+                let corners =
+                    [voice.frames_to_release(clock), voice.frames_to_corner(), voice.frames_to_silence()];
+                let frames = corners.into_iter().flatten().fold(frames, u32::min);
+                voice.aim(frames, offset, sample_rate_hz);
             }
-            let ringing_frames = if voice.filter.is_quiet() { 0 } else { RINGING_FRAMES };
-            if voice.playback.is_over(kernel, ringing_frames) || voice.is_inaudible(bank) {
-                return false;
-            }
-            if is_stale {
-                voice.follow_smoothly(around);
-            }
-            is_lively = is_lively || voice.is_lively();
-            for frames in [voice.frames_to_release(clock), voice.frames_to_corner()].into_iter().flatten() {
-                nearest = nearest.min(frames);
-            }
+            *stretch_frames = (*stretch_frames).min(voice.frames_to_go(clock));
             true
         });
-        let grid = if is_lively { FINE_GRID_FRAMES } else { GRID_FRAMES };
-        let frames = nearest.min(grid - (clock % u64::from(grid)) as u32);
-        self.voices.aim(|voice, passed| voice.aim(frames, passed, sample_rate_hz));
-        self.stretch_frames = frames;
     }
 }

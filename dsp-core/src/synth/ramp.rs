@@ -7,9 +7,19 @@ use super::voice::Voice;
 use crate::session::TRACK_OUTPUTS;
 use crate::simd::on_best_instructions;
 
+/// Where voices that are aimed stand in the time that all count together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offset {
+    /// Frames since the count began.
+    pub(super) passed: u32,
+    /// Whether it begins anew, with all voices.
+    pub(super) restarts: bool,
+}
+
 /// The gains of a voice on the outputs of its track.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ramps {
+    /// At the start of the count, had they gone as they go now.
     starts: [f32; TRACK_OUTPUTS],
     steps: [f32; TRACK_OUTPUTS],
 }
@@ -17,12 +27,14 @@ pub(super) struct Ramps {
 impl Ramps {
     pub(super) const SILENT: Self = Self { starts: [0.0; TRACK_OUTPUTS], steps: [0.0; TRACK_OUTPUTS] };
 
-    /// Lets the gains reach their targets in `1 / per_frame` frames, from where they are `passed` frames
-    /// after they were aimed last.
-    pub(super) fn aim(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32, passed: u32) {
+    /// Lets the gains reach their targets in `1 / per_frame` frames, from where they are.
+    pub(super) fn aim(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32, offset: Offset) {
+        let passed = offset.passed as f32;
+        let counted = if offset.restarts { 0.0 } else { passed };
         for ((start, step), target) in self.starts.iter_mut().zip(&mut self.steps).zip(targets) {
-            *start += *step * passed as f32;
-            *step = (target - *start) * per_frame;
+            let here = *start + *step * passed;
+            *step = (target - here) * per_frame;
+            *start = here - *step * counted;
         }
     }
 
@@ -47,7 +59,7 @@ const COUNT: Lanes = Lanes([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
 
 on_best_instructions! {
     /// Adds the next frames of voices, in their order, to the outputs of their track, which all have the same
-    /// length, at most that of a chunk. All were aimed `passed` frames ago. Outputs that are not yet
+    /// length, at most that of a chunk. `passed` frames have been counted. Outputs that are not yet
     /// `written` hold anything.
     pub(super) fn add(
         voices: &[Option<Voice>; LANES],

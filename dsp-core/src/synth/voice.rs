@@ -1,17 +1,18 @@
 //! One voice: a zone of a preset that sounds for a note, and where it goes: its pitch, its gains, its
 //! filter, from one place of the grid to the next.
 
-use super::FINE_GRID_FRAMES;
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
 use super::filter::{Coefficients, FilterSetting, Resonance};
+use super::interpolation::Kernel;
 use super::lockstep::VoiceFilter;
 use super::modulation::{self, Note, Values};
 use super::oscillator::Oscillator;
 use super::playback::Playback;
-use super::ramp::Ramps;
+use super::ramp::{Offset, Ramps};
 use super::settings::{Settings, VOICE_ATTENUATION_CB};
 use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger};
+use super::{COARSE_GRID_FRAMES, FINE_GRID_FRAMES, GRID_FRAMES};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
 
@@ -364,27 +365,63 @@ impl Voice {
         Some((frames as u32).max(1))
     }
 
+    /// Frames until the voice has fallen below hearing, unless something moves it.
+    pub(super) fn frames_to_silence(&self) -> Option<u32> {
+        let settings = &self.settings;
+        let fallen_cb = self.inaudible_cb - self.sample_attenuation_cb.unwrap_or(0.0);
+        let frames =
+            self.now.volume.frames_to_fall(&settings.volume_times, settings.sustain_cb, fallen_cb)?;
+        Some((frames as u32).saturating_add(1))
+    }
+
     /// Whether the volume's delay is not over: the sample waits for it.
     pub(super) fn waits(&self) -> bool {
         self.now.volume.delay_frames(&self.settings.volume_times).is_some_and(|frames| frames >= 1.0)
     }
 
-    /// Whether anything moves so fast that straight lines over the whole of a coarse grid would be heard:
-    /// a pitch, which goes in steps, or a fall.
-    pub(super) fn is_lively(&self) -> bool {
+    /// The grid on which the voice is aimed: so fine that straight lines between its places are not heard.
+    /// Pitches go in steps.
+    pub(super) fn grid_frames(&self) -> u32 {
         let settings = &self.settings;
         let pitch_moves = settings.vibrato_to_pitch != 0.0
             || settings.tremolo_to_pitch != 0.0
             || settings.envelope_to_pitch != 0.0
             || self.now.glide.cents != 0.0;
-        pitch_moves
-            || self.now.volume.falls_within(&settings.volume_times, settings.sustain_cb, self.fast_frames)
+        if pitch_moves || self.moves_within(self.fast_frames) {
+            FINE_GRID_FRAMES
+        } else if settings.follows_tremolo() || self.moves_within(2.0 * self.fast_frames) {
+            GRID_FRAMES
+        } else {
+            COARSE_GRID_FRAMES
+        }
+    }
+
+    /// Whether the volume or the filter goes all of its way in less than so many frames.
+    fn moves_within(&self, frames: f32) -> bool {
+        let settings = &self.settings;
+        self.now.volume.falls_within(&settings.volume_times, settings.sustain_cb, frames)
             || settings.envelope_to_cutoff != 0.0
                 && self.now.modulation.moves_within(
                     &settings.modulation_times,
                     settings.modulation_sustain,
-                    self.fast_frames,
+                    frames,
                 )
+    }
+
+    /// Whether it is where it was aimed at.
+    pub(super) fn has_gone_its_way(&self, clock: u64) -> bool {
+        self.aimed_at + u64::from(self.aimed_frames) <= clock
+    }
+
+    /// Frames until it is where it was aimed at.
+    pub(super) fn frames_to_go(&self, clock: u64) -> u32 {
+        (self.aimed_at + u64::from(self.aimed_frames)).saturating_sub(clock) as u32
+    }
+
+    /// Whether its sample is over, and its filter has rung out.
+    pub(super) fn has_ended(&self, kernel: &Kernel) -> bool {
+        self.playback.is_over(kernel, 0)
+            && (self.filter.is_quiet() || self.playback.is_over(kernel, RINGING_FRAMES))
     }
 
     /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could bring
@@ -428,9 +465,8 @@ impl Voice {
         self.settings.volume_times.release = FADE_SECS * sample_rate_hz;
     }
 
-    /// Says where the voice goes in the next frames, of which it has caught up with the first; it was
-    /// aimed last `passed` frames ago.
-    pub(super) fn aim(&mut self, frames: u32, passed: u32, sample_rate_hz: f32) {
+    /// Says where the voice goes in the next frames, of which it has caught up with the first.
+    pub(super) fn aim(&mut self, frames: u32, offset: Offset, sample_rate_hz: f32) {
         self.aim_pitch();
         self.then = self.now;
         self.then.advance(&self.settings, frames as f32);
@@ -439,7 +475,7 @@ impl Voice {
         let per_frame = 1.0 / frames.max(self.smooth_frames) as f32;
         self.smooth_frames = self.smooth_frames.saturating_sub(frames);
         let gains = self.gains();
-        self.ramps.aim(gains, per_frame, passed);
+        self.ramps.aim(gains, per_frame, offset);
         let before = self.filter_target.1;
         let moves = self.set_filter(sample_rate_hz);
         if self.filter_moves && self.has_arrived {
@@ -496,7 +532,10 @@ impl Voice {
 /// sound cards for which banks were made, and in every player since.
 const ATTENUATION_SHARE: f32 = 0.4;
 
-/// A fall by 96 dB in less time is computed on a fine grid.
+/// Longest that the filter of a voice may ring on behind the end of its sample, in frames of it.
+const RINGING_FRAMES: i64 = 48_000;
+
+/// A fall by 96 dB in less time is computed on a fine grid; one in less than twice of it on the middle one.
 const FAST_FALL_SECS: f32 = 0.25;
 
 /// Shortest time that a note sounds before its release, in seconds: files have drum notes of no length

@@ -7,7 +7,7 @@ use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel};
 use super::lanes::LANES;
 use super::lockstep;
 use super::playback::Scratch;
-use super::ramp;
+use super::ramp::{self, Offset};
 use super::voice::{Surroundings, Voice};
 use crate::session::{Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
@@ -81,19 +81,18 @@ impl Voices {
         self.used = 0;
     }
 
-    /// Aims all voices: `aim` gets each, and the frames since they were aimed last.
-    pub(super) fn aim(&mut self, mut aim: impl FnMut(&mut Voice, u32)) {
-        let passed = core::mem::take(&mut self.passed);
-        self.iter_mut().for_each(|voice| aim(voice, passed));
-    }
-
-    /// Prepares all voices for being aimed: `stays` says which do; the others are let go.
-    pub(super) fn prepare(&mut self, mut stays: impl FnMut(&mut Voice) -> bool) {
+    /// Aims voices: `aim` gets each, and how many frames ago all were aimed last; it says which stay. The others
+    /// are let go.
+    pub(super) fn aim(&mut self, aims_all: bool, mut aim: impl FnMut(&mut Voice, Offset) -> bool) {
+        let offset = Offset { passed: self.passed, restarts: aims_all };
+        if aims_all {
+            self.passed = 0;
+        }
         let octets = &mut self.octets[..self.used];
         for Octet { voices, count } in octets.iter_mut().filter(|octet| !octet.is_empty()) {
             for place in voices {
                 let Some(voice) = place else { continue };
-                if !stays(voice) {
+                if !aim(voice, offset) {
                     *place = None;
                     *count -= 1;
                 }

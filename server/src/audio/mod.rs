@@ -15,6 +15,7 @@ mod files;
 mod float_wav;
 mod ingest;
 mod intake;
+mod inventory;
 mod measure;
 mod peaks;
 mod peaks_file;
@@ -24,18 +25,21 @@ mod reference;
 mod renditions;
 mod resumable;
 mod store;
+mod take_in;
 mod upload;
 mod upload_task;
 mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use intake::free_bytes;
+pub(crate) use inventory::{FILES, PARTS, expected, orphans};
 pub(crate) use recordings::recording;
+pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -44,7 +48,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::blobs::BlobKey;
+use crate::blobs::{BlobKey, Orphan};
 use crate::config::Config;
 use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
@@ -140,31 +144,35 @@ impl Drop for ContentsGuard<'_> {
 pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
     let work_state = state.clone();
     let runtime = Handle::current();
-    let sweeping = move || {
-        sweep_contents(&work_state, &runtime)?;
-        upload_task::remove_left_over(&work_state, &runtime)
-    };
-    tokio::task::spawn_blocking(sweeping).await??;
-    resumable::remove_expired(state).await?;
+    tokio::task::spawn_blocking(move || remove_orphans(&work_state, &runtime, Duration::ZERO)).await??;
+    remove_expired(state).await?;
     resumable::take_up_again(state).await?;
     Ok(())
 }
 
-/// Other processes may be at work: what they are bringing must not look like a leftover.
-fn sweep_contents(state: &AppState, runtime: &Handle) -> ApiResult<()> {
+/// Removes contents that nobody owns and files that belong to none, if they were stored so long ago, and says what they were.
+/// Other processes may be at work: what they are bringing must not look like a leftover. Blocks.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(crate) fn remove_orphans(state: &AppState, runtime: &Handle, age: Duration) -> ApiResult<Vec<Orphan>> {
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     runtime.block_on(store::delete_unowned(&state.db))?;
-    let contents = runtime.block_on(store::all_contents(&state.db))?;
-    let copies = runtime.block_on(store::all_renditions(&state.db))?;
-    let copies = copies.into_iter().map(|(sha256, rate_hz)| format!("{sha256}_{rate_hz}"));
-    let known: HashSet<String> = contents.into_iter().chain(copies).collect();
-    for (id, extension) in state.blobs.list(FOLDER)? {
-        let kept = EXTENSIONS.iter().find(|kept| **kept == extension);
-        if let Some(extension) = kept.filter(|_| !known.contains(&id)) {
-            state.blobs.remove(&BlobKey::new(FOLDER, &id, extension).map_err(ApiError::internal)?)?;
-        }
+    let orphans = orphans(&state.blobs, &runtime.block_on(expected(&state.db))?, age)?;
+    for orphan in &orphans {
+        state.blobs.remove(&orphan.key)?;
     }
-    Ok(())
+    Ok(orphans)
+}
+
+/// Removes uploads whose time is over, and files that wait for nothing.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(crate) async fn remove_expired(state: &AppState) -> ApiResult<()> {
+    let (work_state, runtime) = (state.clone(), Handle::current());
+    tokio::task::spawn_blocking(move || upload_task::remove_left_over(&work_state, &runtime)).await??;
+    resumable::remove_expired(state).await
 }
 
 /// Extensions of the stored files: as it came, samples, peaks.

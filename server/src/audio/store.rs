@@ -210,10 +210,13 @@ pub(super) async fn insert_rendition(
     Ok(())
 }
 
-/// All copies at other rates, as content and rate in hertz.
-pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32)>, sqlx::Error> {
-    let rows = sqlx::query("SELECT sha256, sample_rate_hz FROM audio_renditions").fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?))).collect()
+/// All copies at other rates: hash of the content, rate in hertz, size in bytes.
+pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32, u64)>, sqlx::Error> {
+    let rows =
+        sqlx::query("SELECT sha256, sample_rate_hz, size_bytes FROM audio_renditions").fetch_all(db).await?;
+    rows.iter()
+        .map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?, count(row, "size_bytes")?)))
+        .collect()
 }
 
 /// Which files a list shows.
@@ -303,9 +306,10 @@ pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Hashes of all contents.
-pub(super) async fn all_contents(db: &Db) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar("SELECT sha256 FROM audio_contents").fetch_all(db).await
+/// All contents.
+pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
+    let rows = sqlx::query("SELECT * FROM audio_contents").fetch_all(db).await?;
+    rows.iter().map(Content::from_row).collect()
 }
 
 /// Replaces a file's tags; false if there is no such file.

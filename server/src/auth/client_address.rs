@@ -1,11 +1,11 @@
-//! Where a request comes from, for throttling and the audit log.
+//! Where a request comes from, for throttling, rates and the audit log.
 
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 
 /// The client's address: the peer's, or what the proxies named in the settings say it is.
-pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
+pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted_proxies.contains(&address.to_canonical());
     if !is_trusted(&peer) {
         return peer;
@@ -22,6 +22,17 @@ pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies:
         }
     }
     client
+}
+
+/// The address, or for IPv6 the /64 that one customer owns.
+pub(crate) fn network_of(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -46,5 +57,13 @@ mod tests {
         check("10.0.0.1", &["1.1.1.1, 198.51.100.7", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "198.51.100.7");
         check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
         check("10.0.0.1", &[], &["10.0.0.1"], "10.0.0.1");
+    }
+
+    #[test]
+    fn neighbours_in_one_ipv6_network_share_a_count() {
+        let of = |text: &str| network_of(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2:ffff::1"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:192.0.2.1"), "192.0.2.1");
     }
 }

@@ -18,6 +18,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::config::Environment;
+use crate::listen::Https;
 
 /// Headers that proxies add. Their presence alone ends local trust.
 const FORWARDING_HEADERS: &[&str] = &[
@@ -117,8 +118,9 @@ impl LocalRule {
         if !host_is_own || !line_agrees {
             return Err(NotLocal::ForeignHost);
         }
+        let scheme = if request.extensions.get::<Https>().is_some() { "https" } else { "http" };
         if headers.contains_key(header::ORIGIN)
-            && only(headers, header::ORIGIN.as_str()) != Some(format!("http://{host}").as_str())
+            && only(headers, header::ORIGIN.as_str()) != Some(format!("{scheme}://{host}").as_str())
         {
             return Err(NotLocal::ForeignOrigin);
         }

@@ -18,6 +18,7 @@ mod throttle;
 mod tokens;
 mod user;
 
+pub(crate) use client_address::{client_address, network_of};
 pub use first_start::{admin_id, ensure_admin};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;

@@ -10,6 +10,7 @@ use std::net::IpAddr;
 
 use sha2::{Digest as _, Sha256};
 
+use super::client_address::network_of;
 use super::store::failures::{self, Failures};
 use crate::clock;
 use crate::db::Db;
@@ -132,17 +133,6 @@ fn penalty_secs(count: i64, free: i64) -> i64 {
     }
 }
 
-/// The address, or for IPv6 the /64 that one customer owns.
-fn network_of(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(v4) => v4.to_string(),
-        IpAddr::V6(v6) => {
-            let [a, b, c, d, ..] = v6.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,13 +150,5 @@ mod tests {
         assert_eq!(wait_secs(failures, FREE_PER_ACCOUNT, 103), 5);
         assert!(wait_secs(failures, FREE_PER_ACCOUNT, 108) <= 0);
         assert_eq!(wait_secs(failures, FREE_PER_ACCOUNT, 0), 8);
-    }
-
-    #[test]
-    fn neighbours_in_one_ipv6_network_share_a_count() {
-        let of = |text: &str| network_of(text.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2:ffff::1"));
-        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
-        assert_eq!(of("::ffff:192.0.2.1"), "192.0.2.1");
     }
 }

@@ -179,6 +179,9 @@ impl FromRequestParts<AppState> for AnyUser {
                 detail: "Log in first and send the token as `Authorization: Bearer <token>`.".to_owned(),
             });
         };
+        if local.is_err() {
+            state.rates.admit_user(&row.id)?;
+        }
         // A local caller is the administrator even without a token, so the flag would protect nothing.
         row.must_change_password &= local.is_err() || row.role != Role::Admin;
         Ok(Self { row, via, address, local: local.is_ok(), token })

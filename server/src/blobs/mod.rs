@@ -64,7 +64,15 @@ impl BlobKey {
         Ok(Self { folder, id: id.to_owned(), extension })
     }
 
-    fn file_name(&self) -> String {
+    /// The kind of file.
+    #[must_use]
+    pub fn folder(&self) -> &'static str {
+        self.folder
+    }
+
+    /// Id and extension.
+    #[must_use]
+    pub fn file_name(&self) -> String {
         format!("{}.{}", self.id, self.extension)
     }
 }
@@ -85,6 +93,47 @@ struct RemoteStore {
     local_root: PathBuf,
 }
 
+/// A kind of files: their folder, and the extensions that they may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileKind {
+    /// Folder of the store.
+    pub folder: &'static str,
+    /// Extensions.
+    pub extensions: &'static [&'static str],
+}
+
+impl FileKind {
+    /// The key of a file of this kind by its name; `None` if no such file has that name.
+    #[must_use]
+    pub fn key(&self, file_name: &str) -> Option<BlobKey> {
+        let (id, extension) = split_name(file_name)?;
+        let extension = self.extensions.iter().find(|known| **known == extension)?;
+        BlobKey::new(self.folder, &id, extension).ok()
+    }
+}
+
+/// A stored file that belongs to nothing.
+#[derive(Debug, Clone)]
+pub struct Orphan {
+    /// Its name.
+    pub key: BlobKey,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+}
+
+/// A file that must be there, since the database speaks of it.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// Its name.
+    pub key: BlobKey,
+    /// Its size in bytes; of an upload under way, the least that it may have.
+    pub size_bytes: u64,
+    /// Whether it may be longer.
+    pub is_growing: bool,
+    /// Its SHA-256 in hexadecimal, where it is known.
+    pub sha256: Option<String>,
+}
+
 /// A stored file as a list has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -98,6 +147,20 @@ pub struct Entry {
     pub size_bytes: u64,
 }
 
+impl Entry {
+    /// How long ago it was stored; a clock that was set back makes it new.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.stored_at.elapsed().unwrap_or_default()
+    }
+
+    /// Id and extension.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        format!("{}.{}", self.id, self.extension)
+    }
+}
+
 impl Blobs {
     /// Opens the store in `root`, making the folder if needed and sweeping files that were left unfinished.
     ///
@@ -109,23 +172,45 @@ impl Blobs {
             Sharing::Shared => ABANDONED_AFTER,
         };
         fs::create_dir_all(&root)?;
-        for folder in fs::read_dir(&root)? {
+        let this = Self { root, remote: None };
+        this.sweep(abandoned_after)?;
+        Ok(this)
+    }
+
+    /// Removes files on this machine that were begun and nobody goes on with.
+    ///
+    /// # Errors
+    /// When they cannot be listed or removed.
+    pub fn sweep_abandoned(&self) -> io::Result<()> {
+        if let Some(store) = &self.remote {
+            Self { root: store.local_root.clone(), remote: None }.sweep(ABANDONED_AFTER)?;
+        }
+        self.sweep(ABANDONED_AFTER)
+    }
+
+    fn sweep(&self, abandoned_after: Duration) -> io::Result<()> {
+        for folder in fs::read_dir(&self.root)? {
             let folder = folder?.path();
             if folder.is_dir() {
                 sweep(&folder, abandoned_after)?;
             }
         }
-        Ok(Self { root, remote: None })
+        Ok(())
     }
 
-    /// Opens object storage, with a cache of its own in `root` that keeps at most `cache_bytes`.
+    /// Opens object storage, with a cache in `root` that keeps at most `cache_bytes`; `sharing` says who else uses it.
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn open_remote(root: PathBuf, remote: Remote, cache_bytes: u64) -> io::Result<Self> {
+    pub fn open_remote(
+        root: PathBuf,
+        remote: Remote,
+        cache_bytes: u64,
+        sharing: Sharing,
+    ) -> io::Result<Self> {
         let local_root = root.with_file_name("blobs-of-this-machine");
-        Self::open(local_root.clone(), Sharing::Own)?;
-        let own = Self::open(root.clone(), Sharing::Own)?;
+        Self::open(local_root.clone(), sharing)?;
+        let own = Self::open(root.clone(), sharing)?;
         let cache = Cache::new(root, cache_bytes);
         Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..own })
     }
@@ -219,6 +304,17 @@ impl Blobs {
             found.extend(stored.iter().cloned());
         }
         Ok(found)
+    }
+
+    /// The files of one kind that are stored for good: with object storage those that are there, whatever the cache has.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn entries_for_good(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
+        match &self.remote {
+            Some(store) => store.remote.entries(folder),
+            None => local_entries(&self.root.join(folder)),
+        }
     }
 
     /// Ids and extensions of the stored files of one kind.

@@ -33,6 +33,7 @@ const EXAMPLES: &str = "Examples:
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav
                                          Render a song without a service
   songfoundry admin create-user ada      Make an account and print its first password
+  songfoundry admin backup /backup/today Save everything, while the service runs
   songfoundry config                     All settings: value, default, unit, range, meaning
 
 Each command explains itself: songfoundry help <command>";
@@ -45,7 +46,7 @@ enum Command {
     Worker(worker::Args),
     /// Render a MIDI file or a project to a WAV file.
     Render(render::Args),
-    /// Look after accounts.
+    /// Look after accounts, backups and the storage.
     Admin(admin::Args),
     /// Decode one audio file for the service, with limits of its own.
     #[command(hide = true)]

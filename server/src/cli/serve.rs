@@ -3,10 +3,13 @@
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
+use tracing_subscriber::prelude::*;
+use tracing_subscriber::{EnvFilter, fmt};
 
 use super::Settings;
 use crate::config::{Config, LogConfig, LogFormat};
+use crate::log_tail::{LogTail, Redacting};
 
 /// Start the service and print its address.
 #[derive(Debug, clap::Args)]
@@ -48,15 +51,23 @@ where
     outcome
 }
 
+/// Lines go to standard error, and as JSON to the end of the log that administrators read; both without secrets.
 fn start_log(config: &LogConfig) {
     // Checked when the settings were read.
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+    let to_stderr = || Redacting(std::io::stderr());
+    let log =
+        tracing_subscriber::registry().with(filter).with(json_lines().with_writer(LogTail::of_process()));
     match config.format {
-        LogFormat::Human => lines.with_target(false).init(),
-        LogFormat::Json => lines.json().flatten_event(true).init(),
+        LogFormat::Human => {
+            let lines = fmt::layer().with_target(false);
+            log.with(lines.with_ansi(std::io::stderr().is_terminal()).with_writer(to_stderr)).init();
+        }
+        LogFormat::Json => log.with(json_lines().with_writer(to_stderr)).init(),
     }
+}
+
+/// One JSON object a line.
+fn json_lines<S>() -> fmt::Layer<S, JsonFields, Format<Json>> {
+    fmt::Layer::default().json().flatten_event(true)
 }

@@ -3,14 +3,17 @@
 //! A wrong value stops the start with an error that names the key, the value and what is accepted.
 
 mod accounts;
+mod ai;
+mod network;
 mod settings_table;
 mod source;
 mod storage;
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 pub use accounts::{AccountsConfig, Registration};
+pub use ai::{AiConfig, AiUpstream};
+pub use network::{NetworkConfig, TlsFiles};
 pub use settings_table::{Range, SETTINGS, Setting};
 use source::invalid;
 pub use source::{Origin, Source};
@@ -110,17 +113,6 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Where the service listens and whom it believes about addresses.
-#[derive(Debug, Clone)]
-pub struct NetworkConfig {
-    /// Address to listen on.
-    pub host: IpAddr,
-    /// Port to listen on; 0 lets the system choose.
-    pub port: u16,
-    /// Proxies that may name the client's address. Never a reason for local trust.
-    pub trusted_proxies: Vec<IpAddr>,
-}
-
 /// How sound is made.
 #[derive(Debug, Clone)]
 pub struct SoundConfig {
@@ -145,12 +137,29 @@ pub struct LimitsConfig {
     pub upload_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
+    /// Largest bundle of a project and its audio in bytes.
+    pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
     /// Longest tail of a render in seconds.
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
+    /// What the kept revisions of a user's projects may take, in bytes.
+    pub projects_quota_bytes: u64,
+    /// What a user's finished renders may take, in bytes; older ones make room.
+    pub renders_quota_bytes: u64,
+    /// Limits on how often somebody asks.
+    pub requests: RequestLimits,
+}
+
+/// Limits on how often somebody asks. 0: none.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLimits {
+    /// Requests of one account per minute.
+    pub per_user_per_minute: u64,
+    /// Requests from one address per minute.
+    pub per_address_per_minute: u64,
 }
 
 /// Limits on audio files.
@@ -170,6 +179,15 @@ pub struct AudioLimits {
     pub unfinished_upload_secs: u64,
 }
 
+/// When stored files that belong to nothing are removed.
+#[derive(Debug, Clone, Copy)]
+pub struct OrphansConfig {
+    /// How often, in seconds.
+    pub every_secs: u64,
+    /// How long such a file must have been there, in seconds.
+    pub age_secs: u64,
+}
+
 /// How background tasks run.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
@@ -187,6 +205,17 @@ pub struct TasksConfig {
     pub unfinished_per_user: i64,
     /// Tasks of one user that run at a time.
     pub running_per_user: i64,
+}
+
+/// Who may read `/metrics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsAccess {
+    /// Local callers and administrators.
+    Guarded,
+    /// Anybody.
+    Open,
+    /// Nobody.
+    Off,
 }
 
 /// What is logged and how.
@@ -213,10 +242,16 @@ pub struct Config {
     pub sound: SoundConfig,
     /// Limits.
     pub limits: LimitsConfig,
+    /// Stored files that belong to nothing.
+    pub orphans: OrphansConfig,
+    /// Who may read `/metrics`.
+    pub metrics: MetricsAccess,
     /// Logs.
     pub log: LogConfig,
     /// Background tasks.
     pub tasks: TasksConfig,
+    /// Language models.
+    pub ai: AiConfig,
     /// Folder of the built page, if one was set or found.
     pub web_dir: Option<PathBuf>,
 }
@@ -236,14 +271,21 @@ impl Config {
         let storage = storage::read(source)?;
         Ok(Self {
             environment,
-            network: network(source)?,
+            network: network::read(source)?,
             accounts: accounts::load(source, environment)?,
             sound: sound(source, environment, &storage.dir)?,
             limits: LimitsConfig {
                 upload_max_bytes: source.whole("SF_UPLOAD_MAX_BYTES")?,
                 project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
+                bundle_max_bytes: source.whole("SF_BUNDLE_MAX_BYTES")?,
                 midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
                 tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
+                projects_quota_bytes: source.whole("SF_PROJECTS_QUOTA_BYTES")?,
+                renders_quota_bytes: source.whole("SF_RENDERS_QUOTA_BYTES")?,
+                requests: RequestLimits {
+                    per_user_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_USER")?,
+                    per_address_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_ADDRESS")?,
+                },
                 audio: AudioLimits {
                     max_secs: source.whole("SF_AUDIO_MAX_SECS")?,
                     max_channels: source.whole("SF_AUDIO_MAX_CHANNELS")?,
@@ -253,40 +295,22 @@ impl Config {
                     unfinished_upload_secs: source.whole("SF_UNFINISHED_UPLOAD_SECS")?,
                 },
             },
+            orphans: OrphansConfig {
+                every_secs: source.whole("SF_ORPHANS_EVERY_SECS")?,
+                age_secs: source.whole("SF_ORPHAN_AGE_SECS")?,
+            },
+            metrics: match source.choice("SF_METRICS")? {
+                "open" => MetricsAccess::Open,
+                "off" => MetricsAccess::Off,
+                _ => MetricsAccess::Guarded,
+            },
             log: log(source)?,
             tasks: tasks(source)?,
+            ai: ai::load(source)?,
             web_dir: web_dir(source)?,
             storage,
         })
     }
-}
-
-fn network(source: &Source) -> Result<NetworkConfig, ConfigError> {
-    let host = source.text("SF_HOST").0.unwrap_or_default();
-    let host = if host == "localhost" {
-        IpAddr::V4(Ipv4Addr::LOCALHOST)
-    } else {
-        host.trim_matches(['[', ']']).parse().map_err(|_| {
-            invalid("SF_HOST", host, "an IP address such as 127.0.0.1, or localhost".to_owned())
-        })?
-    };
-    let port = source.whole("SF_PORT")?;
-    let port = u16::try_from(port)
-        .map_err(|_| invalid("SF_PORT", &port.to_string(), "a whole number from 0 to 65535".to_owned()))?;
-    let trusted_proxies = source
-        .text("SF_TRUSTED_PROXIES")
-        .0
-        .unwrap_or_default()
-        .split(',')
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-        .map(|text| {
-            text.parse().map_err(|_| {
-                invalid("SF_TRUSTED_PROXIES", text, "IP addresses separated by commas".to_owned())
-            })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(NetworkConfig { host, port, trusted_proxies })
 }
 
 fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Result<SoundConfig, ConfigError> {

@@ -64,9 +64,54 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_TLS_CERT",
+        default_note: "none: HTTP",
+        range: Range::Text("a PEM file with the service's certificate, then those that signed it"),
+        about: "Certificate of HTTPS; read again when it changes, or on SIGHUP.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_TLS_KEY",
+        default_note: "none: HTTP",
+        range: Range::Text("a PEM file with the certificate's private key"),
+        about: "Private key of HTTPS; read again together with the certificate.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_CONNECTION_IDLE_SECS",
+        default: "60",
+        unit: "seconds",
+        range: Range::Whole(1, 3_600),
+        about: "How long a connection may rest, and how long the head of a request may take; then it is closed.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_TRUSTED_PROXIES",
         range: Range::Text("IP addresses separated by commas"),
         about: "Proxies whose X-Forwarded-For names the client, for log-in throttling and logs only.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_CORS_ORIGINS",
+        default_note: "none",
+        range: Range::Text("origins such as https://studio.example, separated by commas"),
+        about: "Other sites whose pages may call the API, with a token; never as the local administrator.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_REQUESTS_PER_MINUTE_PER_USER",
+        default: "3000",
+        unit: "requests",
+        range: Range::Whole(0, 10_000_000),
+        about: "Requests of one account per minute and process; as many at once after a rest. 0: no limit.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_REQUESTS_PER_MINUTE_PER_ADDRESS",
+        default: "6000",
+        unit: "requests",
+        range: Range::Whole(0, 10_000_000),
+        about: "Requests from one address per minute and process, whoever sends them; not from this machine. 0: no limit.",
         ..BLANK
     },
     Setting {
@@ -317,6 +362,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_BUNDLE_MAX_BYTES",
+        default: "4294967296",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 40),
+        about: "Largest bundle of a project and its audio.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_MIDI_MAX_BYTES",
         default: "16777216",
         unit: "bytes",
@@ -357,6 +410,22 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_PROJECTS_QUOTA_BYTES",
+        default: "2147483648",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "What the kept revisions of one user's projects may take; a save beyond is refused.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_RENDERS_QUOTA_BYTES",
+        default: "10737418240",
+        unit: "bytes",
+        range: Range::Whole(0, 1 << 50),
+        about: "What one user's finished renders may take; the oldest make room for the newest.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_DISK_RESERVE_BYTES",
         default: "268435456",
         unit: "bytes",
@@ -378,6 +447,74 @@ pub const SETTINGS: &[Setting] = &[
         unit: "seconds",
         range: Range::Whole(1, 2_592_000),
         about: "How long an unfinished resumable upload is kept after its last part.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ORPHANS_EVERY_SECS",
+        default: "3600",
+        unit: "seconds",
+        range: Range::Whole(10, 2_592_000),
+        about: "How often stored files that belong to nothing are looked for and removed, by one process for all.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ORPHAN_AGE_SECS",
+        default: "86400",
+        unit: "seconds",
+        range: Range::Whole(60, 31_536_000),
+        about: "How long a stored file must have been there before it can count as belonging to nothing.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_METRICS",
+        default: "guarded",
+        range: Range::Choice(&["guarded", "open", "off"]),
+        about: "Who may read /metrics: this machine and administrators, anybody, or nobody.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_UPSTREAM_URL",
+        default_note: "no language models",
+        range: Range::Text("an address such as https://api.openai.com/v1"),
+        about: "Service whose language models users may ask through /ai_proxy; it speaks the API of OpenAI.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_UPSTREAM_KEY",
+        range: Range::Text("a key of that service"),
+        about: "Key for the language models; it never leaves the server but to them.",
+        secret: true,
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_MODELS",
+        default_note: "all that the service has",
+        range: Range::Text("names of models separated by commas"),
+        about: "Language models that users may ask.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_QUESTION_MAX_BYTES",
+        default: "1048576",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 30),
+        about: "Largest request to a language model.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_ANSWER_MAX_BYTES",
+        default: "16777216",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 30),
+        about: "Largest answer of a language model.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_TIMEOUT_SECS",
+        default: "120",
+        unit: "seconds",
+        range: Range::Whole(1, 3_600),
+        about: "Longest silence of the service with the language models, before its answer and within it.",
         ..BLANK
     },
     Setting {

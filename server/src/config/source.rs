@@ -87,6 +87,12 @@ impl Source {
         }
     }
 
+    /// The parts of a list that is separated by commas.
+    pub(super) fn list(&self, key: &str) -> impl Iterator<Item = &str> {
+        let text = self.text(key).0.unwrap_or_default();
+        text.split(',').map(str::trim).filter(|part| !part.is_empty())
+    }
+
     pub(super) fn whole(&self, key: &'static str) -> Result<u64, ConfigError> {
         let Range::Whole(min, max) = setting(key).range else {
             panic!("`{key}` is not declared as a whole number")
@@ -143,7 +149,11 @@ fn parse_file(text: &str, path: &Path) -> Result<BTreeMap<String, String>, Confi
 }
 
 fn value_text(key: &'static str, value: toml::Value) -> Result<String, ConfigError> {
-    let separator = if key == "SF_TRUSTED_PROXIES" { "," } else { if cfg!(windows) { ";" } else { ":" } };
+    let separator = match key {
+        "SF_TRUSTED_PROXIES" | "SF_CORS_ORIGINS" | "SF_AI_MODELS" => ",",
+        _ if cfg!(windows) => ";",
+        _ => ":",
+    };
     match value {
         toml::Value::String(text) => Ok(text),
         toml::Value::Integer(number) => Ok(number.to_string()),

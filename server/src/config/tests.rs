@@ -44,6 +44,36 @@ fn a_wrong_value_is_refused_by_name() {
 }
 
 #[test]
+fn certificate_and_key_belong_together() {
+    refused(&[("SF_TLS_CERT", "/srv/cert.pem")], "SF_TLS_KEY is not set");
+    refused(&[("SF_TLS_KEY", "/srv/key.pem")], "SF_TLS_CERT is not set");
+    let tls = load(&[("SF_TLS_CERT", "/srv/cert.pem"), ("SF_TLS_KEY", "/srv/key.pem")]);
+    let tls = tls.expect("both").network.tls.expect("HTTPS");
+    assert_eq!(
+        (tls.certificate.as_path(), tls.key.as_path()),
+        (Path::new("/srv/cert.pem"), Path::new("/srv/key.pem"))
+    );
+}
+
+#[test]
+fn other_sites_are_named_one_by_one() {
+    let origins = |text| load(&[("SF_CORS_ORIGINS", text)]).map(|config| config.network.cors_origins);
+    assert_eq!(origins("").expect("none"), [""; 0]);
+    let two = origins("https://studio.example, http://localhost:5173").expect("two");
+    assert_eq!(two, ["https://studio.example", "http://localhost:5173"]);
+    for wrong in [
+        "*",
+        "null",
+        "https://*.example",
+        "studio.example",
+        "https://studio.example/",
+        "https://Studio.example",
+    ] {
+        refused(&[("SF_CORS_ORIGINS", wrong)], &format!("SF_CORS_ORIGINS is `{wrong}`"));
+    }
+}
+
+#[test]
 fn a_secret_never_appears_in_a_message() {
     let error = load(&[("SF_JWT_SECRET", "too-short")]).expect_err("too short").to_string();
     assert!(error.contains("SF_JWT_SECRET") && !error.contains("too-short"), "{error}");
@@ -116,5 +146,25 @@ fn every_setting_documents_itself() {
     for row in SETTINGS {
         assert!(row.key.starts_with("SF_") && !row.about.is_empty(), "{row:?}");
         assert!(!row.range.to_string().is_empty(), "{row:?}");
+    }
+}
+
+#[test]
+fn the_address_of_language_models_holds_no_secret() {
+    let load = |url: &str| load(&[("SF_AI_UPSTREAM_URL", url), ("SF_AI_MODELS", "a, b,")]);
+    let upstream = load("https://ai.example/v1").expect("valid").ai.upstream.expect("one");
+    assert_eq!(
+        (upstream.base.as_str(), upstream.models),
+        ("https://ai.example/v1/", vec!["a".to_owned(), "b".to_owned()])
+    );
+    for url in [
+        "ai.example",
+        "ftp://ai.example/",
+        "https://me:secret@ai.example/",
+        "https://ai.example/?k=secret",
+        "https://ai.example/#secret",
+    ] {
+        let error = load(url).expect_err(url).to_string();
+        assert!(error.contains("SF_AI_UPSTREAM_URL") && !error.contains("secret"), "{error}");
     }
 }

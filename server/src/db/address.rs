@@ -1,7 +1,7 @@
 //! Where the database is, without ever saying its password.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Kind;
 
@@ -29,6 +29,13 @@ impl DatabaseAddress {
     #[must_use]
     pub fn kind(&self) -> Kind {
         if self.0.starts_with("sqlite:") { Kind::Sqlite } else { Kind::Postgres }
+    }
+
+    /// The file of an SQLite database.
+    #[must_use]
+    pub fn file(&self) -> Option<PathBuf> {
+        let rest = self.0.strip_prefix("sqlite:")?.trim_start_matches("//");
+        Some(PathBuf::from(rest.split('?').next().unwrap_or(rest)))
     }
 
     /// The whole address, password included.
@@ -74,6 +81,9 @@ mod tests {
             assert_eq!((address.to_string().as_str(), format!("{address:?}").as_str()), (shown, shown));
             assert_eq!(address.reveal(), given);
         }
+        let file = |text| DatabaseAddress::parse(text).and_then(|address| address.file());
+        assert_eq!(file("sqlite:///srv/songs/x.db?mode=rwc"), Some(PathBuf::from("/srv/songs/x.db")));
+        assert_eq!(file("postgres://db/songs"), None);
         assert!(DatabaseAddress::parse("mysql://root@db/x").is_none());
     }
 }

@@ -6,6 +6,8 @@
 //! processes at work between any two of them: what must not change meanwhile is written first.
 
 mod address;
+mod copies;
+mod lease;
 mod lock;
 mod postgres;
 mod sqlite;
@@ -17,8 +19,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use sqlx::AnyConnection;
 use sqlx::any::{AnyPoolOptions, install_default_drivers};
+use sqlx::migrate::{MigrateError, Migrator};
 
 pub use address::DatabaseAddress;
+pub(crate) use copies::{copy_sqlite, faults, open_copy};
+pub(crate) use lease::take_lease;
 pub(crate) use lock::{Lock, begin_locked, lock};
 
 /// Connections to the database.
@@ -51,15 +56,42 @@ pub fn kind(db: &Db) -> Kind {
 /// When it cannot be reached, is too old, or a migration fails. The text never holds the password.
 pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
     install_default_drivers();
-    let cannot_open = || format!("cannot open the database {address} (SF_DATABASE_URL)");
+    let cannot_open = || cannot_open(address);
     // One connection alone first: a pool tries for a while and then does not say why it cannot.
     let (url, first) = match address.kind() {
         Kind::Sqlite => sqlite::first_connection(address).await,
         Kind::Postgres => postgres::first_connection(address).await,
     }
     .with_context(cannot_open)?;
-    migrate(first).await?;
-    let kind = address.kind();
+    migrate(first).await.with_context(cannot_open)?;
+    pool(address.kind(), &url, connections_max).await.with_context(cannot_open)
+}
+
+/// The same for somebody who only looks at it: it must be there, and in the form that this program knows.
+///
+/// # Errors
+/// As [`open`]; and when it is missing or in another form, which is named.
+pub(crate) async fn open_as_it_is(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
+    install_default_drivers();
+    let cannot_open = || cannot_open(address);
+    if let Some(file) = address.file() {
+        std::fs::metadata(file).with_context(cannot_open)?;
+    }
+    let db = pool(address.kind(), address.reveal(), connections_max).await.with_context(cannot_open)?;
+    let (found, newest) = (form(&db).await.with_context(cannot_open)?, newest_form());
+    anyhow::ensure!(
+        found == newest,
+        "the database {address} is in form {found}, and this program knows form {newest}: use the program that the \
+         service runs"
+    );
+    Ok(db)
+}
+
+fn cannot_open(address: &DatabaseAddress) -> String {
+    format!("cannot open the database {address} (SF_DATABASE_URL)")
+}
+
+async fn pool(kind: Kind, url: &str, connections_max: u32) -> Result<Db, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_WITHIN)
@@ -71,18 +103,46 @@ pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Re
                 }
             })
         })
-        .connect(&url)
+        .connect(url)
         .await
-        .with_context(cannot_open)
 }
 
-/// Brings the database to the current form. Of several processes that start at once, one does it.
+/// What brings a database to the current form, step by step.
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// Number of the newest form that this program knows.
+#[must_use]
+pub fn newest_form() -> i64 {
+    MIGRATIONS.iter().map(|step| step.version).max().unwrap_or_default()
+}
+
+/// Number of the form that a database is in.
+///
+/// # Errors
+/// What the database said instead.
+pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT CAST(COALESCE(MAX(version), 0) AS BIGINT) FROM _sqlx_migrations")
+        .fetch_one(db)
+        .await
+}
+
+/// Brings the database to the current form. Of several processes that start at once, one does it. Nothing ever
+/// brings it back to an older one.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     use sqlx::Connection as _;
-    sqlx::migrate!("./migrations")
-        .run(&mut connection)
-        .await
-        .context("cannot bring the database to the current form")?;
+    if let Err(error) = MIGRATIONS.run(&mut connection).await {
+        let newest = newest_form();
+        if matches!(error, MigrateError::VersionMissing(_)) {
+            let found = form(&mut connection).await.context("cannot read which form the database is in")?;
+            anyhow::ensure!(
+                found <= newest,
+                "the database is in form {found}, made by a newer Songfoundry than this {}, which knows forms up to \
+                 {newest}; start the newer one, or restore a backup from before",
+                env!("CARGO_PKG_VERSION")
+            );
+        }
+        return Err(error).context("cannot bring the database to the current form");
+    }
     connection.close().await.context("cannot close a connection to the database")
 }
 
@@ -92,4 +152,19 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
 /// What the database said instead.
 pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT 1").execute(db).await.map(|_| ())
+}
+
+/// What the database takes on its disk, in bytes.
+///
+/// # Errors
+/// What the database said instead.
+pub(crate) async fn size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
+    let statement = match kind(db) {
+        Kind::Sqlite => {
+            "SELECT (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())"
+        }
+        Kind::Postgres => "SELECT pg_database_size(current_database())",
+    };
+    let size_bytes: i64 = sqlx::query_scalar(statement).fetch_one(db).await?;
+    Ok(u64::try_from(size_bytes).unwrap_or_default())
 }

@@ -24,11 +24,11 @@ const CONNECTION_PRAGMAS: [&str; 4] = [
 /// A prepared connection, with the file and its folder made if needed, and the address for the pool.
 pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Result<(String, AnyConnection)> {
     let url = address.reveal();
-    let file = sqlite_file(url);
-    if let Some(dir) = Path::new(file).parent().filter(|dir| !dir.as_os_str().is_empty()) {
+    let file = address.file().unwrap_or_default();
+    if let Some(dir) = file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     }
-    make_private(Path::new(file))?;
+    make_private(&file)?;
     let url = if url.contains('?') { url.to_owned() } else { format!("{url}?mode=rwc") };
     let mut connection = AnyConnection::connect(&url).await?;
     prepare(&mut connection).await?;
@@ -55,11 +55,6 @@ fn make_private(file: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
-}
-
-fn sqlite_file(url: &str) -> &str {
-    let rest = url.trim_start_matches("sqlite:").trim_start_matches("//");
-    rest.split('?').next().unwrap_or(rest)
 }
 
 async fn check_version(connection: &mut AnyConnection) -> anyhow::Result<()> {

@@ -97,6 +97,23 @@ async fn a_database_is_migrated_once() {
 }
 
 #[tokio::test]
+async fn a_database_from_the_future_is_left_alone() {
+    let database = TestDatabase::make().await;
+    let db = database.open().await;
+    let newest = newest_form();
+    assert_eq!(form(&db).await.expect("reads"), newest);
+    let copy_a_step = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+        SELECT $1, description, success, checksum, execution_time FROM _sqlx_migrations WHERE version = 1";
+    sqlx::query(copy_a_step).bind(newest + 7).execute(&db).await.expect("writes");
+    db.close().await;
+    let address = DatabaseAddress::parse(&database.url).expect("an address");
+    let text = format!("{:#}", open(&address, 8).await.expect_err("too new"));
+    for part in ["SF_DATABASE_URL", &format!("form {}", newest + 7), &format!("up to {newest}")] {
+        assert!(text.contains(part), "`{text}` does not say `{part}`");
+    }
+}
+
+#[tokio::test]
 async fn what_the_database_says_becomes_an_answer() {
     let database = TestDatabase::make().await;
     let db = database.open().await;

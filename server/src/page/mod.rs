@@ -10,6 +10,7 @@ use axum::response::{Html, IntoResponse, Response};
 
 use crate::error::ApiError;
 use crate::etag;
+use crate::listen::Https;
 use crate::state::AppState;
 
 /// What the page may load and run: only what this service sends, wasm, and workers and worklets made from blobs.
@@ -21,8 +22,12 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wa
 /// Said by the page where the page's folder is missing.
 const NO_PAGE: &str = include_str!("no-page.html");
 
+/// For half a year browsers come by HTTPS only (RFC 6797), once they did. They heed it for names, not for addresses.
+const STRICT_TRANSPORT_SECURITY: &str = "max-age=15552000";
+
 /// Middleware: the headers that make the page cross-origin isolated and keep others from framing it.
 pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
+    let is_encrypted = request.extensions().get::<Https>().is_some();
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in [
@@ -34,6 +39,10 @@ pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
         ("referrer-policy", "no-referrer"),
     ] {
         headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+    }
+    if is_encrypted {
+        let value = HeaderValue::from_static(STRICT_TRANSPORT_SECURITY);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
     response
 }

@@ -23,7 +23,8 @@ use crate::rendering::banks::BankCache;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use render::RenderAnswer;
-pub(crate) use render::{RENDER, document};
+pub(crate) use render::{ProjectSources, RENDER, Source, document};
+pub(crate) use render_request::{checked_rate, checked_tail};
 use soundfonts::Catalogue;
 use soundfonts::reduced::ReducedBanks;
 
@@ -39,6 +40,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(soundfonts::download::read))
         .routes(routes!(soundfonts::delete::delete))
         .routes(routes!(renders::read))
+        .routes(routes!(renders::delete))
         .routes(routes!(legacy::vst_render))
         .routes(routes!(legacy::vst_fx_process))
         .merge(with_body_limit(taking_projects, limit))
@@ -115,4 +117,4 @@ impl Drop for Caller {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

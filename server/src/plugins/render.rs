@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -191,24 +192,22 @@ impl RenderJob {
         settings: &RenderSettings,
         observer: Observer<'_>,
     ) -> ApiResult<RenderAnswer> {
+        let begun = Instant::now();
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id)?;
         let mut writer = state.blobs.writer(&file.audio)?;
-        let mut sources = ProjectSources {
-            snapshot,
-            banks: &state.sound.banks,
-            soundfonts: Vec::new(),
-            recordings: recordings(state, runtime, owner_id, &self.project)?,
-        };
+        let mut sources = ProjectSources::new(state, runtime, owner_id, snapshot, &self.project)?;
         let report = mix::render(&self.project, &self.options, &mut sources, &mut writer, observer)?;
         let soundfonts = sources.soundfonts;
         writer.finish()?;
+        let sound_secs = report.measured.frames as f64 / f64::from(self.options.sample_rate_hz);
+        state.metrics.rendered("project", begun.elapsed(), sound_secs);
         let answer = RenderAnswer {
             audio_url: audio_url(&render_id),
             render_id,
             format: "wav",
             bit_depth: settings.bit_depth,
-            duration_secs: report.measured.frames as f64 / f64::from(self.options.sample_rate_hz),
+            duration_secs: sound_secs,
             sample_rate_hz: self.options.sample_rate_hz,
             lufs: report.measured.integrated_lufs,
             true_peak_db: report.measured.true_peak_dbtp,
@@ -223,18 +222,32 @@ impl RenderJob {
         };
         let title = settings.title.as_deref().unwrap_or(&self.project.name);
         renders::describe(&state.blobs, &file, title, &answer)?;
-        renders::keep_newest(&state.blobs, owner_id)?;
+        renders::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(answer)
     }
 }
 
 /// What the service has for a project.
-struct ProjectSources<'a> {
+pub(crate) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     banks: &'a BankCache,
     /// Ids of the banks that were opened.
     soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
+}
+
+impl<'a> ProjectSources<'a> {
+    /// What `owner_id` has for a project. Blocks.
+    pub(crate) fn new(
+        state: &'a AppState,
+        runtime: &Handle,
+        owner_id: &str,
+        snapshot: &'a Snapshot,
+        project: &Project,
+    ) -> ApiResult<Self> {
+        let recordings = recordings(state, runtime, owner_id, project)?;
+        Ok(Self { snapshot, banks: &state.sound.banks, soundfonts: Vec::new(), recordings })
+    }
 }
 
 impl Sources for ProjectSources<'_> {

@@ -140,7 +140,7 @@ fn is_off(value: &Value) -> bool {
     }
 }
 
-pub(super) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
+pub(crate) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
     if SAMPLE_RATES_HZ.contains(&sample_rate_hz) {
         return Ok(sample_rate_hz);
     }
@@ -151,7 +151,7 @@ pub(super) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
 }
 
 /// A tail within the limit; where none is asked for, the default or the limit if that is shorter.
-pub(super) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
+pub(crate) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
     let tail_secs = tail_secs.unwrap_or(default_secs.min(limit_secs as f64));
     if (0.0..=limit_secs as f64).contains(&tail_secs) {
         return Ok(tail_secs);

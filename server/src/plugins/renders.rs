@@ -1,16 +1,17 @@
-//! `GET /plugins/renders/{render_id}/file`, and how finished renders are kept.
+//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and how finished renders are kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
+use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 use super::RenderAnswer;
 use crate::auth::CurrentUser;
-use crate::blobs::{BlobKey, Blobs};
+use crate::blobs::{BadBlobId, BlobKey, Blobs, FileKind, Orphan};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
@@ -37,12 +38,11 @@ struct About {
 
 impl RenderFile {
     pub(super) fn new(owner_id: &str, render_id: &str) -> ApiResult<Self> {
-        let name = format!("{owner_id}_{render_id}");
-        let missing = |_| ApiError::not_found("render", render_id);
-        Ok(Self {
-            audio: BlobKey::new(FOLDER, &name, "wav").map_err(missing)?,
-            about: BlobKey::new(FOLDER, &name, "json").map_err(missing)?,
-        })
+        Self::named(&format!("{owner_id}_{render_id}")).map_err(|_| ApiError::not_found("render", render_id))
+    }
+
+    fn named(name: &str) -> Result<Self, BadBlobId> {
+        Ok(Self { audio: BlobKey::new(FOLDER, name, "wav")?, about: BlobKey::new(FOLDER, name, "json")? })
     }
 }
 
@@ -63,18 +63,51 @@ pub(super) fn describe(
     Ok(blobs.put(&file.about, &text)?)
 }
 
-/// Deletes a user's oldest renders beyond the number that is kept.
-pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
+/// Deletes a user's oldest renders beyond the number that is kept, and beyond `quota_bytes` together. The newest one stays
+/// however large it is: somebody waits for it.
+pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut audio = blobs.entries(FOLDER)?;
     audio.retain(|one| one.id.starts_with(&prefix) && one.extension == "wav");
-    audio.sort_by_key(|one| one.stored_at);
-    for one in audio.iter().take(audio.len().saturating_sub(RENDERS_KEPT)) {
-        for extension in ["wav", "json"] {
-            blobs.remove(&BlobKey::new(FOLDER, &one.id, extension).map_err(ApiError::internal)?)?;
+    audio.sort_by_key(|one| std::cmp::Reverse(one.stored_at));
+    let mut kept_bytes = 0_u64;
+    for (place, one) in audio.iter().enumerate() {
+        kept_bytes = kept_bytes.saturating_add(one.size_bytes);
+        if place >= RENDERS_KEPT || (place > 0 && kept_bytes > quota_bytes) {
+            remove(blobs, &RenderFile::named(&one.id).map_err(ApiError::internal)?)?;
         }
     }
     Ok(())
+}
+
+/// Removes both files of a render. One that is not there is no error.
+fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
+    blobs.remove(&file.audio)?;
+    Ok(blobs.remove(&file.about)?)
+}
+
+/// Files of renders: the sound, and what is to be known of it.
+pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav", "json"] };
+
+/// Files of renders that were stored so long ago and lack their other half, or whose owner is none of `owner_ids`. Blocks.
+///
+/// # Errors
+/// When the storage refuses.
+pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration) -> ApiResult<Vec<Orphan>> {
+    let entries = blobs.entries(FILES.folder)?;
+    let mut halves: HashMap<&str, usize> = HashMap::new();
+    for entry in entries.iter().filter(|entry| FILES.extensions.contains(&entry.extension.as_str())) {
+        *halves.entry(&entry.id).or_default() += 1;
+    }
+    let is_whole = |id: &str| halves.get(id) == Some(&FILES.extensions.len());
+    let is_owned = |id: &str| id.split_once('_').is_some_and(|(owner_id, _)| owner_ids.contains(owner_id));
+    let orphans =
+        entries.iter().filter(|entry| entry.age() >= age && !(is_whole(&entry.id) && is_owned(&entry.id)));
+    Ok(orphans
+        .filter_map(|entry| {
+            Some(Orphan { key: FILES.key(&entry.file_name())?, size_bytes: entry.size_bytes })
+        })
+        .collect())
 }
 
 /// Bytes of the kept renders of every user, by their ids. Blocks.
@@ -120,4 +153,26 @@ pub(super) async fn read(
         save_as: Some(format!("{}.wav", about.title)),
     };
     answer.respond(&headers)
+}
+
+/// Deletes a finished render, whose file then takes no more room.
+#[utoipa::path(delete, path = "/plugins/renders/{render_id}", tag = "plugins",
+    params(("render_id", description = "Id of the render")),
+    responses((status = 204, description = "It is gone"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(render_id): Path<String>,
+) -> ApiResult<StatusCode> {
+    let file = RenderFile::new(&user.id, &render_id)?;
+    let blobs = state.blobs.clone();
+    let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
+        let there = blobs.read(&file.about)?.is_some();
+        remove(&blobs, &file)?;
+        Ok(there)
+    });
+    if !removed.await?? {
+        return Err(ApiError::not_found("render", &render_id));
+    }
+    Ok(StatusCode::NO_CONTENT)
 }

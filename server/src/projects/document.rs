@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::UNTITLED;
 use crate::error::{ApiError, FieldError};
 use crate::extract::parse_json;
 
@@ -18,9 +19,6 @@ const VIOLATIONS_MAX: usize = 100;
 
 /// Ids that are taken by paths of their own.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
-
-/// Name where the document gives none.
-const UNTITLED: &str = "Untitled";
 
 /// Documents that may be worked on at once: one takes many times its size in memory.
 static CHECKS: Semaphore = Semaphore::const_new(4);

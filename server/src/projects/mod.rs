@@ -1,5 +1,6 @@
-//! Projects: saving, revisions, the temporary autosave, the demo song.
+//! Projects: saving, revisions, the temporary autosave, bundles with their audio, the demo song.
 
+mod bundle;
 mod document;
 mod revisions;
 mod store;
@@ -27,6 +28,9 @@ use crate::state::AppState;
 /// Revisions of a project that are kept.
 pub const REVISIONS_KEPT: u32 = 50;
 
+/// Name where a document gives none.
+const UNTITLED: &str = "Untitled";
+
 /// Name under which the database remembers that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
 
@@ -35,6 +39,8 @@ const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let bundles = BodyLimit::of(config.limits.bundle_max_bytes, "A bundle");
+    let importing = with_body_limit(OpenApiRouter::new().routes(routes!(bundle::import::import)), bundles);
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))
         .routes(routes!(verbs::upgrade))
@@ -44,8 +50,9 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(verbs::raw))
         .routes(routes!(revisions::list))
         .routes(routes!(revisions::restore))
-        .routes(routes!(revisions::duplicate));
-    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project"))
+        .routes(routes!(revisions::duplicate))
+        .routes(routes!(bundle::export::export));
+    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project")).merge(importing)
 }
 
 /// What a save answers.
@@ -100,6 +107,27 @@ pub struct ProjectUsage {
 /// When the database refuses.
 pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiError> {
     Ok(store::usage(db).await?.into_iter().collect())
+}
+
+/// Projects whose current document is missing or no JSON, in sentences.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
+    const AT_A_TIME: u32 = 20;
+    let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
+    loop {
+        let page = store::documents_after(db, &owner_id, &id, AT_A_TIME).await?;
+        let Some(last) = page.last() else { return Ok(faults) };
+        (owner_id, id) = (last.0.clone(), last.1.clone());
+        for (owner_id, id, text) in page {
+            let is_whole =
+                text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
+            if !is_whole {
+                faults.push(format!("the project {id} of the user {owner_id} has no readable document"));
+            }
+        }
+    }
 }
 
 /// The current document of a user's project, in this version's form; for slices that render or export it.

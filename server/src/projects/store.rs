@@ -289,6 +289,40 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
+/// What the kept revisions of a user's projects take, in bytes.
+pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
+    let used: i64 = sqlx::query_scalar(
+        "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM project_revisions WHERE owner_id = $1",
+    )
+    .bind(owner_id)
+    .fetch_one(db)
+    .await?;
+    Ok(u64::try_from(used).unwrap_or_default())
+}
+
+/// Owner, id and text of the current documents that come after one, by these two.
+pub(super) async fn documents_after(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    count: u32,
+) -> Result<Vec<(String, String, Option<String>)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT p.owner_id, p.project_id, r.body FROM projects p LEFT JOIN project_revisions r \
+         ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
+         WHERE p.owner_id > $1 OR (p.owner_id = $1 AND p.project_id > $2) \
+         ORDER BY p.owner_id, p.project_id LIMIT $3",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| Ok((row.try_get("owner_id")?, row.try_get("project_id")?, row.try_get("body")?)))
+        .collect()
+}
+
 /// Stores `document` once in the life of this database, and never again.
 pub(super) async fn seed(
     db: &Db,

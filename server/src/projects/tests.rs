@@ -502,3 +502,23 @@ async fn a_name_that_cannot_be_stored_is_refused_and_harms_nothing() {
     }
     create(&app, &project("other", "Other")).await.expect(201);
 }
+
+#[tokio::test]
+async fn projects_take_only_so_much() {
+    let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "5000")]).await;
+    let song = |client: usize| json!({"schema_version": 1, "project_id": "song", "tracks": [], "client": "x".repeat(client)});
+    app.local(Method::POST, "/api/v1/projects").json(&song(3_000)).send().await.expect(201);
+    let path = "/api/v1/projects/song";
+    let save = async |client: usize| {
+        app.local(Method::PUT, path).header("if-match", "\"1\"").json(&song(client)).send().await
+    };
+    let detail = save(3_000).await.problem(507, "quota_exceeded");
+    assert!(detail.contains("5000") && detail.contains("3"), "{detail}");
+    assert_eq!(app.local(Method::GET, path).send().await.header("etag"), "\"1\"");
+    save(1_000).await.expect(200);
+    // Everybody has a share of their own, and what is deleted counts no more.
+    let ada = app.token_of_new_user("ada").await;
+    app.remote(Method::POST, "/api/v1/projects").token(&ada).json(&song(3_000)).send().await.expect(201);
+    app.local(Method::DELETE, path).send().await.expect(204);
+    app.local(Method::POST, "/api/v1/projects").json(&song(4_000)).send().await.expect(201);
+}

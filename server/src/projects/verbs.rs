@@ -47,6 +47,8 @@ pub(super) async fn list(
     responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))),
         (status = 409, description = "`project_exists`: the id is taken", body = Problem,
             content_type = "application/problem+json"),
+        (status = 507, description = "`quota_exceeded` or `storage_full`; nothing was changed", body = Problem,
+            content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn create(
     State(state): State<AppState>,
@@ -63,6 +65,7 @@ pub(super) async fn created(
     user: &CurrentUser,
     document: &Document,
 ) -> ApiResult<Response> {
+    check_quota(state, user, document).await?;
     let saved = store::insert(&state.db, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
         code: "project_exists",
         detail: format!(
@@ -73,6 +76,17 @@ pub(super) async fn created(
     let location = format!("/api/v1/projects/{}", saved.project_id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
+}
+
+/// 507 if the user's projects would take more than they may.
+async fn check_quota(state: &AppState, user: &CurrentUser, document: &Document) -> ApiResult<()> {
+    let quota_bytes = state.config.limits.projects_quota_bytes;
+    let used_bytes = store::used_bytes(&state.db, &user.id).await?;
+    let needed_bytes = document.text.len() as u64;
+    if used_bytes.saturating_add(needed_bytes) > quota_bytes {
+        return Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes });
+    }
+    Ok(())
 }
 
 /// Reads a project in this version's form.
@@ -111,6 +125,8 @@ pub(super) async fn read(
             body = Problem, content_type = "application/problem+json"),
         (status = 428, description = "`if_match_required`", body = Problem,
             content_type = "application/problem+json"),
+        (status = 507, description = "`quota_exceeded` or `storage_full`; nothing was changed", body = Problem,
+            content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn save(
     State(state): State<AppState>,
@@ -135,6 +151,7 @@ pub(super) async fn save_over(
     document: &Document,
     expected: i64,
 ) -> ApiResult<SavedAnswer> {
+    check_quota(state, user, document).await?;
     match store::save(&state.db, &user.id, document, expected).await? {
         SaveOutcome::Saved(saved) => Ok(saved_answer(StatusCode::OK, saved)),
         SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),

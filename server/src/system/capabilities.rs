@@ -1,13 +1,15 @@
 //! `GET /system/capabilities`: read by the page before anybody has logged in.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::config::{Environment, InstrumentSound, LimitsConfig, Registration};
+use crate::config::{Config, Environment, InstrumentSound, Registration};
 use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
+use crate::listen::Https;
 use crate::projects::REVISIONS_KEPT;
 use crate::rendering::receipt::BitDepth;
 use crate::state::AppState;
@@ -39,6 +41,8 @@ pub struct Capabilities {
     pub audio_formats: &'static [&'static str],
     /// What an export may be.
     pub export: ExportCapabilities,
+    /// Whether language models can be asked through `/ai_proxy`.
+    pub ai: bool,
     /// Limits.
     pub limits: Limits,
     /// Who may make an account.
@@ -66,6 +70,8 @@ pub struct Limits {
     pub upload_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
+    /// Largest bundle of a project and its audio in bytes.
+    pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
     /// Largest body of every other request in bytes.
@@ -78,6 +84,16 @@ pub struct Limits {
     pub audio_max_channels: u64,
     /// What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
     pub audio_quota_bytes: u64,
+    /// What the kept revisions of one user's projects may take, in bytes.
+    pub projects_quota_bytes: u64,
+    /// What one user's finished renders may take, in bytes; older ones make room.
+    pub renders_quota_bytes: u64,
+    /// Tasks of one user that may wait or run.
+    pub tasks_unfinished: i64,
+    /// Tasks of one user that run at a time.
+    pub tasks_running: i64,
+    /// Requests of one user per minute; 0: no limit.
+    pub requests_per_minute: u64,
     /// Revisions of a project that are kept.
     pub revisions_kept: u32,
     /// How often the page saves by itself, in seconds.
@@ -86,17 +102,24 @@ pub struct Limits {
     pub revision_poll_secs: u64,
 }
 
-impl From<&LimitsConfig> for Limits {
-    fn from(limits: &LimitsConfig) -> Self {
+impl From<&Config> for Limits {
+    fn from(config: &Config) -> Self {
+        let limits = &config.limits;
         Self {
             upload_max_bytes: limits.upload_max_bytes,
             project_max_bytes: limits.project_max_bytes,
+            bundle_max_bytes: limits.bundle_max_bytes,
             midi_max_bytes: limits.midi_max_bytes,
             body_max_bytes: DEFAULT_BODY_MAX_BYTES,
             tail_max_secs: limits.tail_max_secs,
             audio_max_secs: limits.audio.max_secs,
             audio_max_channels: limits.audio.max_channels,
             audio_quota_bytes: limits.audio.quota_bytes,
+            projects_quota_bytes: limits.projects_quota_bytes,
+            renders_quota_bytes: limits.renders_quota_bytes,
+            tasks_unfinished: config.tasks.unfinished_per_user,
+            tasks_running: config.tasks.running_per_user,
+            requests_per_minute: limits.requests.per_user_per_minute,
             revisions_kept: REVISIONS_KEPT,
             autosave_secs: AUTOSAVE_SECS,
             revision_poll_secs: REVISION_POLL_SECS,
@@ -110,6 +133,7 @@ impl From<&LimitsConfig> for Limits {
 pub(super) async fn read(
     State(state): State<AppState>,
     Peer(peer): Peer,
+    https: Option<Extension<Https>>,
     headers: HeaderMap,
 ) -> ApiResult<Json<Capabilities>> {
     let config = &state.config;
@@ -132,9 +156,10 @@ pub(super) async fn read(
             bit_depths: &["pcm16", "float32"],
             sample_rates_hz: &[44_100, 48_000, 96_000],
         },
-        limits: (&config.limits).into(),
+        ai: config.ai.upstream.is_some(),
+        limits: config.into(),
         registration: config.accounts.registration,
-        secure: by_https || host_is_loopback(&headers),
+        secure: https.is_some() || by_https || host_is_loopback(&headers),
     }))
 }
 

@@ -1,14 +1,26 @@
-//! What this installation is and can do.
+//! What this installation is, runs on and can do, and the end of its log.
 
 mod capabilities;
+mod log;
+mod queries;
+mod version;
 
 pub use capabilities::{Capabilities, ExportCapabilities, Limits};
+pub use log::{Level, LogLines};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+pub use version::{Runtime, Version};
 
 use crate::state::AppState;
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(capabilities::read))
+    OpenApiRouter::new()
+        .routes(routes!(capabilities::read))
+        .routes(routes!(version::version))
+        .routes(routes!(version::runtime))
+        .routes(routes!(log::read))
 }
+
+#[cfg(test)]
+mod tests;

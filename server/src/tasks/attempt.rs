@@ -185,8 +185,9 @@ impl TaskContext {
         let ended = CancellationToken::new();
         context.runtime().spawn(beats(Arc::clone(&context), ended.clone()));
         let kind = context.sender.borrow().kind.clone();
+        let begun = Instant::now();
         let outcome = match kinds::kind(&kind) {
-            Some(kind) => catch_unwind(AssertUnwindSafe(|| (kind.run)(state, &context, input)))
+            Some(known) => catch_unwind(AssertUnwindSafe(|| (known.run)(state, &context, input)))
                 .unwrap_or_else(|panic| {
                     let text = crate::panics::message(&*panic);
                     Err(ApiError::internal(anyhow::anyhow!("a task panicked: {text}")))
@@ -195,6 +196,10 @@ impl TaskContext {
         };
         ended.cancel();
         context.end(outcome);
+        let ended_as = context.sender.borrow().state;
+        if ended_as.is_final() {
+            state.metrics.task_ended(&kind, ended_as, begun.elapsed());
+        }
         context.tasks.live().remove(&context.id);
     }
 

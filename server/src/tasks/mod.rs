@@ -51,7 +51,7 @@ pub enum TaskState {
 }
 
 impl TaskState {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",

@@ -215,6 +215,11 @@ impl Tasks {
         Ok(store::is_unfinished(&self.0.db, id).await?)
     }
 
+    /// How many tasks of everybody wait or run, by kind and state.
+    pub(crate) async fn unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
+        Ok(store::unfinished_by_kind(&self.0.db).await?)
+    }
+
     /// Inputs of the unfinished tasks of a kind, as JSON text.
     pub(crate) async fn unfinished_inputs(&self, kind: &str) -> Result<Vec<String>, ApiError> {
         Ok(store::unfinished_inputs(&self.0.db, kind).await?)

@@ -284,6 +284,21 @@ pub(super) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>
         .await
 }
 
+/// How many tasks wait or run, by kind and state.
+pub(super) async fn unfinished_by_kind(db: &Db) -> Result<Vec<(String, TaskState, i64)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT kind, state, COUNT(*) AS tasks FROM tasks WHERE state IN ('queued', 'running') GROUP BY kind, state",
+    )
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let state: String = row.try_get("state")?;
+            Ok((row.try_get("kind")?, TaskState::from_stored(&state), row.try_get("tasks")?))
+        })
+        .collect()
+}
+
 /// Whether a task waits or runs.
 pub(super) async fn is_unfinished(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let state: Option<String> =

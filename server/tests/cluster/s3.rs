@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Service};
+use crate::support::{Answer, Service, songfoundry};
 use crate::worker::Worker;
 use crate::{Cluster, song, task};
 
@@ -160,4 +160,48 @@ fn a_resumable_upload_is_decoded_by_another() {
     let status = second.expect(200, "GET", &path, &[], &Value::Null);
     let file = get(&second, &format!("{AUDIO}/{}/file", status["audio_id"].as_str().expect("a file")));
     assert_eq!(file.status, 200);
+}
+
+#[test]
+fn what_lies_in_a_bucket_is_saved_and_put_back() {
+    let mut cluster = cluster("saved", 1 << 30);
+    let server = cluster.process(Service::start);
+    let file = upload(&server, "", &wav(440.0, 44_100))["files"][0].take();
+    let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
+    let before = get(&server, &path).body;
+    // One whose bytes are on that machine only.
+    let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
+    assert_eq!(
+        server.send("POST", &format!("{AUDIO}/uploads"), &headers, &[]).expect("an answer").status,
+        201
+    );
+
+    let folder = cluster.path("backup");
+    let admin = |cluster: &Cluster, machine: &str, args: &[&str]| {
+        let mut command = songfoundry(Path::new(&cluster.path(machine)));
+        command.arg("admin").args(args).env("SF_DATABASE_URL", &cluster.database_url);
+        command.envs(cluster.settings.iter().map(|(key, value)| (*key, value.as_str())));
+        let output = command.output().expect("runs");
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+    };
+    std::fs::create_dir(cluster.path("machine-9")).expect("makes");
+    // From another machine than the one that serves.
+    let (ok, said) = admin(&cluster, "machine-9", &["backup", &folder]);
+    assert!(ok && said.contains("The database is not among them"), "{said}");
+    let (ok, said) = admin(&cluster, "machine-9", &["check"]);
+    assert!(ok && said.contains(" 0 problems"), "{said}");
+    let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(!ok && said.contains("SF_BLOB_STORE"), "{said}");
+
+    // Into an empty part of the bucket.
+    cluster.settings[0].1.push_str("-elsewhere");
+    let (ok, said) = admin(&cluster, "machine-9", &["check", "--quick"]);
+    assert!(!ok && said.contains("3 problems"), "{said}");
+    let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(ok, "{said}");
+    let (ok, said) = admin(&cluster, "machine-9", &["check"]);
+    assert!(ok && said.contains(" 0 problems"), "{said}");
+    let again = cluster.process(Service::start);
+    assert_eq!(get(&again, &path).body, before);
 }

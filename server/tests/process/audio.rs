@@ -9,7 +9,7 @@ use serde_json::Value;
 const LIST: &str = "/api/v1/audio";
 
 /// A mono WAV file of 16 bits.
-fn wav(frames: u32, value: u8) -> Vec<u8> {
+pub(crate) fn wav(frames: u32, value: u8) -> Vec<u8> {
     let data_bytes = frames * 2;
     let mut out = b"RIFF".to_vec();
     out.extend((36 + data_bytes).to_le_bytes());
@@ -22,7 +22,7 @@ fn wav(frames: u32, value: u8) -> Vec<u8> {
     out
 }
 
-fn upload(service: &Service, query: &str, bytes: &[u8]) -> Option<Answer> {
+pub(crate) fn upload(service: &Service, query: &str, bytes: &[u8]) -> Option<Answer> {
     let mut body =
         b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n".to_vec();
     body.extend_from_slice(bytes);

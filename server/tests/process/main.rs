@@ -2,9 +2,14 @@
 
 mod admin;
 mod audio;
+mod backup;
 mod crowd;
 mod database;
 mod durability;
+mod full_disk;
+mod https;
 mod render;
+mod slow_clients;
+mod small_disk;
 mod start_and_stop;
 mod support;

@@ -62,11 +62,15 @@ impl Service {
         self.child.id()
     }
 
+    /// Sends a signal, by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
     /// SIGKILL while others still talk to it.
     pub(crate) fn signal_kill(&self) {
-        let sent =
-            Command::new("kill").args(["-KILL", &self.child.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        self.signal("KILL");
     }
 
     /// SIGKILL: no chance to tidy up.
@@ -78,9 +82,7 @@ impl Service {
     /// SIGTERM, then waits for the end. Says how it ended and how long that took.
     pub(crate) fn stop(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();
-        let sent =
-            Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        self.signal("TERM");
         while begun.elapsed() < Duration::from_secs(20) {
             if let Some(status) = self.child.try_wait().expect("waits") {
                 return (status, begun.elapsed());
@@ -142,7 +144,8 @@ fn read_greeting(stdout: &mut impl BufRead) -> (Option<SocketAddr>, Vec<String>)
         if stdout.read_line(&mut line).expect("reads") == 0 {
             return (None, greeting);
         }
-        if let Some(address) = line.trim().strip_prefix("Songfoundry is at http://") {
+        let address = line.trim().strip_prefix("Songfoundry is at ").and_then(|url| url.split_once("://"));
+        if let Some((_, address)) = address {
             return (Some(address.parse().expect("an address")), greeting);
         }
         greeting.push(line);
@@ -161,6 +164,8 @@ impl Drop for Service {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    /// Status line and headers.
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -199,5 +204,5 @@ fn request(
         return Ok(None);
     }
     let status = head.split(' ').nth(1).and_then(|text| text.parse().ok()).expect("a status");
-    Ok(Some(Answer { status, body: body.to_owned() }))
+    Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }

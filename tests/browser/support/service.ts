@@ -13,13 +13,22 @@ const START_SECS = 30;
 
 export type Service = { url: string; port: number };
 
-async function addressOf(child: ChildProcess): Promise<URL> {
+/** A service that somebody ends. */
+export type RunningService = Service & {
+  /** Lines that it printed before its address. */
+  greeting: string[];
+  stop: () => Promise<void>;
+};
+
+async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting: string[] }> {
   if (!child.stdout) throw new Error('the service has no output');
   const patience = setTimeout(() => child.kill('SIGKILL'), START_SECS * 1000);
+  const greeting: string[] = [];
   try {
     for await (const line of createInterface(child.stdout)) {
-      const address = /http:\/\/[\w.]+:\d+/.exec(line)?.[0];
-      if (address) return new URL(address);
+      const address = /https?:\/\/[\w.]+:\d+/.exec(line)?.[0];
+      if (address) return { address: new URL(address), greeting };
+      greeting.push(line);
     }
   } finally {
     clearTimeout(patience);
@@ -27,30 +36,40 @@ async function addressOf(child: ChildProcess): Promise<URL> {
   throw new Error(`the service ended before it said its address, within ${START_SECS} s`);
 }
 
+/** Starts a service on a new storage folder; `through` is the command that runs it, if another one does. */
+export async function startService(settings: Record<string, string>, through: string[] = []): Promise<RunningService> {
+  const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));
+  const [program = '', ...args] = [...through, join(TARGET, 'debug/songfoundry'), 'serve'];
+  const child = spawn(program, args, {
+    env: {
+      PATH: process.env.PATH,
+      SF_PORT: '0',
+      SF_STORAGE_DIR: storage,
+      SF_WEB_DIR: join(ROOT, 'web-client/dist'),
+      SF_DEFAULT_SOUNDFONT: 'timgm6mb',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { address, greeting } = await addressOf(child);
+  child.stdout?.resume();
+  const stop = async (): Promise<void> => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(storage, { recursive: true });
+  };
+  return { url: address.origin, port: Number(address.port), greeting, stop };
+}
+
 /** A test with a service that lives as long as the tests of one file and worker. */
 export const test = base.extend<object, { service: Service; settings: Record<string, string> }>({
   settings: [{}, { scope: 'worker', option: true }],
   service: [
     async ({ settings }, use) => {
-      const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));
-      const child = spawn(join(TARGET, 'debug/songfoundry'), ['serve'], {
-        env: {
-          PATH: process.env.PATH,
-          SF_PORT: '0',
-          SF_STORAGE_DIR: storage,
-          SF_WEB_DIR: join(ROOT, 'web-client/dist'),
-          SF_DEFAULT_SOUNDFONT: 'timgm6mb',
-          ...settings,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const address = await addressOf(child);
-      child.stdout?.resume();
-      await use({ url: address.origin, port: Number(address.port) });
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-      rmSync(storage, { recursive: true });
+      const { url, port, stop } = await startService(settings);
+      await use({ url, port });
+      await stop();
     },
     { scope: 'worker' },
   ],

@@ -55,7 +55,7 @@ impl SynthProcessor {
             let voices = self.voices.iter_mut().filter(|voice| voice.serial == serial);
             voices.for_each(|voice| voice.sostenuto = note.sostenuto);
         }
-        self.stretch_frames = 0;
+        self.interrupt();
     }
 
     /// Lets the voices that sound follow a channel that has been restored.

@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 pub(super) use busy::Busy;
 use busy::BusyGuard;
 pub(super) use finish::{finish, take_up_again};
-pub(super) use store::remove_expired;
+pub(super) use store::{parts, remove_expired};
 
 use crate::blobs::BlobKey;
 use crate::config::Config;
@@ -31,7 +31,7 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 
 /// Folder of the store that unfinished uploads are in.
-const FOLDER: &str = "audio-uploads";
+pub(super) const FOLDER: &str = "audio-uploads";
 
 /// The one version of the protocol that is spoken.
 const TUS_VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
@@ -57,6 +57,6 @@ async fn name_version(mut response: Response) -> Response {
     response
 }
 
-fn key(id: &str) -> ApiResult<BlobKey> {
+pub(super) fn key(id: &str) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, id, "part").map_err(|_| ApiError::not_found("upload", id))
 }

@@ -194,6 +194,20 @@ pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
+/// Ids of all uploads whose bytes are needed still, and how many bytes of each count.
+pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let rows =
+        sqlx::query("SELECT id, offset_bytes FROM audio_uploads WHERE state IN ('receiving', 'decoding')")
+            .fetch_all(db)
+            .await?;
+    rows.iter()
+        .map(|row| {
+            let offset_bytes = row.try_get::<i64, _>("offset_bytes")?;
+            Ok((row.try_get("id")?, u64::try_from(offset_bytes).unwrap_or_default()))
+        })
+        .collect()
+}
+
 /// Removes uploads whose time is over with their bytes, and bytes without an upload.
 pub(in crate::audio) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
     sqlx::query("DELETE FROM audio_uploads WHERE expires_secs <= $1 AND state <> 'decoding'")

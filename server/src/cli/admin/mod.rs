@@ -1,23 +1,30 @@
-//! `songfoundry admin`: accounts from the command line, whether the service runs or not.
+//! `songfoundry admin`: accounts and backups from the command line.
 
+mod backup;
 mod users;
+
+use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::Subcommand;
 
 use super::Settings;
+use crate::config::Config;
 use crate::db::{self, Db};
 use crate::state::make_private_dir;
 
-/// Look after accounts from this machine's command line.
+/// Look after accounts, backups and the storage from this machine's command line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin create-user ada              Prints a password, to be changed at the first log-in
   songfoundry admin create-user ada --role admin
   songfoundry admin reset-password ada           For whoever forgot theirs, the administrator included
   songfoundry admin list-users
+  songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
+  songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
+  songfoundry admin check                        Is everything there and whole?
 
-The storage folder and the database come from the settings, as for the service, which may be running.")]
+The storage folder and the database come from the settings, as for the service.")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -31,6 +38,12 @@ enum Command {
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),
+    /// Save everything that is stored into a folder.
+    Backup(backup::Backup),
+    /// Put a backup back.
+    Restore(backup::Restore),
+    /// Look whether everything is there and whole.
+    Check(backup::Check),
 }
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
@@ -40,18 +53,33 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         .build()
         .context("cannot start the async thread")?;
     runtime.block_on(async {
-        make_private_dir(&config.storage.dir)?;
-        let db = db::open(&config.storage.database, config.storage.database_connections).await?;
-        let outcome = run_with(&args.command, &db).await;
-        db.close().await;
-        outcome
+        match &args.command {
+            Command::Backup(args) => backup::backup(args, &config).await,
+            Command::Restore(args) => backup::restore(args, &config).await,
+            Command::Check(args) => backup::check(args, &config).await,
+            Command::CreateUser(args) => {
+                with_database(&config, async |db| users::create(args, db).await).await
+            }
+            Command::ResetPassword(args) => {
+                with_database(&config, async |db| users::reset_password(args, db).await).await
+            }
+            Command::ListUsers(args) => with_database(&config, async |db| users::list(args, db).await).await,
+        }
     })
 }
 
-async fn run_with(command: &Command, db: &Db) -> anyhow::Result<()> {
-    match command {
-        Command::CreateUser(args) => users::create(args, db).await,
-        Command::ResetPassword(args) => users::reset_password(args, db).await,
-        Command::ListUsers(args) => users::list(args, db).await,
-    }
+async fn with_database(
+    config: &Config,
+    run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    make_private_dir(&config.storage.dir)?;
+    let db = db::open(&config.storage.database, config.storage.database_connections).await?;
+    let outcome = run(&db).await;
+    db.close().await;
+    outcome
+}
+
+/// A closed pipe (`| head`) is no failure.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

@@ -1,10 +1,11 @@
 //! Accounts.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::BufRead as _;
 
 use anyhow::Context as _;
 use serde_json::json;
 
+use super::say;
 use crate::audit::{self, Action, Who};
 use crate::auth::management::{self, Provided};
 use crate::auth::passwords::Passwords;
@@ -155,9 +156,4 @@ fn password(from_stdin: bool) -> anyhow::Result<Option<String>> {
     let password = text.trim_end_matches(['\r', '\n']);
     anyhow::ensure!(!password.is_empty(), "there is no password on standard input");
     Ok(Some(password.to_owned()))
-}
-
-/// A closed pipe (`| head`) is no failure.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Studio, song};
 use crate::auth::add_test_user;
-use crate::test_app::Answer;
+use crate::test_app::{Answer, TestApp};
 
 const PATH: &str = "/plugins/render";
 
@@ -141,6 +141,28 @@ async fn a_stored_project_is_rendered_for_its_owner_only() {
 }
 
 #[tokio::test]
+async fn a_render_is_deleted_by_its_owner_only() {
+    let studio = Studio::start().await;
+    let answer = studio.post(PATH, &json!({"project": song(0, 0, json!([]))})).await.expect(200);
+    let render = format!("/plugins/renders/{}", answer["render_id"].as_str().unwrap());
+    let delete = |path: String| studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send();
+
+    add_test_user(&studio.app.state, "other", "correct horse battery").await;
+    let body = json!({"username": "other", "password": "correct horse battery"});
+    let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
+    let others = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    others.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
+    let anonymous = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    anonymous.send().await.problem(401, "token_missing");
+
+    file(&studio, &answer).await;
+    delete(render.clone()).await.expect(204);
+    studio.get(&format!("{render}/file")).await.problem(404, "not_found");
+    delete(render).await.problem(404, "not_found");
+    delete("/plugins/renders/..%2Fx".to_owned()).await.problem(404, "not_found");
+}
+
+#[tokio::test]
 async fn no_id_leads_out_of_the_store() {
     let studio = Studio::start().await;
     for id in ["nothing", "..%2F..%2Fsongfoundry", "%2Fetc%2Fpasswd", "a.b", "%00", "%C3%A9"] {
@@ -232,4 +254,21 @@ async fn old_renders_make_room() {
     assert_eq!(file(&studio, &first).await.status, 404);
     let folder = studio.app.state.config.storage.dir.join("blobs/renders");
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "an audio file and its description each");
+}
+
+#[tokio::test]
+async fn renders_take_only_so_much_and_the_newest_stays() {
+    let app = TestApp::with(&[("SF_RENDERS_QUOTA_BYTES", "1000000")]).await;
+    let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 5_760, "notes": []});
+    let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
+    // Three seconds: 576 044 bytes.
+    let project = json!({"schema_version": 1, "project_id": "p", "tracks": [track]});
+    let body = json!({ "project": project, "tail_secs": 0.0 });
+    let mut urls = Vec::new();
+    for _ in 0..2 {
+        let made = app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
+        urls.push(made["audio_url"].as_str().expect("an address").to_owned());
+    }
+    app.local(Method::GET, &urls[0]).send().await.problem(404, "not_found");
+    assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
 }

@@ -1,0 +1,80 @@
+//! Copying files to where they last, and hashing them on the way.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) size_bytes: u64,
+    /// SHA-256 in hexadecimal.
+    pub(super) sha256: String,
+}
+
+/// Reads `source` to its end, and writes what comes.
+fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Content> {
+    let (mut hash, mut size_bytes, mut piece) = (Sha256::new(), 0, vec![0; PIECE_BYTES]);
+    loop {
+        let length = source.read(&mut piece)?;
+        if length == 0 {
+            break;
+        }
+        write(&piece[..length])?;
+        hash.update(&piece[..length]);
+        size_bytes += length as u64;
+    }
+    Ok(Content { size_bytes, sha256: format!("{:x}", hash.finalize()) })
+}
+
+/// What a file holds.
+pub(super) fn content(path: &Path) -> anyhow::Result<Content> {
+    let read = || copy(File::open(path)?, |_| Ok(()));
+    read().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Copies to a new file for the owner's eyes only, and waits until it is on the disk.
+pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content> {
+    let write = || {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        let content = copy(source, |piece| file.write_all(piece))?;
+        file.sync_all()?;
+        Ok::<_, io::Error>(content)
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Every plain file below a folder, by its path from there; none if there is no such folder. Links are left out.
+pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(relative) = folders.pop() {
+        let entries = match fs::read_dir(folder.join(&relative)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.with_context(|| format!("cannot read {}", folder.join(&relative).display()))?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let (kind, path) = (entry.file_type()?, relative.join(entry.file_name()));
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

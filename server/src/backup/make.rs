@@ -1,0 +1,167 @@
+//! Making a backup.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::Context as _;
+use tokio::runtime::Handle;
+
+use super::manifest::{Entry, Manifest};
+use super::{BLOBS, DATABASE, KINDS, SIGNING_KEY, SOUNDFONTS, files};
+use crate::blobs::{BlobKey, Blobs, Expected, Sharing};
+use crate::config::Config;
+use crate::db::{self, Db, Kind};
+use crate::plugins::renders;
+use crate::state::{make_private_dir, open_blobs};
+use crate::{audio, clock};
+
+/// How often the database is copied at most, because files were deleted meanwhile.
+const TRIES: u32 = 5;
+
+/// What a backup holds.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// Files.
+    pub(crate) files: usize,
+    /// Their size in bytes.
+    pub(crate) bytes: u64,
+    /// Whether the database is among them.
+    pub(crate) has_database: bool,
+}
+
+/// Makes a backup in `folder`, which must be empty or missing. The service may be running.
+///
+/// # Errors
+/// When something cannot be read or written, by name; what was written until then stays and is no backup.
+pub(crate) async fn make(config: &Config, folder: &Path) -> anyhow::Result<Made> {
+    anyhow::ensure!(
+        config.storage.dir.is_dir(),
+        "there is nothing to save: the storage folder {} (SF_STORAGE_DIR) is missing",
+        config.storage.dir.display()
+    );
+    make_private_dir(folder).context("the folder for the backup")?;
+    let is_empty =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?.next().is_none();
+    anyhow::ensure!(is_empty, "{} is not empty; name a folder that is, or none", folder.display());
+    let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
+    let db = db::open_as_it_is(&config.storage.database, config.storage.database_connections).await?;
+    let made_at = clock::now_text();
+    let manifest = Manifest::new(made_at, db::form(&db).await?, db::kind(&db) == Kind::Sqlite);
+    let (dir, target, runtime) = (config.storage.dir.clone(), folder.to_owned(), Handle::current());
+    let copying = move || Copying { db, blobs, target, manifest }.run(&runtime, &dir);
+    tokio::task::spawn_blocking(copying).await?
+}
+
+struct Copying {
+    db: Db,
+    blobs: Blobs,
+    target: std::path::PathBuf,
+    manifest: Manifest,
+}
+
+impl Copying {
+    fn run(mut self, runtime: &Handle, storage_dir: &Path) -> anyhow::Result<Made> {
+        self.database_and_its_files(runtime)?;
+        self.renders()?;
+        let key = storage_dir.join(SIGNING_KEY);
+        if key.is_file() {
+            self.add(File::open(&key)?, SIGNING_KEY)?;
+        }
+        let soundfonts = storage_dir.join(SOUNDFONTS);
+        for path in files::below(&soundfonts)? {
+            let name = path.to_str().with_context(|| format!("{} has no name in Unicode", path.display()))?;
+            self.add(File::open(soundfonts.join(&path))?, &format!("{SOUNDFONTS}/{name}"))?;
+        }
+        self.manifest.write(&self.target)?;
+        let bytes = self.manifest.files.values().map(|entry| entry.size_bytes).sum();
+        let has_database = self.manifest.has_database;
+        Ok(Made { files: self.manifest.files.len(), bytes, has_database })
+    }
+
+    fn add(&mut self, source: File, name: &str) -> anyhow::Result<()> {
+        let content = files::copy_to(source, &self.target.join(name))?;
+        self.manifest.files.insert(name.to_owned(), Entry::from(content));
+        Ok(())
+    }
+
+    fn database_and_its_files(&mut self, runtime: &Handle) -> anyhow::Result<()> {
+        for _ in 0..TRIES {
+            let expected = match self.manifest.has_database {
+                true => runtime.block_on(self.copy_database())?,
+                false => runtime.block_on(audio::expected(&self.db))?,
+            };
+            let mut missing = None;
+            for one in &expected {
+                // With S3, what of an upload has come lies on the machine that it began on, maybe another.
+                if !self.has_or_adds(one)? && !one.is_growing {
+                    missing = Some(one.key.file_name());
+                }
+            }
+            let Some(missing) = missing else { return self.forget_others(&expected) };
+            tracing::info!(
+                missing,
+                "a file was deleted while the backup was made; the database is copied again"
+            );
+        }
+        anyhow::bail!(
+            "files that the database speaks of are missing, also after {TRIES} tries; `songfoundry admin check` names them"
+        )
+    }
+
+    /// Copies the database as it is now, and says which files it speaks of.
+    async fn copy_database(&mut self) -> anyhow::Result<Vec<Expected>> {
+        let path = self.target.join(DATABASE);
+        crate::blobs::remove_if_there(&path)?;
+        db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
+        let copy = db::open_copy(&path).await?;
+        let expected = audio::expected(&copy).await;
+        copy.close().await;
+        self.manifest.files.insert(DATABASE.to_owned(), files::content(&path)?.into());
+        Ok(expected?)
+    }
+
+    /// Whether a file is in the backup, now if not before.
+    fn has_or_adds(&mut self, expected: &Expected) -> anyhow::Result<bool> {
+        let name = name_of(&expected.key);
+        if self.manifest.files.contains_key(&name) && !expected.is_growing {
+            return Ok(true);
+        }
+        let found = match self.blobs.read(&expected.key)? {
+            Some(file) => Some(file),
+            None => self.blobs.local().read(&expected.key)?,
+        };
+        match found {
+            Some(file) => self.add(file, &name).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Removes what an earlier copy of the database spoke of, and the last one does not.
+    fn forget_others(&mut self, expected: &[Expected]) -> anyhow::Result<()> {
+        let wanted: std::collections::HashSet<String> =
+            expected.iter().map(|one| name_of(&one.key)).collect();
+        let others: Vec<String> =
+            self.manifest.files.keys().filter(|name| name.starts_with(BLOBS)).cloned().collect();
+        for name in others.into_iter().filter(|name| !wanted.contains(name)) {
+            crate::blobs::remove_if_there(&self.target.join(&name))?;
+            self.manifest.files.remove(&name);
+        }
+        Ok(())
+    }
+
+    /// Renders are in no table: whichever there are, unless they are deleted at this moment.
+    fn renders(&mut self) -> anyhow::Result<()> {
+        for entry in self.blobs.entries(renders::FILES.folder)? {
+            let Some(key) = renders::FILES.key(&entry.file_name()) else { continue };
+            if let Some(file) = self.blobs.read(&key)? {
+                self.add(file, &name_of(&key))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name_of(key: &BlobKey) -> String {
+    debug_assert!(KINDS.iter().any(|kind| kind.folder == key.folder()), "a kind that no restore knows");
+    format!("{BLOBS}/{}/{}", key.folder(), key.file_name())
+}

@@ -1,0 +1,97 @@
+//! What a backup says of itself.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+use std::path::{Component, Path};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use super::files::{self, Content};
+
+/// Name of the file.
+const NAME: &str = "backup.json";
+
+/// The one form of backups there is.
+const FORM: u32 = 1;
+
+/// What a backup holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Form of the backup.
+    form: u32,
+    /// Version of the program that made it.
+    pub(super) made_by: String,
+    /// When it was begun, RFC 3339.
+    pub(super) made_at: String,
+    /// Number of the form that the database is in.
+    pub(super) database_form: i64,
+    /// Whether the database is among the files.
+    pub(super) has_database: bool,
+    /// Size and SHA-256 of every file, by its path with `/`.
+    pub(super) files: BTreeMap<String, Entry>,
+}
+
+/// What a file of a backup holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) size_bytes: u64,
+    pub(super) sha256: String,
+}
+
+impl From<Content> for Entry {
+    fn from(content: Content) -> Self {
+        Self { size_bytes: content.size_bytes, sha256: content.sha256 }
+    }
+}
+
+impl Manifest {
+    pub(super) fn new(made_at: String, database_form: i64, has_database: bool) -> Self {
+        let made_by = env!("CARGO_PKG_VERSION").to_owned();
+        Self { form: FORM, made_by, made_at, database_form, has_database, files: BTreeMap::new() }
+    }
+
+    /// Writes it into its folder.
+    pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
+        let path = folder.join(NAME);
+        let write = || {
+            let mut file = File::create(&path)?;
+            file.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
+            file.sync_all()
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Reads it from its folder.
+    pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
+        let path = folder.join(NAME);
+        let file = File::open(&path)
+            .with_context(|| format!("{} is no whole backup: cannot read {NAME}", folder.display()))?;
+        let this: Self = serde_json::from_reader(BufReader::new(file))
+            .with_context(|| format!("{} is not what a backup has", path.display()))?;
+        anyhow::ensure!(
+            this.form == FORM,
+            "{} is a backup of form {}; this version reads form {FORM}",
+            folder.display(),
+            this.form
+        );
+        Ok(this)
+    }
+
+    /// Refuses a backup of which a file is missing or changed, by name.
+    pub(super) fn verify(&self, folder: &Path) -> anyhow::Result<()> {
+        for (name, entry) in &self.files {
+            let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+            anyhow::ensure!(plain, "the backup names a file outside of itself: {name}");
+            let found = files::content(&folder.join(name)).context("the backup is not whole")?;
+            anyhow::ensure!(
+                found.size_bytes == entry.size_bytes && found.sha256 == entry.sha256,
+                "the backup is damaged: {name} is not what it was ({} of {} bytes)",
+                found.size_bytes,
+                entry.size_bytes
+            );
+        }
+        Ok(())
+    }
+}

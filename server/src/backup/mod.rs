@@ -1,0 +1,49 @@
+//! Backups: everything that is stored, in one folder, made while the service runs.
+//!
+//! ```text
+//! backup.json            what is in it; written last, so a folder without it is no backup
+//! songfoundry.db         the database (SQLite); PostgreSQL's own pg_dump saves the other kind
+//! token-signing.key      so that log-ins go on
+//! blobs/<kind>/<file>    audio, uploads under way, renders
+//! soundfonts/...         the SoundFonts in the storage folder
+//! ```
+//!
+//! The database is copied first, as it is at one moment, and then every file that the copy speaks of. A file that somebody
+//! deletes in between is missed: then the database is copied again. Files never change, so those that were copied
+//! before are good.
+
+pub(crate) mod check;
+mod files;
+mod make;
+mod manifest;
+mod restore;
+
+pub(crate) use make::make;
+pub(crate) use restore::restore;
+
+use crate::audio;
+use crate::blobs::{BlobKey, FileKind};
+use crate::plugins::renders;
+
+/// Name of the database's copy.
+const DATABASE: &str = "songfoundry.db";
+
+/// Name of the signing key, here and in the storage folder.
+const SIGNING_KEY: &str = "token-signing.key";
+
+/// Folder of the user's SoundFonts, here and in the storage folder.
+const SOUNDFONTS: &str = "soundfonts";
+
+/// Folder of the stored files.
+const BLOBS: &str = "blobs";
+
+/// Every kind of stored file that is worth keeping; the others can be made again.
+const KINDS: [FileKind; 3] = [audio::FILES, audio::PARTS, renders::FILES];
+
+/// The key of a stored file from its place in a backup.
+fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {
+    KINDS.iter().find(|kind| kind.folder == folder)?.key(file_name)
+}
+
+#[cfg(test)]
+mod tests;

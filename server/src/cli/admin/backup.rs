@@ -1,0 +1,92 @@
+//! Backup, restore and check.
+
+use std::path::PathBuf;
+
+use super::say;
+use crate::backup::check::{Thoroughness, check as check_storage};
+use crate::backup::{make, restore as put_back};
+use crate::config::Config;
+
+/// Save everything that is stored into a folder, while the service runs or not.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  songfoundry admin backup /backup/$(date +%F)
+
+With PostgreSQL the folder holds the files and not the database. Save that first, then the files:
+  pg_dump --format=custom --file=/backup/songs.dump \"$SF_DATABASE_URL\"
+  songfoundry admin backup /backup/files")]
+pub(super) struct Backup {
+    /// Folder to make; if it exists, it must be empty.
+    folder: PathBuf,
+}
+
+/// Put a backup back. The service must not be running.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  songfoundry admin restore /backup/2026-11-22 && songfoundry admin check
+
+With PostgreSQL restore the database first, into an empty one:
+  pg_restore --dbname=\"$SF_DATABASE_URL\" /backup/songs.dump
+  songfoundry admin restore /backup/files && songfoundry admin check")]
+pub(super) struct Restore {
+    /// Folder that `songfoundry admin backup` made.
+    folder: PathBuf,
+    /// Move aside what is stored now, instead of refusing.
+    #[arg(long)]
+    replace: bool,
+}
+
+/// Look whether everything that the database speaks of is there and whole. Fails if it is not.
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    /// Compare sizes only, without reading the files.
+    #[arg(long)]
+    quick: bool,
+    /// Move stored files that belong to nothing to the folder `quarantine`. The service must not be running.
+    #[arg(long)]
+    repair: bool,
+    /// As one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
+    let made = make(config, &args.folder).await?;
+    say(&format!("Saved {} files, {} bytes, in {}.", made.files, made.bytes, args.folder.display()));
+    if !made.has_database {
+        say("The database is not among them: save it with pg_dump, before the files (see --help).");
+    }
+    Ok(())
+}
+
+pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
+    let restored = put_back(config, &args.folder, args.replace).await?;
+    say(&format!("Put back {} files from {}.", restored.files, args.folder.display()));
+    if let Some(aside) = restored.aside {
+        say(&format!("What was there before is in {}.", aside.display()));
+    }
+    Ok(())
+}
+
+pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
+    let how = Thoroughness { hashes: !args.quick, repair: args.repair };
+    let report = check_storage(config, how).await?;
+    if args.json {
+        say(&serde_json::to_string(&report)?);
+    } else {
+        report.problems.iter().for_each(|problem| say(problem));
+        let (count, bytes) = (report.orphans.len(), report.orphan_bytes);
+        say(&format!("{} files looked at, {} problems.", report.files, report.problems.len()));
+        if count > 0 {
+            say(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
+            report.orphans.iter().for_each(|name| say(&format!("  {name}")));
+        }
+        if let Some(folder) = &report.quarantine {
+            say(&format!("They are in {} now.", folder.display()));
+        } else if count > 0 {
+            say("--repair moves them to the quarantine; the service removes old ones itself.");
+        }
+    }
+    anyhow::ensure!(report.problems.is_empty(), "the storage has {} problems", report.problems.len());
+    Ok(())
+}

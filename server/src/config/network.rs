@@ -1,0 +1,107 @@
+//! Where the service listens, how connections are secured, and whom it believes about addresses.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::http::Uri;
+
+use super::source::invalid;
+use super::{ConfigError, Source};
+
+/// Where the service listens and whom it believes about addresses.
+#[derive(Debug, Clone)]
+pub struct NetworkConfig {
+    /// Address to listen on.
+    pub host: IpAddr,
+    /// Port to listen on; 0 lets the system choose.
+    pub port: u16,
+    /// Proxies that may name the client's address. Never a reason for local trust.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Certificate and key of HTTPS; `None`: HTTP.
+    pub tls: Option<TlsFiles>,
+    /// How long a connection may rest, and how long a client may take to send the head of a request.
+    pub idle_max: Duration,
+    /// Origins of other sites whose pages may call the API.
+    pub cors_origins: Vec<String>,
+}
+
+/// The files of HTTPS.
+#[derive(Debug, Clone)]
+pub struct TlsFiles {
+    /// Certificates in PEM, the service's own first.
+    pub certificate: PathBuf,
+    /// Its private key in PEM.
+    pub key: PathBuf,
+}
+
+pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
+    let host = source.text("SF_HOST").0.unwrap_or_default();
+    let host = if host == "localhost" {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    } else {
+        host.trim_matches(['[', ']']).parse().map_err(|_| {
+            invalid("SF_HOST", host, "an IP address such as 127.0.0.1, or localhost".to_owned())
+        })?
+    };
+    let port = source.whole("SF_PORT")?;
+    let port = u16::try_from(port)
+        .map_err(|_| invalid("SF_PORT", &port.to_string(), "a whole number from 0 to 65535".to_owned()))?;
+    let trusted_proxies = source
+        .list("SF_TRUSTED_PROXIES")
+        .map(|text| {
+            text.parse().map_err(|_| {
+                invalid("SF_TRUSTED_PROXIES", text, "IP addresses separated by commas".to_owned())
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    let idle_max = Duration::from_secs(source.whole("SF_CONNECTION_IDLE_SECS")?);
+    Ok(NetworkConfig {
+        host,
+        port,
+        trusted_proxies,
+        tls: tls(source)?,
+        idle_max,
+        cors_origins: origins(source)?,
+    })
+}
+
+fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {
+    source
+        .list("SF_CORS_ORIGINS")
+        .map(|origin| match is_origin(origin) {
+            true => Ok(origin.to_owned()),
+            false => {
+                let expected =
+                    "origins as browsers send them, such as https://studio.example:8443, separated by commas";
+                Err(invalid("SF_CORS_ORIGINS", origin, expected.to_owned()))
+            }
+        })
+        .collect()
+}
+
+/// Whether this is an origin in the form in which browsers send it: compared to the letter, any other never fits.
+fn is_origin(text: &str) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else { return false };
+    let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.authority()) else { return false };
+    matches!(scheme, "http" | "https")
+        && text == format!("{scheme}://{host}")
+        && !host.as_str().contains(['@', '*'])
+        && text == text.to_ascii_lowercase()
+}
+
+fn tls(source: &Source) -> Result<Option<TlsFiles>, ConfigError> {
+    let path = |key| source.text(key).0.map(PathBuf::from);
+    match (path("SF_TLS_CERT"), path("SF_TLS_KEY")) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(ConfigError::Missing {
+            key: "SF_TLS_KEY",
+            reason: "SF_TLS_CERT is, and the two belong together",
+        }),
+        (None, Some(_)) => Err(ConfigError::Missing {
+            key: "SF_TLS_CERT",
+            reason: "SF_TLS_KEY is, and the two belong together",
+        }),
+    }
+}

@@ -1,0 +1,138 @@
+//! Pages of other sites: closed, unless the settings name an origin (`SF_CORS_ORIGINS`).
+//!
+//! A named origin may call the API with a token in the `Authorization` header. Cookies and the like are never
+//! allowed (there are none), and local trust is for the service's own page alone, so nobody acts without a token.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+/// What a page may do; the routes decide the rest.
+const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/// Headers of answers that scripts may read beyond the few that they always may.
+const READABLE: &str = "etag, location, retry-after, www-authenticate, content-disposition, content-range, \
+     accept-ranges, x-request-id, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, \
+     upload-length, upload-expires";
+
+/// How long a browser may remember what it may do, in seconds.
+const MAX_AGE_SECS: &str = "600";
+
+/// Middleware: answers what browsers ask before a call from another site, and lets them read what comes.
+pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Request, next: Next) -> Response {
+    let Some(origin) = allowed(&origins, request.headers()).filter(|_| is_api(&request)) else {
+        return next.run(request).await;
+    };
+    let asked_before = request.method() == Method::OPTIONS;
+    let wanted = request.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD).is_some();
+    let headers_wanted = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    let mut response = match asked_before && wanted {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    if asked_before && wanted {
+        set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        set(headers, header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS);
+        if let Some(wanted) = headers_wanted {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted);
+        }
+    } else {
+        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, READABLE);
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+    response
+}
+
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.insert(name, HeaderValue::from_static(value));
+}
+
+/// The request's origin, if the settings name it.
+fn allowed(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
+    let origin = headers.get(header::ORIGIN)?;
+    origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+}
+
+fn is_api(request: &Request) -> bool {
+    request.uri().path().starts_with("/api/")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+    use serde_json::json;
+
+    use crate::test_app::{Answer, TestApp};
+
+    const SITE: &str = "https://studio.example";
+    const PATH: &str = "/api/v1/projects";
+
+    async fn ask_before(app: &TestApp, path: &str, origin: &str) -> Answer {
+        let call = app.remote(Method::OPTIONS, path).header("origin", origin);
+        let call = call.header("access-control-request-method", "PUT");
+        call.header("access-control-request-headers", "authorization,if-match").send().await
+    }
+
+    #[tokio::test]
+    async fn other_sites_are_kept_out() {
+        let app = TestApp::start().await;
+        let answer = ask_before(&app, PATH, SITE).await;
+        assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (405, ""));
+        let token = app.admin_token().await;
+        let answer = app.remote(Method::GET, PATH).token(&token).header("origin", SITE).send().await;
+        answer.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), "");
+    }
+
+    #[tokio::test]
+    async fn a_named_site_comes_in_with_a_token_only() {
+        let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
+        let answer = ask_before(&app, PATH, SITE).await;
+        assert_eq!(answer.status.as_u16(), 204);
+        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+        assert!(answer.header("access-control-allow-methods").contains("PUT"));
+        assert_eq!(answer.header("access-control-allow-headers"), "authorization,if-match");
+        assert_eq!(answer.header("access-control-allow-credentials"), "");
+
+        let token = app.admin_token().await;
+        let body = json!({ "name": "From elsewhere", "tracks": [] });
+        let call = app.remote(Method::POST, PATH).token(&token).header("origin", SITE);
+        let answer = call.json(&body).send().await;
+        answer.expect(201);
+        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+        assert!(answer.header("access-control-expose-headers").contains("etag"));
+        assert!(answer.header("vary").contains("origin"), "{}", answer.header("vary"));
+        // On this machine, but from that site's page: nobody is the administrator by chance.
+        let answer = app.local(Method::GET, PATH).header("origin", SITE).send().await;
+        answer.problem(401, "token_missing");
+        // A refusal can be read as well.
+        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+    }
+
+    #[tokio::test]
+    async fn only_the_letter_counts_and_only_the_api() {
+        let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
+        for origin in
+            ["https://studio.example.evil", "http://studio.example", "https://Studio.example", "null"]
+        {
+            let answer = ask_before(&app, PATH, origin).await;
+            assert_eq!(answer.header("access-control-allow-origin"), "", "{origin}");
+        }
+        assert_eq!(ask_before(&app, "/index.html", SITE).await.header("access-control-allow-origin"), "");
+    }
+
+    #[tokio::test]
+    async fn the_upload_protocols_own_question_is_answered_too() {
+        let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
+        let token = app.admin_token().await;
+        let call = app.remote(Method::OPTIONS, "/api/v1/audio/uploads").token(&token);
+        let answer = call.header("origin", SITE).send().await;
+        assert_eq!((answer.status.as_u16(), answer.header("tus-resumable")), (204, "1.0.0"));
+        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+    }
+}

@@ -1,0 +1,54 @@
+//! Work that one process does for all, now and then.
+
+use std::time::Duration;
+
+use super::Db;
+use crate::clock;
+
+/// Takes the lease of this name for a while, or keeps it for longer. False while another holder has it.
+///
+/// Clocks of machines may differ, so two may have it for as long as they do: what is done under a lease must be
+/// harmless when done twice.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn take_lease(
+    db: &Db,
+    name: &str,
+    holder: &str,
+    held: Duration,
+) -> Result<bool, sqlx::Error> {
+    let now_ms = clock::now_unix_ms();
+    let done = sqlx::query(
+        "INSERT INTO leases (name, holder, until_ms) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE \
+         SET holder = excluded.holder, until_ms = excluded.until_ms \
+         WHERE leases.until_ms <= $4 OR leases.holder = excluded.holder",
+    )
+    .bind(name)
+    .bind(holder)
+    .bind(now_ms.saturating_add(i64::try_from(held.as_millis()).unwrap_or(i64::MAX / 2)))
+    .bind(now_ms)
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::TestDatabase;
+
+    #[tokio::test]
+    async fn one_has_it_at_a_time() {
+        let database = TestDatabase::make().await;
+        let db = database.open().await;
+        let long = Duration::from_secs(60);
+        let take = async |holder: &str, held| take_lease(&db, "test", holder, held).await.expect("asks");
+        assert!(take("one", long).await);
+        assert!(!take("other", long).await);
+        assert!(take("one", Duration::ZERO).await, "whoever has it may keep it, or end it");
+        assert!(take("other", long).await);
+        assert!(!take("one", long).await);
+        assert!(take_lease(&db, "another", "one", long).await.expect("asks"));
+    }
+}

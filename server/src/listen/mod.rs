@@ -1,0 +1,86 @@
+//! Taking connections: with HTTPS or without, with an end for those that say nothing.
+//!
+//! The router sees every request with its peer's address, with [`Https`] if it came encrypted, and with a `Host`
+//! header whatever the version of HTTP.
+
+mod connection;
+mod redirect;
+pub(crate) mod tls;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Wait after the system could not hand over a connection, most likely for want of file descriptors.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+/// Marks a request that came encrypted to this process; among the request's extensions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Https;
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Shared {
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    idle_max: Duration,
+    stop: CancellationToken,
+}
+
+/// Serves until `stop`; then takes nobody any more and ends when the last connection has.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    idle_max: Duration,
+    stop: CancellationToken,
+) {
+    let connections = TaskTracker::new();
+    let shared = Shared { router, tls, idle_max, stop };
+    loop {
+        let accepted = tokio::select! {
+            () = shared.stop.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                // Answers are small and wanted at once; without this some would wait for an acknowledgement.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "a connection was gone before it began");
+                    continue;
+                }
+                connections.spawn(connection::run(shared.clone(), stream, peer));
+            }
+            Err(error) if concerns_one_connection(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "cannot take connections");
+                tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+            }
+        }
+    }
+    drop(listener);
+    connections.close();
+    connections.wait().await;
+}
+
+fn concerns_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// The address as somebody on this machine would type it.
+pub(crate) fn url(scheme: &str, bound: SocketAddr) -> String {
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("{scheme}://{}", SocketAddr::new(ip, bound.port()))
+}

@@ -1,0 +1,91 @@
+//! Certificates that can be used, and what is said of the others.
+
+use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+use super::*;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn files(&self) -> TlsFiles {
+        TlsFiles { certificate: self.0.path().join("cert.pem"), key: self.0.path().join("key.pem") }
+    }
+
+    /// Writes a certificate that is good until the end of a year, and its key.
+    fn make(&self, until_year: i32) {
+        let mut params = CertificateParams::new(vec!["studio.example".to_owned()]).expect("a name");
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(until_year, 12, 31);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.self_signed(&key).expect("signs");
+        fs::write(self.files().certificate, certificate.pem()).expect("writes");
+        fs::write(self.files().key, key.serialize_pem()).expect("writes");
+    }
+
+    #[track_caller]
+    fn refused(&self, expected: &[&str]) {
+        let text = Certificate::open(&self.files()).expect_err("must be refused").to_string();
+        for part in expected {
+            assert!(text.contains(part), "`{text}` does not say `{part}`");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let folder = Folder::new();
+    folder.refused(&["cert.pem (SF_TLS_CERT)", "No such file"]);
+    folder.make(2090);
+    Certificate::open(&folder.files()).expect("a fitting pair");
+
+    let key = fs::read(folder.files().key).expect("reads");
+    fs::remove_file(folder.files().key).expect("removes");
+    folder.refused(&["key.pem (SF_TLS_KEY)", "No such file"]);
+    fs::write(folder.files().key, "no key").expect("writes");
+    folder.refused(&["key.pem (SF_TLS_KEY)", "no private key"]);
+
+    let other = Folder::new();
+    other.make(2090);
+    fs::copy(other.files().key, folder.files().key).expect("copies");
+    folder.refused(&["key.pem (SF_TLS_KEY)", "does not belong to", "cert.pem (SF_TLS_CERT)"]);
+
+    fs::write(folder.files().key, key).expect("writes");
+    fs::write(folder.files().certificate, "no certificate").expect("writes");
+    folder.refused(&["cert.pem (SF_TLS_CERT)", "no certificate"]);
+    let nonsense = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    fs::write(folder.files().certificate, nonsense).expect("writes");
+    folder.refused(&["cert.pem (SF_TLS_CERT)", "cannot be used"]);
+}
+
+#[test]
+fn its_dates_are_read() {
+    let folder = Folder::new();
+    folder.make(2021);
+    // An expired certificate is the owner's to use.
+    let certified = Certificate::open(&folder.files()).expect("opens").current();
+    let at = |secs| validity(&certified, UnixTime::since_unix_epoch(Duration::from_secs(secs)));
+    assert_eq!(at(1_500_000_000), Validity::TooEarly);
+    assert_eq!(at(1_600_000_000), Validity::Good);
+    assert_eq!(at(1_700_000_000), Validity::Expired);
+}
+
+#[test]
+fn a_new_pair_takes_the_place_of_the_old_and_half_a_pair_does_not() {
+    let folder = Folder::new();
+    folder.make(2090);
+    let certificate = Certificate::open(&folder.files()).expect("opens");
+    let first = certificate.current().cert.clone();
+    let old_key = fs::read(folder.files().key).expect("reads");
+    folder.make(2091);
+    let new_key = fs::read(folder.files().key).expect("reads");
+    fs::write(folder.files().key, old_key).expect("writes");
+    certificate.reload().expect_err("the key is another's");
+    assert_eq!(certificate.current().cert, first);
+    fs::write(folder.files().key, new_key).expect("writes");
+    certificate.reload().expect("fits");
+    assert_ne!(certificate.current().cert, first);
+}

@@ -1,0 +1,111 @@
+//! The last lines of the log, kept in memory for administrators, and what must not stand in any line.
+
+mod redact;
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub(crate) use redact::Redacting;
+use redact::redacted;
+use serde_json::Value;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Lines that are kept.
+const LINES_MAX: usize = 1_000;
+
+/// Longest line that is kept, in bytes; of a longer one only its length is.
+const LINE_MAX_BYTES: usize = 8_192;
+
+/// The last lines, each a JSON object. Copies share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LogTail(Arc<Mutex<VecDeque<String>>>);
+
+impl LogTail {
+    /// The lines of this process: there is one log of it.
+    pub(crate) fn of_process() -> Self {
+        static TAIL: std::sync::LazyLock<LogTail> = std::sync::LazyLock::new(LogTail::default);
+        TAIL.clone()
+    }
+
+    /// The newest lines that `wanted` picks, at most so many, the oldest of them first.
+    pub(crate) fn newest(&self, count: usize, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let parsed = lines.iter().rev().filter_map(|line| serde_json::from_str(line).ok());
+        let mut newest: Vec<Value> = parsed.filter(wanted).take(count).collect();
+        newest.reverse();
+        newest
+    }
+
+    fn push(&self, line: &str) {
+        let line = match line.len() {
+            0..=LINE_MAX_BYTES => redacted(line.trim_end()).into_owned(),
+            length => serde_json::json!({ "message": format!("(a line of {length} bytes)") }).to_string(),
+        };
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LINES_MAX {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+}
+
+/// One line on its way into the ring; the log writes a line at once.
+impl Write for LogTail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for LogTail {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_lines_stay_without_secrets() {
+        let mut tail = LogTail::default();
+        for number in 0..LINES_MAX + 5 {
+            tail.write_all(format!("{{\"number\":{number}}}\n").as_bytes()).expect("keeps");
+        }
+        let all = tail.newest(usize::MAX, |_| true);
+        assert_eq!((all.len(), &all[0]["number"]), (LINES_MAX, &Value::from(5)));
+        let even = tail.newest(2, |line| line["number"].as_u64().is_some_and(|number| number % 2 == 0));
+        assert_eq!(
+            even.iter().map(|line| line["number"].as_u64().unwrap()).collect::<Vec<_>>(),
+            [1002, 1004]
+        );
+
+        tail.write_all(b"{\"message\":\"came with Bearer abc.def\"}\n").expect("keeps");
+        tail.write_all("x".repeat(LINE_MAX_BYTES + 1).as_bytes()).expect("keeps");
+        let last = tail.newest(2, |_| true);
+        assert_eq!(last[0]["message"], "came with Bearer (hidden)");
+        assert_eq!(last[1]["message"], "(a line of 8193 bytes)");
+    }
+
+    #[test]
+    fn what_is_logged_arrives() {
+        use tracing_subscriber::prelude::*;
+        let tail = LogTail::default();
+        let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(tail.clone());
+        let subscriber = tracing_subscriber::registry().with(layer);
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(song = "one", "GET /x?token=hunter2&a=b");
+        });
+        let lines = tail.newest(10, |_| true);
+        assert_eq!((&lines[0]["level"], &lines[0]["song"]), (&"WARN".into(), &"one".into()));
+        assert_eq!(lines[0]["message"], "GET /x?token=(hidden)&a=b");
+    }
+}

@@ -1,0 +1,203 @@
+//! What is counted, by name. Names and labels are for others to rely on: they are listed in `docs/operations.md`.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use super::gauges::SumsMade;
+use crate::clock;
+use crate::error::{ApiError, ApiResult};
+use crate::tasks::TaskState;
+
+/// Upper bounds of the times of requests, in seconds: from a cached list to a long export.
+const REQUEST_BOUNDS_SECS: [f64; 12] =
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 120.0];
+
+/// Upper bounds of the times of tasks, in seconds.
+const TASK_BOUNDS_SECS: [f64; 9] = [0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0];
+
+/// A kind of request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct RequestLabels {
+    pub(super) method: String,
+    /// The route's template, such as `/api/v1/projects/{id}`.
+    pub(super) route: String,
+    pub(super) status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    method: String,
+    route: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TaskLabels {
+    kind: String,
+    state: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: String,
+}
+
+type Seconds = Counter<f64, AtomicU64>;
+
+/// All numbers of this process.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    request_secs: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    tasks: Family<TaskLabels, Gauge>,
+    tasks_ended: Family<TaskLabels, Counter>,
+    task_secs: Family<KindLabel, Histogram, fn() -> Histogram>,
+    render_secs: Family<KindLabel, Seconds>,
+    rendered_secs: Family<KindLabel, Seconds>,
+    storage_bytes: Family<KindLabel, Gauge>,
+    disk_free_bytes: Gauge,
+    connections: Family<StateLabel, Gauge>,
+    connections_max: Gauge,
+    orphans: Family<KindLabel, Counter>,
+    orphans_bytes: Counter,
+    /// When sums of stored files were last made.
+    pub(super) sums_made: SumsMade,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let histogram_of_requests: fn() -> Histogram = || Histogram::new(REQUEST_BOUNDS_SECS);
+        let histogram_of_tasks: fn() -> Histogram = || Histogram::new(TASK_BOUNDS_SECS);
+        let mut this = Self {
+            registry: Registry::with_prefix("songfoundry"),
+            requests: Family::default(),
+            request_secs: Family::new_with_constructor(histogram_of_requests),
+            tasks: Family::default(),
+            tasks_ended: Family::default(),
+            task_secs: Family::new_with_constructor(histogram_of_tasks),
+            render_secs: Family::default(),
+            rendered_secs: Family::default(),
+            storage_bytes: Family::default(),
+            disk_free_bytes: Gauge::default(),
+            connections: Family::default(),
+            connections_max: Gauge::default(),
+            orphans: Family::default(),
+            orphans_bytes: Counter::default(),
+            sums_made: SumsMade::default(),
+        };
+        this.register();
+        this
+    }
+}
+
+impl Metrics {
+    /// The library adds a full stop to each text.
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "build",
+            "The version that runs",
+            Info::new([("version", env!("CARGO_PKG_VERSION"))]),
+        );
+        let started: Gauge = Gauge::default();
+        started.set(clock::now_unix_secs());
+        registry.register("start_time_seconds", "When this process started, in seconds since 1970", started);
+        registry.register("http_requests", "Requests that were answered", self.requests.clone());
+        let about = "Time until an answer began, in seconds";
+        registry.register("http_request_seconds", about, self.request_secs.clone());
+        registry.register("tasks", "Tasks of everybody that wait or run", self.tasks.clone());
+        registry.register("tasks_ended", "Tasks that ended in this process", self.tasks_ended.clone());
+        registry.register("task_seconds", "Time that tasks took here, in seconds", self.task_secs.clone());
+        let about = "Time spent on renders, in seconds";
+        registry.register("render_seconds", about, self.render_secs.clone());
+        let about = "Length of what was rendered, in seconds";
+        registry.register("rendered_audio_seconds", about, self.rendered_secs.clone());
+        registry.register("storage_bytes", "What is stored, in bytes", self.storage_bytes.clone());
+        let about = "Free space of the storage folder's disk, in bytes";
+        registry.register("disk_free_bytes", about, self.disk_free_bytes.clone());
+        registry.register("database_connections", "Connections of the pool", self.connections.clone());
+        let about = "Most connections that the pool may have";
+        registry.register("database_connections_max", about, self.connections_max.clone());
+        registry.register("orphans_removed", "Stored files that belonged to nothing", self.orphans.clone());
+        registry.register("orphans_removed_bytes", "Their size in bytes", self.orphans_bytes.clone());
+    }
+
+    /// Counts a request that was answered.
+    pub(super) fn request(&self, labels: RequestLabels, took: Duration) {
+        let route = RouteLabels { method: labels.method.clone(), route: labels.route.clone() };
+        self.request_secs.get_or_create(&route).observe(took.as_secs_f64());
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    /// Counts a task that ended here.
+    pub(crate) fn task_ended(&self, kind: &str, state: TaskState, took: Duration) {
+        let labels = TaskLabels { kind: kind.to_owned(), state: state.as_str().to_owned() };
+        self.tasks_ended.get_or_create(&labels).inc();
+        self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(took.as_secs_f64());
+    }
+
+    /// Counts a render of a kind, such as `project`: how long it took, and how long the sound is.
+    pub(crate) fn rendered(&self, kind: &'static str, took: Duration, sound_secs: f64) {
+        let labels = KindLabel { kind: kind.to_owned() };
+        self.render_secs.get_or_create(&labels).inc_by(took.as_secs_f64());
+        self.rendered_secs.get_or_create(&labels).inc_by(sound_secs);
+    }
+
+    /// Counts a stored file that belonged to nothing and was removed.
+    pub(crate) fn orphan_removed(&self, folder: &'static str, size_bytes: u64) {
+        self.orphans.get_or_create(&KindLabel { kind: folder.to_owned() }).inc();
+        self.orphans_bytes.inc_by(size_bytes);
+    }
+
+    /// How many tasks wait or run, by kind and state.
+    pub(super) fn set_tasks(&self, counts: Vec<(String, TaskState, i64)>) {
+        // What is not there any more would stay as it was.
+        self.tasks.clear();
+        for (kind, state, count) in counts {
+            let labels = TaskLabels { kind, state: state.as_str().to_owned() };
+            self.tasks.get_or_create(&labels).set(count);
+        }
+    }
+
+    /// How much is stored of a kind.
+    pub(super) fn set_storage(&self, kind: &'static str, size_bytes: u64) {
+        self.storage_bytes.get_or_create(&KindLabel { kind: kind.to_owned() }).set(signed(size_bytes));
+    }
+
+    /// How much of the disk is free.
+    pub(super) fn set_disk_free(&self, free_bytes: u64) {
+        self.disk_free_bytes.set(signed(free_bytes));
+    }
+
+    /// How the pool of connections stands.
+    pub(super) fn set_connections(&self, idle: u64, used: u64, max: u64) {
+        for (state, count) in [("idle", idle), ("used", used)] {
+            self.connections.get_or_create(&StateLabel { state: state.to_owned() }).set(signed(count));
+        }
+        self.connections_max.set(signed(max));
+    }
+
+    /// Everything as text.
+    pub(super) fn text(&self) -> ApiResult<String> {
+        let mut text = String::new();
+        text::encode(&mut text, &self.registry).map_err(ApiError::internal)?;
+        Ok(text)
+    }
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

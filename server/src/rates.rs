@@ -1,0 +1,204 @@
+//! How often somebody may ask: by account, and by address.
+//!
+//! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily. Buckets are
+//! this process's own. Callers on this machine that count as local are not limited, nor is asking for health.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::auth::{client_address, network_of};
+use crate::config::RequestLimits;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::peer_of;
+use crate::state::AppState;
+
+/// Buckets that are kept; beyond, those that are full again go, and if none is, all do.
+const BUCKETS_MAX: usize = 50_000;
+
+const SECS_PER_MINUTE: f64 = 60.0;
+
+/// What asks for health and numbers; machines do, steadily.
+const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// The buckets of this process.
+#[derive(Debug)]
+pub struct Rates {
+    users: Buckets,
+    addresses: Buckets,
+}
+
+impl Rates {
+    /// Full buckets for everybody.
+    #[must_use]
+    pub fn new(limits: RequestLimits) -> Self {
+        Self {
+            users: Buckets::new(limits.per_user_per_minute),
+            addresses: Buckets::new(limits.per_address_per_minute),
+        }
+    }
+
+    /// Counts a request of an account.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    pub(crate) fn admit_user(&self, user_id: &str) -> ApiResult<()> {
+        let limit = "requests of your account per minute (SF_REQUESTS_PER_MINUTE_PER_USER)";
+        self.users.take(user_id, Instant::now()).map_err(|wait| self.users.refusal(limit, wait))
+    }
+
+    /// Counts a request from an address.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    fn admit_address(&self, address: IpAddr) -> ApiResult<()> {
+        let limit = "requests from your address per minute (SF_REQUESTS_PER_MINUTE_PER_ADDRESS)";
+        let taken = self.addresses.take(&network_of(address), Instant::now());
+        taken.map_err(|wait| self.addresses.refusal(limit, wait))
+    }
+}
+
+/// Middleware: refuses an address that asks too often.
+pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let Some(peer) =
+        peer_of(request.extensions()).filter(|_| !UNLIMITED_PATHS.contains(&request.uri().path()))
+    else {
+        return next.run(request).await;
+    };
+    let (parts, body) = request.into_parts();
+    if state.local_rule.check(peer, &parts).is_err() {
+        let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
+        if let Err(refusal) = state.rates.admit_address(address) {
+            return refusal.into_response();
+        }
+    }
+    next.run(Request::from_parts(parts, body)).await
+}
+
+/// Buckets of one size.
+#[derive(Debug)]
+struct Buckets {
+    /// Tokens that a bucket holds, and that it gets in a minute; 0: nobody is limited.
+    per_minute: f64,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    tokens: f64,
+    filled_at: Instant,
+}
+
+impl Buckets {
+    fn new(per_minute: u64) -> Self {
+        Self { per_minute: per_minute as f64, buckets: Mutex::default() }
+    }
+
+    /// Takes a token; without one, says how long it takes until there is.
+    fn take(&self, key: &str, now: Instant) -> Result<(), Duration> {
+        if self.per_minute == 0.0 {
+            return Ok(());
+        }
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(key) {
+            buckets.retain(|_, bucket| self.tokens(*bucket, now) < self.per_minute);
+            if buckets.len() >= BUCKETS_MAX {
+                buckets.clear();
+            }
+        }
+        let full = Bucket { tokens: self.per_minute, filled_at: now };
+        let bucket = buckets.entry(key.to_owned()).or_insert(full);
+        *bucket = Bucket { tokens: self.tokens(*bucket, now), filled_at: now };
+        if bucket.tokens < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - bucket.tokens) * SECS_PER_MINUTE / self.per_minute));
+        }
+        bucket.tokens -= 1.0;
+        Ok(())
+    }
+
+    fn tokens(&self, bucket: Bucket, now: Instant) -> f64 {
+        let secs = now.saturating_duration_since(bucket.filled_at).as_secs_f64();
+        (bucket.tokens + secs * self.per_minute / SECS_PER_MINUTE).min(self.per_minute)
+    }
+
+    fn refusal(&self, limit: &str, wait: Duration) -> ApiError {
+        let retry_after_secs = wait.as_secs_f64().ceil().max(1.0) as u64;
+        ApiError::TooManyRequests {
+            detail: format!("There may be {} {limit}; try again in {retry_after_secs} s.", self.per_minute),
+            retry_after_secs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+
+    use super::*;
+    use crate::test_app::TestApp;
+
+    const PATH: &str = "/api/v1/projects";
+
+    #[test]
+    fn a_bucket_fills_steadily() {
+        let (buckets, now) = (Buckets::new(60), Instant::now());
+        for _ in 0..60 {
+            buckets.take("a", now).expect("a minute's worth at once");
+        }
+        assert_eq!(buckets.take("a", now), Err(Duration::from_secs(1)));
+        buckets.take("b", now).expect("somebody else's");
+        buckets.take("a", now + Duration::from_secs(1)).expect("a second later");
+        buckets.take("a", now + Duration::from_secs(1)).expect_err("only one");
+        let later = now + Duration::from_secs(3600);
+        assert_eq!((0..).take_while(|_| buckets.take("a", later).is_ok()).count(), 60);
+    }
+
+    #[test]
+    fn many_addresses_do_not_fill_the_memory() {
+        let (buckets, now) = (Buckets::new(60), Instant::now());
+        for number in 0..2 * BUCKETS_MAX {
+            buckets.take(&number.to_string(), now).expect("the first of each");
+        }
+        assert!(buckets.buckets.lock().unwrap().len() <= BUCKETS_MAX);
+    }
+
+    #[tokio::test]
+    async fn an_account_that_asks_too_often_waits() {
+        let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_USER", "3")]).await;
+        let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
+        let key = app.api_key(&ada).await;
+        let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
+        for _ in 0..2 {
+            ask(&ada).await.expect(200);
+        }
+        // Making the key was the third; a key counts as its owner.
+        let answer = ask(&key).await;
+        assert!(answer.problem(429, "too_many_requests").contains("SF_REQUESTS_PER_MINUTE_PER_USER"));
+        let wait: u64 = answer.header("retry-after").parse().expect("seconds");
+        assert!((1..=20).contains(&wait), "{wait}");
+        ask(&bob).await.expect(200);
+        for _ in 0..10 {
+            app.local(Method::GET, PATH).send().await.expect(200);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_that_asks_too_often_waits_whoever_it_is() {
+        let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "5")]).await;
+        for _ in 0..5 {
+            app.remote(Method::GET, PATH).send().await.problem(401, "token_missing");
+        }
+        let answer = app.remote(Method::GET, "/").send().await;
+        assert!(answer.problem(429, "too_many_requests").contains("SF_REQUESTS_PER_MINUTE_PER_ADDRESS"));
+        app.from("192.0.2.78", Method::GET, PATH).send().await.problem(401, "token_missing");
+        for _ in 0..10 {
+            app.remote(Method::GET, "/healthz").send().await.expect(200);
+            app.local(Method::GET, PATH).send().await.expect(200);
+        }
+    }
+}

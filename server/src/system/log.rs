@@ -1,0 +1,61 @@
+//! `GET /system/log`: the last lines of this process's log.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::queries::LogQuery;
+use crate::auth::Admin;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, Query};
+use crate::log_tail::LogTail;
+
+/// Lines where the request does not say.
+const LIMIT_DEFAULT: usize = 200;
+
+/// Most lines of an answer: all that are kept.
+const LIMIT_MAX: usize = 1_000;
+
+/// How grave a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// For whoever follows the program's steps.
+    Trace,
+    /// For whoever looks for a fault.
+    Debug,
+    /// What happens.
+    Info,
+    /// What should not go on like this.
+    Warn,
+    /// What went wrong.
+    Error,
+}
+
+/// The end of the log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogLines {
+    /// The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged. Tokens, keys and
+    /// passwords do not stand in them.
+    #[schema(value_type = Vec<Object>)]
+    pub lines: Vec<Value>,
+}
+
+/// Reads the last lines of this process's log; at most 1000 are kept, in memory.
+#[utoipa::path(get, path = "/system/log", tag = "system", params(LogQuery),
+    responses((status = 200, body = LogLines), CommonErrors))]
+pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<Json<LogLines>> {
+    let limit = query.limit.unwrap_or(LIMIT_DEFAULT);
+    if !(1..=LIMIT_MAX).contains(&limit) {
+        let detail = format!("`limit` is {limit}; expected 1 to {LIMIT_MAX}");
+        return Err(ApiError::bad_request("bad_query", detail));
+    }
+    let least = query.level.unwrap_or(Level::Trace);
+    let is_grave = |line: &Value| level_of(line).is_none_or(|level| level >= least);
+    Ok(Json(LogLines { lines: LogTail::of_process().newest(limit, is_grave) }))
+}
+
+fn level_of(line: &Value) -> Option<Level> {
+    let name = line["level"].as_str()?.to_ascii_lowercase();
+    serde_json::from_value(name.into()).ok()
+}

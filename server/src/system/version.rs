@@ -1,0 +1,96 @@
+//! `GET /system/version` and `GET /system/runtime`.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::auth::CurrentUser;
+use crate::config::{BlobStore, Environment};
+use crate::db::{self, Kind};
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::Json;
+use crate::rendering::ENGINE_VERSION;
+use crate::state::AppState;
+
+/// Which versions are at work.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Version {
+    /// Of the service.
+    pub version: &'static str,
+    /// Of the API: the part of its paths.
+    pub api_version: &'static str,
+    /// Of the engine, as receipts name it.
+    pub engine_version: &'static str,
+    /// Of project documents that are written.
+    pub schema_version: u64,
+}
+
+/// Says which versions are at work.
+#[utoipa::path(get, path = "/system/version", tag = "system", security(()),
+    responses((status = 200, body = Version)))]
+pub(super) async fn version() -> Json<Version> {
+    Json(Version {
+        version: env!("CARGO_PKG_VERSION"),
+        api_version: "v1",
+        engine_version: ENGINE_VERSION,
+        schema_version: schemas::SCHEMA_VERSION.into(),
+    })
+}
+
+/// What this process runs on.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Runtime {
+    /// The kind of deployment.
+    pub environment: Environment,
+    /// Operating system.
+    pub os: &'static str,
+    /// Kind of processor.
+    pub architecture: &'static str,
+    /// Processors that this process may use.
+    pub processors: usize,
+    /// When this process started, RFC 3339.
+    pub started_at: String,
+    /// How long it has run, in seconds.
+    pub uptime_secs: u64,
+    /// `sqlite` or `postgresql`.
+    pub database: &'static str,
+    /// Number of the form that the database is in.
+    pub database_form: i64,
+    /// Where files are stored: `folder`, `shared_folder` or `s3`.
+    pub blob_store: &'static str,
+    /// How tasks run: `threads` of this process, or a `queue` that processes share.
+    pub tasks: &'static str,
+    /// Threads of this process that run tasks; 0 where it leaves them to workers.
+    pub task_workers: usize,
+}
+
+/// Says what this process runs on.
+#[utoipa::path(get, path = "/system/runtime", tag = "system",
+    responses((status = 200, body = Runtime), CommonErrors))]
+pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Runtime>> {
+    let kind = db::kind(&state.db);
+    let works = kind == Kind::Sqlite || state.config.tasks.serve;
+    Ok(Json(Runtime {
+        environment: state.config.environment,
+        os: std::env::consts::OS,
+        architecture: std::env::consts::ARCH,
+        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        started_at: state.started.at.clone(),
+        uptime_secs: state.started.instant.elapsed().as_secs(),
+        database: match kind {
+            Kind::Sqlite => "sqlite",
+            Kind::Postgres => "postgresql",
+        },
+        database_form: db::form(&state.db).await?,
+        blob_store: match state.config.storage.blobs {
+            BlobStore::Own => "folder",
+            BlobStore::SharedFolder(_) => "shared_folder",
+            BlobStore::S3(_) => "s3",
+        },
+        tasks: match kind {
+            Kind::Sqlite => "threads",
+            Kind::Postgres => "queue",
+        },
+        task_workers: if works { state.config.tasks.workers } else { 0 },
+    }))
+}

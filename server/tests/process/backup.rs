@@ -1,0 +1,255 @@
+//! Backup, restore and check with the real program, on SQLite and on PostgreSQL (with `pg_dump` and `pg_restore`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::audio::{upload, wav};
+use crate::database;
+use crate::support::{Service, songfoundry};
+
+const SONG: &str = "/api/v1/projects/song";
+
+fn admin(storage: &Path, args: &[&str]) -> Output {
+    songfoundry(storage).arg("admin").args(args).output().expect("runs")
+}
+
+#[track_caller]
+fn done(storage: &Path, args: &[&str]) -> String {
+    let output = admin(storage, args);
+    let (said, complained) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{args:?}: {said}{complained}");
+    said.into_owned()
+}
+
+#[track_caller]
+fn refused(storage: &Path, args: &[&str], expected: &str) -> String {
+    let output = admin(storage, args);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && complained.contains(expected), "{args:?}: {complained}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn path_text(path: &Path) -> &str {
+    path.to_str().expect("Unicode")
+}
+
+#[track_caller]
+fn run(program: &str, args: &[&str]) {
+    let output =
+        Command::new(program).args(args).output().unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// An installation and a place for its backups.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn storage(&self) -> PathBuf {
+        self.folder.path().join("storage")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Saves everything, as the documentation says for each kind of database.
+    fn save(&self) {
+        if let Some(url) = database::of(&self.storage()) {
+            let file = format!("--file={}", path_text(&self.path("songs.dump")));
+            run("pg_dump", &["--format=custom", &file, &url]);
+        }
+        done(&self.storage(), &["backup", path_text(&self.path("backup"))]);
+    }
+
+    /// Everything is lost.
+    fn wipe(&self) {
+        fs::remove_dir_all(self.storage()).expect("removes");
+        if let Some(url) = database::of(&self.storage()) {
+            let name = url.split(['/', '?']).find(|part| part.starts_with("process_")).expect("a name");
+            let server = url.replace(name, "postgres");
+            run(
+                "psql",
+                &[&server, "--quiet", "--command", &format!("DROP DATABASE \"{name}\" WITH (FORCE)")],
+            );
+        }
+    }
+
+    fn restore(&self) {
+        // An empty database is made anew, when it is asked for.
+        if let Some(url) = database::of(&self.storage()) {
+            run("pg_restore", &[&format!("--dbname={url}"), path_text(&self.path("songs.dump"))]);
+        }
+        done(&self.storage(), &["restore", path_text(&self.path("backup"))]);
+    }
+}
+
+fn song(name: &str) -> Value {
+    json!({ "schema_version": 1, "project_id": "song", "name": name, "tracks": [], "client": name.repeat(2000) })
+}
+
+fn uploaded(service: &Service, frames: u32) -> String {
+    let answer = upload(service, "", &wav(frames, 7)).expect("an answer");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
+    answer["files"][0]["id"].as_str().expect("an id").to_owned()
+}
+
+fn sound(service: &Service, id: &str, query: &str) -> String {
+    let answer =
+        service.send("GET", &format!("/api/v1/audio/{id}/file{query}"), &[], &[]).expect("an answer");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body
+}
+
+#[test]
+fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
+    let place = Place::new();
+    let service = Service::start(&place.storage(), &[]);
+    fs::create_dir_all(place.storage().join("soundfonts/mine")).expect("makes");
+    fs::write(place.storage().join("soundfonts/mine/bank.sf2"), "a bank").expect("writes");
+    let token = service.expect(200, "POST", "/api/v1/auth/local", &[], &Value::Null);
+    service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
+    let ids: Vec<String> = (1..=5).map(|number| uploaded(&service, 4_800 * number)).collect();
+    // A copy at another rate is a file of its own.
+    let query = "?format=wav32f&sample_rate_hz=44100";
+    let before: Vec<String> =
+        ids.iter().flat_map(|id| [sound(&service, id, ""), sound(&service, id, query)]).collect();
+    let project = json!({ "project": song("rendered") });
+    let render = service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
+
+    // Others go on working meanwhile.
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for revision in 1.. {
+                let tag = format!("\"{revision}\"");
+                service.expect(200, "PUT", SONG, &[("If-Match", &tag)], &song(&format!("name {revision}")));
+                let id = uploaded(&service, 9_000 + revision);
+                service.expect(204, "DELETE", &format!("/api/v1/audio/{id}"), &[], &Value::Null);
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        place.save();
+        is_over.store(true, Ordering::Relaxed);
+    });
+    service.kill();
+    place.wipe();
+    place.restore();
+    assert!(done(&place.storage(), &["check"]).contains(" 0 problems"));
+
+    let again = Service::start(&place.storage(), &[]);
+    let stored = again.expect(200, "GET", SONG, &[], &Value::Null);
+    let name = stored["name"].as_str().expect("a name");
+    assert_eq!(stored, song(name), "a revision that is not whole");
+    let after: Vec<String> =
+        ids.iter().flat_map(|id| [sound(&again, id, ""), sound(&again, id, query)]).collect();
+    assert_eq!(after, before);
+    let file =
+        again.send("GET", render["audio_url"].as_str().expect("an address"), &[], &[]).expect("an answer");
+    assert_eq!(file.status, 200);
+    // Who was logged in still is.
+    let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
+    let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
+    again.expect(200, "GET", SONG, &headers, &Value::Null);
+    assert_eq!(fs::read(place.storage().join("soundfonts/mine/bank.sf2")).expect("reads"), b"a bank");
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in [place.path("backup"), place.storage().join("token-signing.key")] {
+        let mode = fs::metadata(&path).expect("is there").permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_restore_touches_nothing_that_it_was_not_told_to() {
+    let place = Place::new();
+    let service = Service::start(&place.storage(), &[]);
+    uploaded(&service, 4_800);
+    place.save();
+    let (storage, backup) = (place.storage(), place.path("backup"));
+    refused(&storage, &["restore", path_text(&backup)], "another Songfoundry is using the storage folder");
+    let second = uploaded(&service, 9_600);
+    service.kill();
+    refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
+    // Damaged: refused before anything is touched, also where it may replace.
+    let blobs = fs::read_dir(backup.join("blobs/audio")).expect("a folder");
+    let original = blobs
+        .map(|entry| entry.expect("reads").path())
+        .find(|path| path.extension().is_some_and(|kind| kind == "original"));
+    let original = original.expect("an original");
+    let bytes = fs::read(&original).expect("reads");
+    fs::write(&original, vec![0; bytes.len()]).expect("writes");
+    refused(&storage, &["restore", "--replace", path_text(&backup)], "the backup is damaged");
+    let again = Service::start(&storage, &[]);
+    sound(&again, &second, "");
+    again.kill();
+
+    fs::write(&original, bytes).expect("writes");
+    let said = done(&storage, &["restore", "--replace", path_text(&backup)]);
+    assert!(said.contains("What was there before is in"), "{said}");
+    let aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());
+    let aside = aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
+    assert!(aside.join("blobs/audio").is_dir());
+    if database::of(&storage).is_none() {
+        assert!(aside.join("songfoundry.db").is_file());
+        let again = Service::start(&storage, &[]);
+        let list = again.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+        assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+#[test]
+fn a_check_names_what_is_missing_damaged_or_left_over() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    uploaded(&service, 4_800);
+    let audio = storage.join("blobs/audio");
+    let file = |kind: &str| {
+        let files = fs::read_dir(&audio).expect("reads").map(|entry| entry.expect("reads").path());
+        files
+            .into_iter()
+            .find(|path| path.extension().is_some_and(|extension| extension == kind))
+            .expect("a file")
+    };
+    assert!(done(&storage, &["check"]).contains("3 files looked at, 0 problems"));
+    refused(&storage, &["check", "--repair"], "another Songfoundry is using the storage folder");
+    service.kill();
+
+    let left_over = audio.join(format!("{}.wav", "a".repeat(64)));
+    fs::write(&left_over, "left over").expect("writes");
+    let original = file("original");
+    let bytes = fs::read(&original).expect("reads");
+    fs::write(&original, vec![1; bytes.len()]).expect("writes");
+    fs::remove_file(file("peaks")).expect("removes");
+    let said = refused(&storage, &["check"], "the storage has 2 problems");
+    assert!(said.contains(".peaks is missing") && said.contains(".original is damaged"), "{said}");
+    let said = refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problems");
+    let report: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(report["files"], 3);
+
+    let said = refused(&storage, &["check", "--repair"], "the storage has 2 problems");
+    assert!(said.contains("9 bytes, belong to nothing") && said.contains("quarantine"), "{said}");
+    assert!(!left_over.exists());
+    let quarantined =
+        fs::read_dir(storage.join("quarantine")).expect("reads").next().expect("one").expect("reads");
+    let kept = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
+    assert_eq!(fs::read(kept).expect("reads"), b"left over");
+    if database::of(&storage).is_none() {
+        // What is no database at all.
+        fs::write(storage.join("songfoundry.db"), "garbage".repeat(1000)).expect("writes");
+        refused(&storage, &["check"], "SF_DATABASE_URL");
+    }
+}

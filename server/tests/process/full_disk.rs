@@ -1,0 +1,134 @@
+//! A disk that is full: nothing that was stored is lost, whoever asks is told, and afterwards everything goes on.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::audio::{upload, wav};
+use crate::database;
+use crate::small_disk::SmallDisk;
+use crate::support::{Answer, Service};
+
+const MEGABYTES: u32 = 48;
+const SONG: &str = "/api/v1/projects/song";
+const AUTOSAVE: &str = "/api/v1/projects/temp";
+const UPLOADS: &str = "/api/v1/audio/uploads";
+
+fn song(name: &str) -> Value {
+    // Larger than what a database or a file system may have left over.
+    json!({ "schema_version": 1, "project_id": "song", "name": name, "tracks": [], "client": "x".repeat(500_000) })
+}
+
+fn start(disk: &SmallDisk) -> Service {
+    let storage = disk.folder.join("storage");
+    let mut command = disk.songfoundry(&storage);
+    // Without a reserve the disk itself refuses, in the middle of whatever is written.
+    command.arg("serve").env("SF_DISK_RESERVE_BYTES", "0").stderr(Stdio::null());
+    Service::spawn(&mut command)
+}
+
+#[track_caller]
+fn refused(answer: Option<Answer>) {
+    let answer = answer.expect("an answer");
+    let problem: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    assert_eq!((answer.status, &problem["code"]), (507, &json!("storage_full")), "{}", answer.body);
+}
+
+/// Begins a resumable upload; its path.
+fn begin_upload(service: &Service) -> Option<String> {
+    let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "400000")];
+    let answer = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
+    (answer.status == 201).then(|| {
+        let location = answer.head.lines().find_map(|line| line.strip_prefix("location: "));
+        location.expect("where it is").trim().to_owned()
+    })
+}
+
+fn go_on(service: &Service, path: &str) -> Option<Answer> {
+    let headers = [
+        ("Tus-Resumable", "1.0.0"),
+        ("Upload-Offset", "0"),
+        ("Content-Type", "application/offset+octet-stream"),
+    ];
+    service.send("PATCH", path, &headers, &wav(199_978, 1))
+}
+
+fn render(service: &Service) -> Option<Answer> {
+    // Half a minute of silence in 32-bit float: 11 MB.
+    let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 960 * 60, "notes": []});
+    let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
+    let project = json!({"schema_version": 1, "project_id": "r", "name": "R", "tracks": [track]});
+    let body = json!({"project": project, "bit_depth": "float32"}).to_string();
+    service.call("POST", "/api/v1/plugins/render", &[], &body)
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let service = start(&disk);
+    service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
+    let kept = upload(&service, "", &wav(48_000, 1)).expect("an answer");
+    assert_eq!(kept.status, 201, "{}", kept.body);
+    let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
+    let file = kept["files"][0]["file_url"].as_str().expect("an address").to_owned();
+    let before = service.send("GET", &file, &[], &[]).expect("an answer").body;
+    assert_eq!(render(&service).expect("an answer").status, 200);
+    let begun = begin_upload(&service).expect("begins");
+
+    disk.fill();
+    refused(upload(&service, "", &wav(480_000, 2)));
+    refused(go_on(&service, &begun));
+    refused(render(&service));
+    let on_the_disk = database::of(&disk.folder.join("storage")).is_none();
+    if on_the_disk {
+        let tag = [("If-Match", "\"1\"")];
+        refused(service.call("PUT", SONG, &tag, &song("second").to_string()));
+        refused(service.call(
+            "POST",
+            "/api/v1/projects",
+            &[],
+            &song("other").to_string().replace("\"song\"", "\"other\""),
+        ));
+        let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
+        refused(service.call("PUT", AUTOSAVE, &[], &draft));
+        assert!(begin_upload(&service).is_none());
+    }
+    let untouched = |service: &Service| {
+        assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
+        let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
+        assert_eq!(revisions["items"].as_array().map(Vec::len), Some(1));
+        assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, before);
+        let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+        assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    };
+    untouched(&service);
+    service.expect(200, "GET", "/readyz", &[], &Value::Null);
+
+    // Space again: the very same service goes on.
+    disk.empty();
+    assert_eq!(go_on(&service, &begun).expect("an answer").status, 204);
+    assert_eq!(render(&service).expect("an answer").status, 200);
+    let second = upload(&service, "", &wav(480_000, 2)).expect("an answer");
+    assert_eq!(second.status, 201, "{}", second.body);
+    let second: Value = serde_json::from_str(&second.body).expect("JSON");
+    let path = format!("/api/v1/audio/{}", second["files"][0]["id"].as_str().expect("an id"));
+    service.expect(204, "DELETE", &path, &[], &Value::Null);
+
+    // Full once more, and the power goes.
+    disk.fill();
+    if on_the_disk {
+        refused(service.call("PUT", SONG, &[("If-Match", "\"1\"")], &song("third").to_string()));
+    }
+    service.kill();
+    disk.empty();
+    let again = start(&disk);
+    assert_eq!(again.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
+    assert_eq!(again.send("GET", &file, &[], &[]).expect("an answer").body, before);
+    again.expect(200, "PUT", SONG, &[("If-Match", "\"1\"")], &song("fourth"));
+    drop(again);
+    let checked =
+        disk.songfoundry(&disk.folder.join("storage")).args(["admin", "check"]).output().expect("runs");
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && said.contains(" 0 problems"), "{said}");
+}

@@ -1,0 +1,174 @@
+//! HTTPS: what starts, what is served, and a certificate that is replaced.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rcgen::{CertificateParams, KeyPair};
+use reqwest::{Certificate, Client, Response, Version};
+use serde_json::Value;
+
+use crate::support::{Service, songfoundry};
+
+/// A folder with a certificate for 127.0.0.1 and a storage folder.
+struct Place {
+    folder: tempfile::TempDir,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Place {
+    fn new() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let this =
+            Self { folder: tempfile::tempdir().expect("a folder"), runtime: runtime.expect("a runtime") };
+        this.make_certificate();
+        this
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn make_certificate(&self) {
+        let key = KeyPair::generate().expect("a key");
+        let params =
+            CertificateParams::new(vec!["127.0.0.1".to_owned(), "localhost".to_owned()]).expect("names");
+        let certificate = params.self_signed(&key).expect("signs");
+        fs::write(self.path("key.pem"), key.serialize_pem()).expect("writes");
+        fs::write(self.path("cert.pem"), certificate.pem()).expect("writes");
+    }
+
+    fn settings(&self) -> [(&'static str, String); 2] {
+        [("SF_TLS_CERT", "cert.pem"), ("SF_TLS_KEY", "key.pem")]
+            .map(|(key, name)| (key, self.path(name).to_string_lossy().into_owned()))
+    }
+
+    fn start(&self, more: &[(&str, &str)]) -> Service {
+        let files = self.settings();
+        let mut settings: Vec<(&str, &str)> = files.iter().map(|(key, path)| (*key, path.as_str())).collect();
+        settings.extend(more);
+        Service::start(&self.path("storage"), &settings)
+    }
+
+    /// A client that trusts the certificate of now and nothing else.
+    fn client(&self) -> Client {
+        let pem = fs::read(self.path("cert.pem")).expect("reads");
+        let certificate = Certificate::from_pem(&pem).expect("a certificate");
+        Client::builder().tls_certs_only([certificate]).build().expect("a client")
+    }
+
+    fn get(&self, client: &Client, service: &Service, path: &str) -> reqwest::Result<Response> {
+        let url = format!("https://127.0.0.1:{}{path}", service.address.port());
+        self.runtime.block_on(
+            client.get(url).header("Origin", format!("https://127.0.0.1:{}", service.address.port())).send(),
+        )
+    }
+}
+
+#[test]
+fn a_browser_gets_http2_and_a_secure_page() {
+    let place = Place::new();
+    let service = place.start(&[]);
+    let answer = place.get(&place.client(), &service, "/api/v1/system/capabilities").expect("an answer");
+    assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
+    for (name, part) in [
+        ("strict-transport-security", "max-age="),
+        ("content-security-policy", "frame-ancestors 'none'"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-embedder-policy", "require-corp"),
+    ] {
+        let value = answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
+        assert!(value.contains(part), "{name}: {value}");
+    }
+    let said: Value =
+        serde_json::from_slice(&place.runtime.block_on(answer.bytes()).expect("a body")).expect("JSON");
+    assert_eq!(said["secure"], true);
+    // Local trust holds over HTTPS, for this very origin.
+    let list = place.get(&place.client(), &service, "/api/v1/projects").expect("an answer");
+    assert_eq!(list.status(), 200);
+
+    let old = Client::builder().http1_only().tls_danger_accept_invalid_certs(true).build().expect("a client");
+    let answer = place.get(&old, &service, "/healthz").expect("an answer");
+    assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_11));
+}
+
+#[test]
+fn who_comes_without_encryption_is_sent_on() {
+    let place = Place::new();
+    let service = place.start(&[]);
+    let mut stream = TcpStream::connect(service.address).expect("connects");
+    stream.write_all(b"GET /?v=1 HTTP/1.1\r\nHost: studio.example:8600\r\n\r\n").expect("writes");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("reads");
+    assert!(answer.starts_with("HTTP/1.1 308 "), "{answer}");
+    assert!(answer.contains("location: https://studio.example:8600/?v=1\r\n"), "{answer}");
+}
+
+#[test]
+fn a_certificate_is_replaced_while_it_serves() {
+    let place = Place::new();
+    let service = place.start(&[]);
+    place.get(&place.client(), &service, "/healthz").expect("trusted");
+    // Told of it, and left to find it.
+    for is_told in [true, false] {
+        place.make_certificate();
+        let client = place.client();
+        if is_told {
+            place.get(&client, &service, "/healthz").expect_err("still the old one");
+            service.signal("HUP");
+        }
+        let begun = Instant::now();
+        while place.get(&client, &service, "/healthz").is_err() {
+            assert!(begun.elapsed() < Duration::from_secs(15), "the new certificate is not used");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    // Half a pair changes nothing.
+    let client = place.client();
+    fs::write(place.path("key.pem"), "nothing").expect("writes");
+    service.signal("HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    place.get(&client, &service, "/healthz").expect("the old one is still good");
+}
+
+#[test]
+fn it_ends_in_time_with_encrypted_connections_open() {
+    let place = Place::new();
+    let service = place.start(&[]);
+    let client = place.client();
+    place.get(&client, &service, "/healthz").expect("an answer");
+    // One that never agreed on encryption.
+    let silent = TcpStream::connect(service.address).expect("connects");
+    let (status, took) = service.stop();
+    assert!(status.success() && took < Duration::from_secs(4), "{status} {took:?}");
+    drop((client, silent));
+}
+
+#[track_caller]
+fn refused(storage: &Path, settings: &[(&str, String)], expected: &str) {
+    let mut command = songfoundry(storage);
+    command.arg("serve").envs(settings.iter().map(|(key, value)| (*key, value.as_str())));
+    let output = command.output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_wrong_certificate_stops_the_start_by_name() {
+    let place = Place::new();
+    let settings = place.settings();
+    let storage = place.path("storage");
+    let key = fs::read(place.path("key.pem")).expect("reads");
+    place.make_certificate();
+    fs::write(place.path("key.pem"), key).expect("writes");
+    refused(&storage, &settings, "does not belong to the certificate");
+    fs::remove_file(place.path("cert.pem")).expect("removes");
+    refused(&storage, &settings, "cert.pem (SF_TLS_CERT)");
+    refused(&storage, &settings[..1], "SF_TLS_KEY is not set");
+    assert!(!storage.exists(), "made the storage folder before the certificate was checked");
+}

@@ -1,0 +1,83 @@
+//! A disk of a few megabytes that only the service and the test see: a `tmpfs` in a mount namespace of its own. It goes
+//! with the process that holds the namespace, however the test ends.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::songfoundry;
+
+/// The disk. Dropped, it is gone.
+pub(crate) struct SmallDisk {
+    holder: Child,
+    /// Where it is, as the service sees it.
+    pub(crate) folder: PathBuf,
+    is_root: bool,
+}
+
+impl SmallDisk {
+    /// A disk of so many megabytes in place of `folder`, which must exist.
+    pub(crate) fn mount(folder: &Path, megabytes: u32) -> Self {
+        let id = Command::new("id").arg("-u").output().expect("id runs").stdout;
+        let is_root = String::from_utf8_lossy(&id).trim() == "0";
+        let mut command = Command::new("unshare");
+        // Whoever is not root gets a namespace in which they are.
+        command.args(if is_root { &["--mount"][..] } else { &["--map-root-user", "--mount"] });
+        let script = format!(
+            "mount -t tmpfs -o size={megabytes}m,mode=700 none '{}' && echo mounted && exec sleep 600",
+            folder.display()
+        );
+        command.args(["sh", "-c", &script]).stdout(Stdio::piped());
+        let mut holder = command.spawn().expect("unshare runs");
+        let mut line = String::new();
+        let output = holder.stdout.take().expect("piped");
+        BufReader::new(output).read_line(&mut line).expect("reads");
+        assert_eq!(line.trim(), "mounted", "this test mounts a disk of its own: as root, or where users may");
+        Self { holder, folder: folder.to_owned(), is_root }
+    }
+
+    /// The command `songfoundry` that sees the disk.
+    pub(crate) fn songfoundry(&self, storage: &Path) -> Command {
+        let plain = songfoundry(storage);
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--target={}", self.holder.id()));
+        if !self.is_root {
+            command.args(["--user", "--preserve-credentials"]);
+        }
+        command.arg("--mount").arg("--").arg(plain.get_program());
+        for (key, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        command
+    }
+
+    /// A file of the disk, as this process sees it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
+        root.join(self.folder.strip_prefix("/").expect("a whole path")).join(name)
+    }
+
+    /// Fills the disk to the last byte.
+    pub(crate) fn fill(&self) {
+        let mut file = File::create(self.path("ballast")).expect("makes a file");
+        let piece = [0; 4096];
+        while file.write_all(&piece).is_ok() {}
+    }
+
+    /// Gives the space back.
+    pub(crate) fn empty(&self) {
+        fs::remove_file(self.path("ballast")).expect("removes");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // The disk ends with the last process of its namespace.
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}

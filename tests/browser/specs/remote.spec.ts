@@ -1,0 +1,69 @@
+/** The service on another machine: sound through HTTPS, and why there is none without. */
+import type { Page } from '@playwright/test';
+import { peak } from '../support/audio';
+import { recorded, startRecording } from '../support/capture';
+import { plugIn, type OtherMachine } from '../support/other-machine';
+import { expect, test, type RunningService } from '../support/service';
+
+const PASSWORD = 'harbour-lantern-quartet-41';
+
+// The certificate is the test's own, so no browser knows it.
+test.use({ ignoreHTTPSErrors: true });
+
+let machine: OtherMachine;
+test.beforeAll(() => {
+  machine = plugIn();
+});
+test.afterAll(() => {
+  machine.unplug();
+});
+
+/** Logs in with the password that the first start printed, and sets another one. */
+async function enter(page: Page, service: RunningService): Promise<void> {
+  const first = /password `([^`]+)`/.exec(service.greeting.join('\n'))?.[1];
+  if (!first) throw new Error(`no password in: ${service.greeting.join('\n')}`);
+  await page.goto(service.url);
+  await page.getByLabel('Name', { exact: true }).fill('admin');
+  await page.getByLabel('Password', { exact: true }).fill(first);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByLabel('Current password').fill(first);
+  await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel('New password again').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
+}
+
+test('through HTTPS a visitor from another machine logs in and hears the song', async ({ page }) => {
+  const service = await machine.serve(true);
+  try {
+    expect(service.url).toBe(`https://${machine.address}:${service.port}`);
+    await enter(page, service);
+    expect(await page.evaluate(() => [isSecureContext, crossOriginIsolated])).toEqual([true, true]);
+    await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
+    await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
+    await startRecording(page);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await expect
+      .poll(async () => peak((await recorded(page)).left), { timeout: 20_000, message: 'the page stays silent' })
+      .toBeGreaterThan(0.01);
+    await page.screenshot({ path: 'output/page-remote.png' });
+
+    // Whoever leaves out the s is sent on.
+    const plain = await page.request.get(service.url.replace('https:', 'http:'), { maxRedirects: 0 });
+    expect([plain.status(), plain.headers().location]).toEqual([308, `${service.url}/`]);
+  } finally {
+    await service.stop();
+  }
+});
+
+test('through HTTP the same address says why there is no sound', async ({ page }) => {
+  const service = await machine.serve(false);
+  try {
+    expect(service.url).toBe(`http://${machine.address}:${service.port}`);
+    await enter(page, service);
+    expect(await page.evaluate(() => isSecureContext)).toBe(false);
+    await expect(page.getByText(/https/i).first()).toBeVisible();
+  } finally {
+    await service.stop();
+  }
+});

@@ -1,0 +1,230 @@
+//! What stands in `deploy/`: every setting that it names exists and has a value that the service takes, and what it
+//! copies or mounts is there. Images are not built here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use songfoundry_server::config::{Config, SETTINGS, Source};
+use yaml_rust2::{Yaml, YamlLoader};
+
+/// Stands in for every value that whoever installs it fills in.
+const FILLED_IN: &str = "0123456789abcdef0123456789abcdef";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(name: &str) -> String {
+    let path = root().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Loads the settings as the service would.
+#[track_caller]
+fn accepted(settings: &BTreeMap<String, String>) {
+    for key in settings.keys() {
+        assert!(SETTINGS.iter().any(|row| row.key == key), "{key} is not a setting");
+    }
+    let mut all = settings.clone();
+    // As in an image, where the platform has no folder of its own.
+    all.entry("SF_STORAGE_DIR".to_owned()).or_insert("/data".to_owned());
+    Config::load(&Source::from_pairs(all)).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// `${NAME:?what it is}` as somebody fills it in.
+fn filled_in(text: &str) -> String {
+    let mut out = text.to_owned();
+    while let Some(start) = out.find("${") {
+        let end = start + out[start..].find('}').expect("a closing brace");
+        assert!(out[start..end].contains(":?"), "a value that may be forgotten: {text}");
+        out.replace_range(start..=end, FILLED_IN);
+    }
+    out
+}
+
+fn compose() -> Yaml {
+    let mut documents = YamlLoader::load_from_str(&read("deploy/compose.yaml")).expect("YAML");
+    assert_eq!(documents.len(), 1);
+    documents.remove(0)
+}
+
+/// The pairs of a mapping with those that it merges in.
+fn pairs(mapping: &Yaml) -> BTreeMap<String, Yaml> {
+    let mut found = BTreeMap::new();
+    for (key, value) in mapping.as_hash().expect("a mapping") {
+        match key.as_str().expect("a name") {
+            "<<" => found.extend(pairs(value)),
+            key => {
+                found.insert(key.to_owned(), value.clone());
+            }
+        }
+    }
+    found
+}
+
+/// What the image sets by itself.
+fn settings_of_the_image() -> BTreeMap<String, String> {
+    let text = read("deploy/Dockerfile").replace("\\\n", " ");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("ENV "));
+    let set = lines.flat_map(str::split_whitespace).filter_map(|pair| pair.split_once('='));
+    set.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+#[test]
+fn every_service_of_the_compose_file_has_settings_that_are_taken() {
+    let services = pairs(&compose()["services"]);
+    for name in ["server", "worker"] {
+        let mut settings = settings_of_the_image();
+        for (key, value) in pairs(&pairs(&services[name])["environment"]) {
+            settings.insert(key, filled_in(value.as_str().expect("text; numbers and switches need quotes")));
+        }
+        accepted(&settings);
+        assert!(
+            settings["SF_DATABASE_URL"].starts_with("postgres://")
+                && settings["SF_BLOB_STORE"].starts_with("s3://")
+        );
+    }
+}
+
+#[test]
+fn what_the_compose_file_refers_to_is_there() {
+    let compose = compose();
+    let (services, volumes) = (pairs(&compose["services"]), pairs(&compose["volumes"]));
+    let proxy =
+        compose["services"]["proxy"]["networks"]["default"]["ipv4_address"].as_str().expect("an address");
+    assert_eq!(compose["services"]["server"]["environment"]["SF_TRUSTED_PROXIES"].as_str(), Some(proxy));
+    for (name, service) in services.iter().map(|(name, service)| (name, pairs(service))) {
+        if let Some(build) = service.get("build") {
+            assert!(
+                root()
+                    .join("deploy")
+                    .join(build["context"].as_str().expect("a folder"))
+                    .join(build["dockerfile"].as_str().expect("a file"))
+                    .is_file()
+            );
+        } else {
+            let image = service["image"].as_str().expect("an image");
+            assert!(
+                image.split_once(':').is_some_and(|(_, tag)| tag != "latest"),
+                "{name}: {image} may change"
+            );
+        }
+        for depended in service.get("depends_on").map(pairs).unwrap_or_default().keys() {
+            assert!(services.contains_key(depended), "{name} waits for {depended}");
+        }
+        for volume in service.get("volumes").and_then(Yaml::as_vec).into_iter().flatten() {
+            let source = volume.as_str().expect("text").split(':').next().unwrap_or_default();
+            let is_there = match source.strip_prefix("./") {
+                Some(file) => root().join("deploy").join(file).is_file(),
+                None => source.starts_with('/') || volumes.contains_key(source),
+            };
+            assert!(is_there, "{name} mounts {source}");
+        }
+    }
+    let asked: Vec<String> = read("deploy/compose.yaml")
+        .split("${")
+        .skip(1)
+        .map(|rest| rest.split([':', '}']).next().unwrap_or_default().to_owned())
+        .collect();
+    let example = read("deploy/example.env");
+    for name in asked {
+        assert!(
+            example.lines().any(|line| line.starts_with(&format!("{name}="))),
+            "example.env lacks {name}"
+        );
+    }
+}
+
+#[test]
+fn the_image_is_built_from_what_is_there_and_runs_as_nobody_special() {
+    let text = read("deploy/Dockerfile").replace("\\\n", " ");
+    let mut settings = settings_of_the_image();
+    assert!(settings.len() >= 5, "{settings:?}");
+    settings.insert("SF_JWT_SECRET".to_owned(), FILLED_IN.to_owned());
+    accepted(&settings);
+    let after = |word: &str| {
+        text.lines().filter_map(move |line| line.strip_prefix(word)).map(str::trim).collect::<Vec<_>>()
+    };
+    assert_eq!(after("USER "), ["songfoundry"]);
+    assert_eq!(after("ENTRYPOINT "), ["[\"songfoundry\"]"]);
+    assert!(after("HEALTHCHECK ").concat().contains(&format!("127.0.0.1:{}/readyz", settings["SF_PORT"])));
+    assert!(after("RUN ").contains(&"scripts/build /made"));
+    let made = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
+    let copied = after("COPY --from=build ").concat();
+    let script = read("scripts/build");
+    for name in made {
+        assert!(
+            copied.contains(&format!("/made/{name}"))
+                && script.contains(name.rsplit('/').next().unwrap_or(name))
+        );
+    }
+    let version = read("Cargo.toml");
+    let needed = version
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = \""))
+        .expect("a version")
+        .trim_end_matches('"')
+        .to_owned();
+    let minor =
+        |text: &str| text.split('.').nth(1).and_then(|part| part.parse::<u32>().ok()).expect("a version");
+    let image = text.lines().find_map(|line| line.strip_prefix("FROM rust:")).expect("Rust");
+    assert!(
+        minor(image.split('-').next().unwrap_or_default()) >= minor(&needed),
+        "{image} is older than {needed}"
+    );
+}
+
+#[test]
+fn the_unit_names_settings_that_are_taken() {
+    let unit = read("deploy/songfoundry.service");
+    let mut settings: BTreeMap<String, String> = unit
+        .lines()
+        .filter_map(|line| line.strip_prefix("Environment="))
+        .map(|pair| pair.split_once('=').expect("a pair"))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    assert!(settings.contains_key("SF_STORAGE_DIR"), "{settings:?}");
+    settings.insert("SF_JWT_SECRET".to_owned(), FILLED_IN.to_owned());
+    accepted(&settings);
+    for line in ["DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="] {
+        assert!(unit.lines().any(|one| one == line), "{line} is missing");
+    }
+}
+
+#[test]
+fn the_manual_names_settings_that_there_are() {
+    for file in ["docs/operations.md", "README.md", "deploy/compose.yaml", "deploy/songfoundry.service"] {
+        let text = read(file);
+        let words = text
+            .split(|letter: char| !(letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_'));
+        let named: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
+        assert!(!named.is_empty(), "{file} names none");
+        for word in named {
+            // The unit shows how a line looks; `SF_S3_` and the like speak of many.
+            let is_known = SETTINGS
+                .iter()
+                .any(|row| row.key == word || (word.ends_with('_') && row.key.starts_with(word)));
+            assert!(is_known || word == "SF_NAME", "{file} names {word}, which is no setting");
+        }
+    }
+}
+
+/// Where there is systemd, it reads the unit itself.
+#[test]
+fn systemd_understands_the_unit() {
+    if Command::new("systemd-analyze").arg("--version").output().is_err() {
+        eprintln!("NOT CHECKED: there is no systemd-analyze here");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let unit = folder.path().join("songfoundry.service");
+    // The program is not installed here, and systemd wants to see it.
+    let text = read("deploy/songfoundry.service").replace("/opt/songfoundry/bin/songfoundry", "/bin/true");
+    fs::write(&unit, text).expect("writes");
+    let output =
+        Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("songfoundry.service:"), "{said}");
+}
