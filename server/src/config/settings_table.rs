@@ -88,7 +88,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_TRUSTED_PROXIES",
         range: Range::Text("IP addresses separated by commas"),
-        about: "Proxies whose X-Forwarded-For names the client, for log-in throttling and logs only.",
+        about: "Proxies whose X-Forwarded-For names the client, for throttling, rate limits and logs only.",
         ..BLANK
     },
     Setting {
