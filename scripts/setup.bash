@@ -96,17 +96,34 @@ need_postgres() {
   POSTGRES_BIN=$(dirname "$found")
 }
 
+# need_python_tool NAME PACKAGE==VERSION...: packages of the Python package index in an environment of their own, whose
+# programs are then in TOOLS/NAME-VERSION/bin.
+need_python_tool() {
+  local name=$1 version=${2##*==}
+  local folder=$TOOLS/$name-$version
+  shift
+  [ -e "$folder/.whole" ] && return
+  command -v python3 >/dev/null || need_debian python3 /usr/bin/python3
+  python3 -c 'import ensurepip' 2>/dev/null || need_debian python3-venv /usr/share/doc/python3-venv
+  say "Installing $1"
+  rm -rf "$folder"
+  quietly "$name-venv.log" python3 -m venv "$folder"
+  quietly "$name.log" "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+  touch "$folder/.whole"
+}
+
+# What compares the service with its description; its programs are then in SCHEMATHESIS_BIN.
+need_schemathesis() {
+  local version=4.32.5
+  need_python_tool schemathesis "schemathesis==$version"
+  SCHEMATHESIS_BIN=$TOOLS/schemathesis-$version/bin
+}
+
 # An S3 service for tests, from the Python package index; its programs are then in S3_BIN.
 need_s3_service() {
   local version=5.2.5
   S3_BIN=$TOOLS/moto-$version/bin
-  [ -x "$S3_BIN/moto_server" ] && return
-  command -v python3 >/dev/null || need_debian python3 /usr/bin/python3
-  python3 -c 'import ensurepip' 2>/dev/null || need_debian python3-venv /usr/share/doc/python3-venv
-  say "Installing moto $version"
-  rm -rf "$TOOLS/moto-$version"
-  quietly moto-venv.log python3 -m venv "$TOOLS/moto-$version"
-  quietly moto.log "$S3_BIN/pip" install --quiet --disable-pip-version-check "moto[s3]==$version" flask flask-cors
+  need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
 # A General MIDI SoundFont, unless the settings or the usual folders hold one.

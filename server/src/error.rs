@@ -37,6 +37,7 @@ pub struct Problem {
     pub code: String,
     /// The offending places of a document that failed validation.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub errors: Option<Vec<FieldError>>,
 }
 
@@ -162,6 +163,22 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
+    /// 502: a service that this one asked refused, or answered what makes no sense.
+    #[error("{detail}")]
+    BadGateway {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
+    /// 504: a service that this one asked did not answer in time.
+    #[error("{detail}")]
+    GatewayTimeout {
+        /// Stable name.
+        code: &'static str,
+        /// For a person.
+        detail: String,
+    },
     /// 503: not now.
     #[error("{detail}")]
     Unavailable {
@@ -235,6 +252,8 @@ impl ApiError {
             Self::PreconditionRequired { .. } => StatusCode::PRECONDITION_REQUIRED,
             Self::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
+            Self::BadGateway { .. } => StatusCode::BAD_GATEWAY,
+            Self::GatewayTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::StorageFull | Self::QuotaExceeded { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Self::ChecksumMismatch => StatusCode::from_u16(460).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -256,6 +275,8 @@ impl ApiError {
             | Self::Unprocessable { code, .. }
             | Self::PreconditionRequired { code, .. }
             | Self::NotImplemented { code, .. }
+            | Self::BadGateway { code, .. }
+            | Self::GatewayTimeout { code, .. }
             | Self::Unavailable { code, .. } => code,
             Self::MethodNotAllowed { .. } => "method_not_allowed",
             Self::BodyIncomplete => "body_incomplete",
@@ -387,24 +408,10 @@ impl From<tokio::task::JoinError> for ApiError {
     }
 }
 
-/// The answers that any operation may give, for the OpenAPI document.
+/// The refusals that any operation may answer, for the OpenAPI document; `docs` adds those that follow from what an
+/// operation asks for: who is asking, something that a path names, a body.
 #[derive(utoipa::IntoResponses)]
 pub enum CommonErrors {
-    /// The request is malformed.
-    #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(#[to_schema] Problem),
-    /// No token, or one that is not valid (any more).
-    #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(#[to_schema] Problem),
-    /// Known, but not allowed; or the password must be changed first.
-    #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(#[to_schema] Problem),
-    /// Not there, or somebody else's.
-    #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(#[to_schema] Problem),
-    /// The body exceeds its limit.
-    #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(#[to_schema] Problem),
     /// Our fault; the log says what.
     #[response(status = 500, content_type = "application/problem+json")]
     Internal(#[to_schema] Problem),

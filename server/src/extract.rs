@@ -159,10 +159,10 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
         if bytes.len() <= PARSED_AT_ONCE_MAX_BYTES {
-            return parse_json(&bytes).map(Json);
+            return parse_object(&bytes).map(Json);
         }
         let _place = PARSES.acquire().await.map_err(ApiError::internal)?;
-        tokio::task::spawn_blocking(move || parse_json(&bytes).map(Json)).await?
+        tokio::task::spawn_blocking(move || parse_object(&bytes).map(Json)).await?
     }
 }
 
@@ -184,6 +184,19 @@ pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         };
         ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
     })
+}
+
+/// Parses a JSON object of known fields: derived readers alone would take a list for one, its values for the fields in
+/// their order.
+///
+/// # Errors
+/// As [`parse_json`].
+pub fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+        let detail = "The body is not the JSON that is expected here: it is a list in place of an object.";
+        return Err(ApiError::bad_request("unexpected_json", detail));
+    }
+    parse_json(bytes)
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {

@@ -5,6 +5,8 @@
 //! and no plugin is ever loaded into this process.
 
 pub mod admin;
+pub mod ai_presets;
+pub mod ai_proxy;
 pub mod audio;
 pub mod audit;
 pub mod auth;
@@ -33,6 +35,7 @@ mod page;
 pub mod paging;
 pub mod panics;
 pub mod plugins;
+pub mod presets;
 pub mod projects;
 pub mod rates;
 pub mod rendering;
@@ -42,6 +45,7 @@ pub mod serve;
 pub mod state;
 pub mod system;
 pub mod tasks;
+pub mod user_config;
 
 #[cfg(test)]
 pub(crate) mod test_app;

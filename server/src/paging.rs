@@ -18,6 +18,7 @@ const LIMIT_MAX: u32 = 200;
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
     /// Entries on a page: 1 to 200, 50 by default.
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// `next_cursor` of the page before; left out for the first one.
     cursor: Option<String>,

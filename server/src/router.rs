@@ -9,7 +9,8 @@
 //! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
 //!   itself; leave it out only where decisions say that nobody needs to be known), and the extractors
 //!   of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
-//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`].
+//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`]. The description
+//!   says so by roles: `security(("bearer" = ["admin", "log_in"]))`; a test asks every operation as everybody.
 //! - Deletions and changes of accounts are told to [`crate::audit::record`].
 //! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
 //! - What lives longer than a request is a field of [`crate::state::Services`].
@@ -37,8 +38,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, audio, auth, compression, cors, docs, health, metrics, multitrack, page, panics, plugins,
-    projects, rates, request_log, system, tasks,
+    admin, ai_presets, ai_proxy, audio, auth, compression, cors, docs, health, metrics, multitrack, page,
+    panics, plugins, presets, projects, rates, request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -58,21 +59,32 @@ struct ApiDocument;
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
         .merge(admin::routes())
+        .merge(ai_presets::routes())
+        .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(multitrack::routes(config))
         .merge(plugins::routes(config))
+        .merge(presets::routes())
         .merge(projects::routes(config))
         .merge(system::routes())
-        .merge(tasks::routes());
+        .merge(tasks::routes())
+        .merge(user_config::routes());
     OpenApiRouter::with_openapi(ApiDocument::openapi()).nest("/api/v1", slices)
 }
 
 /// The whole service as a value: API, documentation, health and page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
+    let document = docs::complete(&document);
     let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
     finish(routes, state)
+}
+
+/// The API's description (OpenAPI 3.1), as `/api/v1/openapi.json` gives it.
+#[must_use]
+pub fn document(config: &Config) -> serde_json::Value {
+    docs::complete(&api(config).split_for_parts().1)
 }
 
 /// What surrounds all routes: answers where there is none, compression, the guard against panics, rates, pages of

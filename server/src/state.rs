@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::ai_proxy::AiProxy;
 use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Tokens};
@@ -49,6 +50,8 @@ pub struct Services {
     pub rates: Rates,
     /// Background tasks.
     pub tasks: Tasks,
+    /// The way to language models.
+    pub ai_proxy: AiProxy,
     /// Cancelled when the service is to stop: long answers and loops end then.
     pub stop: CancellationToken,
     /// Held as long as this process uses the storage folder.
@@ -102,6 +105,8 @@ impl AppState {
             metrics: Metrics::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),
+            ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
+                .context("cannot prepare the way to language models")?,
             audio: Audio::new().context("cannot find the program that decodes audio")?,
             stop: CancellationToken::new(),
             blobs,

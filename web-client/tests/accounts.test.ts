@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Listing as Page } from '../src/api/account-types';
+import type { Listing as Page } from '../src/api/types';
 import { ApiError } from '../src/api/client';
 import { formatWhen } from '../src/project/format';
 import { actionWords } from '../src/rooms/administration/actions';

@@ -29,6 +29,7 @@ const GAIN = parameter({ unit: 'decibels', min: -144, max: 36 });
 const THRESHOLD = parameter({ unit: 'decibels', min: -60, max: 0, default: -18 });
 const MIX = parameter({ unit: 'share', default: 0.5 });
 const SYNC = parameter({ unit: 'beats', min: 0.0625, max: 8, scale: 'logarithmic' });
+const DECAY = parameter({ unit: 'seconds', min: 0.1, max: 20, scale: 'logarithmic' });
 const TIME = parameter({ unit: 'milliseconds', min: 0.1, max: 5000, scale: 'logarithmic' });
 const MODE = parameter({ scale: 'choice', max: 2, choices: ['Low', 'Band', 'High'] });
 const BALANCE = parameter({ id: 'balance', min: -1 });
@@ -116,6 +117,7 @@ describe('values as text', () => {
     [MIX, 0.35, '35 %'],
     [TIME, 12.34, '12.3 ms'],
     [TIME, 1500, '1.50 s'],
+    [DECAY, 1.8, '1.80 s'],
     [SYNC, 1, '1/4'],
     [SYNC, 0.75, '1/8 D'],
     [SYNC, 1 / 3, '1/8 T'],
@@ -138,6 +140,8 @@ describe('values as text', () => {
     [MIX, '35', 0.35],
     [TIME, '1.5 s', 1500],
     [TIME, '20 ms', 20],
+    [DECAY, '1.80 s', 1.8],
+    [DECAY, '250 ms', 0.25],
     [SYNC, '1/8 D', 0.75],
     [SYNC, '1/16', 0.25],
     [SYNC, '1/12', 1 / 3],

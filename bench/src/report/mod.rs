@@ -4,6 +4,7 @@ mod browser;
 mod effects;
 mod engines;
 mod memory;
+mod service;
 mod songs;
 
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     /// How often each program is run; medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Leave out what these words name: songs, engines, effects, threads, memory, signal, browser.
+    /// Leave out what these words name: songs, engines, effects, threads, memory, signal, service, browser.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
 }
@@ -101,6 +102,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if wanted("signal") {
         crate::signal::report(args.runs)?;
+    }
+    if wanted("service") {
+        service::report(args, folder.path())?;
     }
     if wanted("browser") {
         browser::report(args)?;

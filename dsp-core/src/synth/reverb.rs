@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use wide::f32x4;
 
-use super::lanes::{LANES, Lanes};
+use super::lanes::LANES;
 use crate::session::ReverbSettings;
 use crate::simd::{on_best_instructions, transpose};
 
@@ -136,7 +136,7 @@ const PART_FRAMES: usize = 64;
 #[derive(Debug, Clone)]
 struct Side {
     combs: CombBank,
-    allpasses: [DelayLine; 4],
+    allpasses: [Ring; 4],
 }
 
 impl Side {
@@ -147,13 +147,13 @@ impl Side {
         };
         Self {
             combs: CombBank::new(COMB_FRAMES.map(scaled)),
-            allpasses: ALLPASS_FRAMES.map(|frames| DelayLine::new(scaled(frames))),
+            allpasses: ALLPASS_FRAMES.map(|frames| Ring::new(scaled(frames))),
         }
     }
 
     fn reset(&mut self) {
         self.combs.reset();
-        self.allpasses.iter_mut().for_each(DelayLine::reset);
+        self.allpasses.iter_mut().for_each(Ring::reset);
     }
 
     fn process(&mut self, input: &[f32], answer: &mut [f32]) {
@@ -170,123 +170,115 @@ const FOUR: usize = 4;
 /// Eight damped feedback combs.
 #[derive(Debug, Clone)]
 struct CombBank {
-    /// The memory of all, one behind the other: of each, [`Self::frames`] values in a ring, and behind
-    /// them the first four again.
-    lines: Vec<f32>,
-    /// A power of two.
-    frames: usize,
-    delays: [usize; LANES],
-    place: usize,
+    lines: [Ring; LANES],
     feedback: f32,
     damping: f32,
     /// What each comb feeds back, before the next input comes to it.
-    damped: Lanes,
+    damped: [f32x4; 2],
 }
 
 impl CombBank {
     fn new(delays: [usize; LANES]) -> Self {
-        let longest = delays.iter().copied().max().unwrap_or(1);
-        let frames = (longest + FOUR).next_power_of_two();
-        Self {
-            lines: vec![0.0; LANES * (frames + FOUR)],
-            frames,
-            delays,
-            place: 0,
-            feedback: 0.0,
-            damping: 0.0,
-            damped: Lanes::ZERO,
-        }
+        Self { lines: delays.map(Ring::new), feedback: 0.0, damping: 0.0, damped: [f32x4::ZERO; 2] }
     }
 
     fn reset(&mut self) {
-        self.lines.fill(0.0);
-        self.place = 0;
-        self.damped = Lanes::ZERO;
+        self.lines.iter_mut().for_each(Ring::reset);
+        self.damped = [f32x4::ZERO; 2];
     }
 
+    /// Passes at most a part.
     #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
-        let mut damped = self.damped.0.as_chunks().0.iter().map(|four| f32x4::from(*four));
-        let mut damped = [(); 2].map(|()| damped.next().unwrap_or_default());
-        let (inputs, input_rest) = input.as_chunks::<FOUR>();
-        let (fours, rest) = sums.as_chunks_mut::<FOUR>();
-        for (input, sums) in inputs.iter().zip(fours) {
-            *sums = self.four_frames(*input, FOUR, &mut damped);
-        }
-        if !rest.is_empty() {
-            let mut input = [0.0; FOUR];
-            input[..input_rest.len()].copy_from_slice(input_rest);
-            let sums = self.four_frames(input, rest.len(), &mut damped);
-            rest.copy_from_slice(&sums[..rest.len()]);
-        }
-        for (four, damped) in self.damped.0.as_chunks_mut().0.iter_mut().zip(damped) {
-            *four = damped.to_array();
+        let frames = sums.len();
+        let mut done = 0;
+        while done < frames {
+            // No ring ends within these.
+            let run = self.lines.iter().map(Ring::to_end).fold(frames - done, usize::min);
+            self.process_run(&input[done..done + run], &mut sums[done..done + run]);
+            done += run;
         }
     }
 
-    /// The next frames, of which only the first `count` are wanted.
     #[inline(always)]
-    fn four_frames(&mut self, input: [f32; FOUR], count: usize, damped: &mut [f32x4; 2]) -> [f32; FOUR] {
-        let Self { frames, delays, place, .. } = *self;
-        let line_values = frames + FOUR;
-        let lines = &mut self.lines[..LANES * line_values];
-        let oldest: [f32x4; LANES] = core::array::from_fn(|line| {
-            let from = line * line_values + (place.wrapping_sub(delays[line]) & (frames - 1));
-            let mut values = [0.0; FOUR];
-            values.copy_from_slice(&lines[from..from + FOUR]);
-            f32x4::from(values)
-        });
-        let [a, b, c, d, e, f, g, h] = oldest;
+    fn process_run(&mut self, input: &[f32], sums: &mut [f32]) {
+        let frames = sums.len();
+        let damping = Damping::new(self.feedback, self.damping);
+        let mut damped = self.damped;
+        let mut lines = self.lines.each_mut().map(|line| line.next(frames).as_chunks_mut::<FOUR>());
+        let (inputs, input_rest) = input.as_chunks::<FOUR>();
+        let (fours, rest) = sums.as_chunks_mut::<FOUR>();
+        for (number, (input, sums)) in inputs.iter().zip(fours).enumerate() {
+            let mut values = lines.each_ref().map(|(line, _)| f32x4::from(line[number]));
+            *sums = damping.pass(*input, &mut values, &mut damped, FOUR);
+            for ((line, _), values) in lines.iter_mut().zip(values) {
+                line[number] = values.to_array();
+            }
+        }
+        if !rest.is_empty() {
+            let count = rest.len();
+            let filled = |values: &[f32]| {
+                let mut four = [0.0; FOUR];
+                four[..count].copy_from_slice(&values[..count]);
+                four
+            };
+            let mut values = lines.each_ref().map(|(_, line)| f32x4::from(filled(line)));
+            let sums = damping.pass(filled(input_rest), &mut values, &mut damped, count);
+            rest.copy_from_slice(&sums[..count]);
+            for ((_, line), values) in lines.iter_mut().zip(values) {
+                line.copy_from_slice(&values.to_array()[..count]);
+            }
+        }
+        self.damped = damped;
+    }
+}
+
+/// How combs feed back.
+struct Damping {
+    kept: f32x4,
+    let_in: f32x4,
+}
+
+impl Damping {
+    #[inline(always)]
+    fn new(feedback: f32, damping: f32) -> Self {
+        Self { kept: f32x4::splat(damping), let_in: f32x4::splat(feedback * (1.0 - damping)) }
+    }
+
+    /// Turns what comes out of the combs' lines in four frames, of which only the first `count` are wanted,
+    /// into what goes into them, and returns the sums of what came out.
+    #[inline(always)]
+    fn pass(
+        &self,
+        input: [f32; FOUR],
+        lines: &mut [f32x4; LANES],
+        damped: &mut [f32x4; 2],
+        count: usize,
+    ) -> [f32; FOUR] {
+        let [a, b, c, d, e, f, g, h] = *lines;
         let sums = ((a + e) + (c + g)) + ((b + f) + (d + h));
         // Frames become rows, of which each waits for the one before, and lines again.
         let mut halves = [transpose([a, b, c, d]), transpose([e, f, g, h])];
-        let kept = f32x4::splat(self.damping);
-        let let_in = f32x4::splat(self.feedback * (1.0 - self.damping));
         for (half, damped) in halves.iter_mut().zip(damped) {
             for (row, input) in half.iter_mut().zip(input).take(count) {
-                *damped = *row * let_in + *damped * kept;
+                *damped = *row * self.let_in + *damped * self.kept;
                 *row = f32x4::splat(input) + *damped;
             }
         }
-        let fed_back = halves.map(transpose);
-        for (line, values) in fed_back.as_flattened().iter().enumerate() {
-            // What is behind the frames that are wanted is written again before it is read.
-            let to = line * line_values + place;
-            lines[to..to + FOUR].copy_from_slice(&values.to_array());
-        }
-        if place < FOUR || place + FOUR > frames {
-            self.mirror();
-        }
-        self.place = (place + count) & (frames - 1);
+        let [[a, b, c, d], [e, f, g, h]] = halves.map(transpose);
+        *lines = [a, b, c, d, e, f, g, h];
         sums.to_array()
     }
-
-    /// Lets the first four values of each line stand behind its last one too, after the four from the
-    /// place on have been written.
-    fn mirror(&mut self) {
-        for line in self.lines.chunks_mut(self.frames + FOUR) {
-            for place in self.place..self.place + FOUR {
-                if place >= self.frames {
-                    line[place - self.frames] = line[place];
-                } else if place < FOUR {
-                    line[place + self.frames] = line[place];
-                }
-            }
-        }
-    }
 }
 
-on_best_instructions! {
-    fn pass_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
-}
-
+/// The values of the last so many frames.
 #[derive(Debug, Clone)]
-struct DelayLine {
+struct Ring {
     values: Vec<f32>,
     place: usize,
 }
 
-impl DelayLine {
+impl Ring {
     fn new(frames: usize) -> Self {
         Self { values: vec![0.0; frames], place: 0 }
     }
@@ -296,14 +288,28 @@ impl DelayLine {
         self.place = 0;
     }
 
-    /// Passes values through Freeverb's allpass, in place. There are at most as many as the line has.
-    fn process_allpass(&mut self, values: &mut [f32]) {
-        let first = values.len().min(self.values.len() - self.place);
-        let (before, after) = values.split_at_mut(first);
-        let (start, end) = self.values.split_at_mut(self.place);
-        pass_allpass(before, end);
-        pass_allpass(after, start);
-        self.place = (self.place + values.len()) % self.values.len();
+    /// Values until it begins anew.
+    fn to_end(&self) -> usize {
+        self.values.len() - self.place
+    }
+
+    /// The oldest values, where the newest are put: at most as many as come before it begins anew.
+    fn next(&mut self, frames: usize) -> &mut [f32] {
+        let first = self.place;
+        self.place += frames;
+        if self.place == self.values.len() {
+            self.place = 0;
+        }
+        &mut self.values[first..first + frames]
+    }
+
+    /// Passes values through Freeverb's allpass, in place.
+    fn process_allpass(&mut self, mut values: &mut [f32]) {
+        while !values.is_empty() {
+            let (part, rest) = values.split_at_mut(values.len().min(self.to_end()));
+            pass_allpass(part, self.next(part.len()));
+            values = rest;
+        }
     }
 }
 
@@ -314,6 +320,10 @@ fn pass_allpass(values: &mut [f32], line: &mut [f32]) {
         *line = *value + delayed * ALLPASS_FEEDBACK;
         *value = delayed - *value;
     }
+}
+
+on_best_instructions! {
+    fn pass_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
 }
 
 /// Added to what comes in: tails end there, 500 dB below full scale, and never reach denormal numbers, which are

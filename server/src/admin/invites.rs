@@ -71,7 +71,7 @@ impl From<InviteRow> for Invite {
 }
 
 /// Lists invitations, the newest first.
-#[utoipa::path(get, path = "/admin/invites", tag = "admin", params(PageQuery),
+#[utoipa::path(get, path = "/admin/invites", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery),
     responses((status = 200, body = Page<Invite>), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
@@ -94,9 +94,11 @@ pub(super) struct NewInvite {
     role: Role,
     /// What it is for: at most 200 characters, for administrators only.
     #[serde(default)]
+    #[schema(max_length = 200)]
     note: String,
     /// How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
     #[serde(default = "week")]
+    #[schema(minimum = 60, maximum = 7_776_000)]
     expires_in_secs: u32,
 }
 
@@ -122,7 +124,7 @@ pub(super) struct NewInviteAnswer {
 }
 
 /// Makes an invitation for one account.
-#[utoipa::path(post, path = "/admin/invites", tag = "admin", request_body = NewInvite,
+#[utoipa::path(post, path = "/admin/invites", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewInvite,
     responses((status = 201, body = NewInviteAnswer),
         (status = 409, description = "`registration_closed`: nobody could use it", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
@@ -170,7 +172,7 @@ fn check(new: &NewInvite) -> ApiResult<()> {
 }
 
 /// Withdraws an invitation. An account that was made with it stays.
-#[utoipa::path(delete, path = "/admin/invites/{id}", tag = "admin",
+#[utoipa::path(delete, path = "/admin/invites/{id}", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the invitation")),
     responses((status = 204, description = "It is gone"), CommonErrors))]
 pub(super) async fn delete(

@@ -75,14 +75,14 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
 }
 
 /// Says what the last scans found.
-#[utoipa::path(get, path = "/admin/scans", tag = "admin", responses((status = 200, body = Scans), CommonErrors))]
+#[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
     let snapshot = state.sound.catalogue.current().await?;
     Ok(scans(&state, &snapshot))
 }
 
 /// Scans now, and says what was found. Only new and changed files are looked into.
-#[utoipa::path(post, path = "/admin/scans", tag = "admin", responses((status = 200, body = Scans), CommonErrors))]
+#[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn start(State(state): State<AppState>, Admin(admin): Admin) -> ApiResult<Json<Scans>> {
     audit::record(&state.db, &admin.who(), Action::ScanStarted, "SoundFonts", "").await;
     let snapshot = state.sound.catalogue.rescan().await?;

@@ -49,7 +49,7 @@ pub(super) struct Storage {
 }
 
 /// Says what every user stores, decoded copies included.
-#[utoipa::path(get, path = "/admin/storage", tag = "admin",
+#[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
     let audio = audio::usage_of_all(&state.db).await?;

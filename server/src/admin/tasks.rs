@@ -28,7 +28,7 @@ pub(super) struct OwnedTask {
 }
 
 /// Lists the tasks of all users, the newest first.
-#[utoipa::path(get, path = "/admin/tasks", tag = "admin", params(PageQuery, TaskQuery),
+#[utoipa::path(get, path = "/admin/tasks", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, TaskQuery),
     responses((status = 200, body = Page<OwnedTask>), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
@@ -48,7 +48,7 @@ pub(super) async fn list(
 }
 
 /// Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it is.
-#[utoipa::path(delete, path = "/admin/tasks/{id}", tag = "admin", params(("id", description = "Id of the task")),
+#[utoipa::path(delete, path = "/admin/tasks/{id}", tag = "admin", security(("bearer" = ["admin"])), params(("id", description = "Id of the task")),
     responses((status = 200, description = "The task as it is now", body = OwnedTask), CommonErrors))]
 pub(super) async fn cancel(
     State(state): State<AppState>,

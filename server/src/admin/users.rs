@@ -75,7 +75,7 @@ impl Accounts {
 }
 
 /// Lists accounts, the newest first.
-#[utoipa::path(get, path = "/admin/users", tag = "admin", params(PageQuery, UserQuery),
+#[utoipa::path(get, path = "/admin/users", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, UserQuery),
     responses((status = 200, body = Page<Account>), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
@@ -93,7 +93,7 @@ pub(super) async fn list(
 }
 
 /// Describes an account.
-#[utoipa::path(get, path = "/admin/users/{id}", tag = "admin", params(("id", description = "Id of the account")),
+#[utoipa::path(get, path = "/admin/users/{id}", tag = "admin", security(("bearer" = ["admin"])), params(("id", description = "Id of the account")),
     responses((status = 200, body = Account), CommonErrors))]
 pub(super) async fn read(
     State(state): State<AppState>,
@@ -109,6 +109,7 @@ pub(super) async fn read(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewUser {
     /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter.
+    #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
     /// What the user may do; `user` by default.
     #[serde(default = "ordinary")]
@@ -136,7 +137,7 @@ async fn provided(state: &AppState, made: Provided) -> ApiResult<Json<ProvidedUs
 }
 
 /// Makes an account. Its password must be changed at the first log-in.
-#[utoipa::path(post, path = "/admin/users", tag = "admin", request_body = NewUser,
+#[utoipa::path(post, path = "/admin/users", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewUser,
     responses((status = 201, body = ProvidedUser),
         (status = 409, description = "`username_taken`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
@@ -162,7 +163,7 @@ pub(super) struct UserChange {
     disabled: Option<bool>,
     /// What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, maximum = 1_125_899_906_842_624_u64)]
     audio_quota_bytes: Option<Option<u64>>,
 }
 
@@ -172,7 +173,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64
 }
 
 /// Changes the role of an account, switches it on or off, or sets its quota.
-#[utoipa::path(patch, path = "/admin/users/{id}", tag = "admin", request_body = UserChange,
+#[utoipa::path(patch, path = "/admin/users/{id}", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = UserChange,
     params(("id", description = "Id of the account")),
     responses((status = 200, body = Account),
         (status = 409, description = "`last_admin`: no administrator would be left", body = Problem,
@@ -213,7 +214,7 @@ async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &Us
 }
 
 /// Gives an account a generated password, which must be changed at the next log-in. Its tokens and API keys end.
-#[utoipa::path(post, path = "/admin/users/{id}/reset-password", tag = "admin",
+#[utoipa::path(post, path = "/admin/users/{id}/reset-password", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the account")),
     responses((status = 200, body = ProvidedUser), CommonErrors))]
 pub(super) async fn reset_password(

@@ -76,22 +76,25 @@ pub(super) async fn delete(
             detail: format!("`{name}` is used by {}; take it out there first.", users.join(", ")),
         });
     }
-    let runtime = Handle::current();
-    let (work_state, owner_id) = (state.clone(), user.id.clone());
-    tokio::task::spawn_blocking(move || {
-        let state = work_state;
-        let _contents = state.audio.lock_contents(&state.db, &runtime)?;
-        let Some(deleted) = runtime.block_on(store::delete(&state.db, &owner_id, &id))? else {
-            return Err(ApiError::not_found("audio file", &id));
-        };
-        if deleted.last {
-            remove_content(&state, &deleted)?;
-        }
-        Ok(())
-    })
-    .await??;
+    let (runtime, work_state, owner_id) = (Handle::current(), state.clone(), user.id.clone());
+    let deleting = tokio::task::spawn_blocking(move || remove(&work_state, &runtime, &owner_id, &id));
+    deleting.await??;
     audit::record(&state.db, &user.who(), Action::AudioDeleted, &file.name, &file.id).await;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes a file, and its content if nobody else has it. Blocks.
+///
+/// # Errors
+/// 404 if there is no such file.
+pub(super) fn remove(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
+    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;
+    let deleted = deleted.ok_or_else(|| ApiError::not_found("audio file", id))?;
+    if deleted.last {
+        remove_content(state, &deleted)?;
+    }
+    Ok(())
 }
 
 /// Removes the stored parts of a content. What a crash leaves of them is swept at the next start.
@@ -106,11 +109,18 @@ fn remove_content(state: &AppState, deleted: &Deleted) -> ApiResult<()> {
     Ok(())
 }
 
+/// Stands for a tag in the API's description.
+#[derive(ToSchema)]
+#[schema(value_type = String, min_length = 1, max_length = 64)]
+#[expect(dead_code, reason = "only its description is used")]
+struct Tag(String);
+
 /// The tags of a file.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tags {
     /// At most 50 tags of 1 to 64 characters.
+    #[schema(max_items = 50, value_type = Vec<Tag>)]
     tags: Vec<String>,
 }
 

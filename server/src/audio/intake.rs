@@ -1,7 +1,7 @@
 //! Bytes on their way in: to a nameless file, hashed, within limits.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
 use futures_util::{Stream, StreamExt as _};
@@ -100,6 +100,58 @@ pub(crate) fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
     Ok(None)
 }
 
+/// A nameless file in the store's folder that is being filled. Dropped, it is gone. For threads that may block.
+#[derive(Debug)]
+pub(super) struct Intake {
+    writer: BlobWriter,
+    hash: Sha256,
+    size_bytes: u64,
+    allowance: Allowance,
+    limit_bytes: u64,
+    folder: PathBuf,
+    next_look: u64,
+}
+
+impl Intake {
+    /// An empty one.
+    pub(super) fn new(state: &AppState, allowance: Allowance) -> ApiResult<Self> {
+        Ok(Self {
+            writer: state.blobs.unnamed_writer(FOLDER)?,
+            hash: Sha256::new(),
+            size_bytes: 0,
+            allowance,
+            limit_bytes: state.config.limits.upload_max_bytes,
+            folder: state.blobs.root().to_owned(),
+            next_look: 0,
+        })
+    }
+
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// 413 or 507 when there are too many.
+    pub(super) fn add(&mut self, piece: &[u8]) -> ApiResult<()> {
+        self.size_bytes += piece.len() as u64;
+        if self.size_bytes > self.limit_bytes {
+            return Err(ApiError::TooLarge { what: "An upload", limit_bytes: self.limit_bytes });
+        }
+        self.allowance.check(self.size_bytes)?;
+        if self.size_bytes >= self.next_look {
+            self.allowance.check_disk(&self.folder, LOOK_EVERY_BYTES)?;
+            self.next_look = self.size_bytes + LOOK_EVERY_BYTES;
+        }
+        self.hash.update(piece);
+        Ok(self.writer.write_all(piece)?)
+    }
+
+    /// The file, now that it is whole.
+    pub(super) fn finish(mut self, name: &str) -> ApiResult<Received> {
+        self.writer.flush()?;
+        let sha256 = format!("{:x}", self.hash.finalize());
+        Ok(Received { name: clean_name(name), writer: self.writer, sha256, size_bytes: self.size_bytes })
+    }
+}
+
 /// Writes a stream of bytes to a nameless file in the store's folder.
 pub(super) async fn receive(
     state: &AppState,
@@ -107,29 +159,15 @@ pub(super) async fn receive(
     name: &str,
     mut pieces: impl Stream<Item = ApiResult<Bytes>> + Unpin,
 ) -> ApiResult<Received> {
-    let name = clean_name(name);
+    let name = name.to_owned();
     let (sender, mut waiting) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
-    let blobs = state.blobs.clone();
-    let folder = state.blobs.root().to_owned();
-    let limit_bytes = state.config.limits.upload_max_bytes;
+    let state = state.clone();
     let writing = tokio::task::spawn_blocking(move || -> ApiResult<Received> {
-        let mut writer = blobs.unnamed_writer(FOLDER)?;
-        let (mut hash, mut size_bytes, mut next_look) = (Sha256::new(), 0_u64, 0_u64);
+        let mut intake = Intake::new(&state, allowance)?;
         while let Some(piece) = waiting.blocking_recv() {
-            size_bytes += piece.len() as u64;
-            if size_bytes > limit_bytes {
-                return Err(ApiError::TooLarge { what: "An upload", limit_bytes });
-            }
-            allowance.check(size_bytes)?;
-            if size_bytes >= next_look {
-                allowance.check_disk(&folder, LOOK_EVERY_BYTES)?;
-                next_look = size_bytes + LOOK_EVERY_BYTES;
-            }
-            hash.update(&piece);
-            writer.write_all(&piece)?;
+            intake.add(&piece)?;
         }
-        writer.flush()?;
-        Ok(Received { name, writer, sha256: format!("{:x}", hash.finalize()), size_bytes })
+        intake.finish(&name)
     });
     while let Some(piece) = pieces.next().await {
         // A refusal while writing ends the channel; its reason comes from the thread.

@@ -25,6 +25,7 @@ mod reference;
 mod renditions;
 mod resumable;
 mod store;
+mod take_in;
 mod upload;
 mod upload_task;
 mod usage;
@@ -33,6 +34,7 @@ pub(crate) use analyze::ANALYSIS;
 pub(crate) use intake::free_bytes;
 pub(crate) use inventory::{FILES, PARTS, expected, orphans};
 pub(crate) use recordings::recording;
+pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 

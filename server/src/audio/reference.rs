@@ -52,6 +52,8 @@ pub(super) struct ReferenceAnswer {
 #[utoipa::path(post, path = "/audio/reference", tag = "audio",
     request_body(content((ReferenceRequest = "application/json"), (UploadForm = "multipart/form-data"))),
     responses((status = 200, body = ReferenceAnswer),
+        (status = 404, description = "The caller has no such audio file", body = Problem,
+            content_type = "application/problem+json"),
         (status = 415, description = "No kind of audio file that is read here", body = Problem,
             content_type = "application/problem+json"),
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,

@@ -28,7 +28,7 @@ const FILES_MAX: usize = 100;
 pub(super) struct UploadForm {
     /// The files, as many parts as there are.
     #[expect(dead_code, reason = "only its description is used")]
-    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    #[schema(min_items = 1, max_items = 100, format = Binary, content_media_type = "application/octet-stream")]
     file: Vec<String>,
 }
 

@@ -131,6 +131,7 @@ pub struct Entry {
     /// Name of that account at the time.
     pub actor: String,
     /// How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`.
+    #[schema(value_type = Via)]
     pub via: String,
     /// Address that the request came from; null on the command line.
     pub address: Option<String>,

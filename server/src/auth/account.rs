@@ -25,7 +25,7 @@ pub(super) struct Me {
 }
 
 /// Says who is asking.
-#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = Me), CommonErrors))]
+#[utoipa::path(get, path = "/auth/me", tag = "auth", security(("bearer" = ["before_password_change"])), responses((status = 200, body = Me), CommonErrors))]
 pub(super) async fn me(user: AnyUser) -> Json<Me> {
     Json(Me { user: (&user.row).into(), local: user.local })
 }
@@ -40,7 +40,7 @@ pub(super) struct PasswordChange {
 }
 
 /// Changes the password. All older tokens end; the answer holds a new one.
-#[utoipa::path(post, path = "/auth/password", tag = "auth", request_body = PasswordChange,
+#[utoipa::path(post, path = "/auth/password", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), request_body = PasswordChange,
     responses((status = 200, body = TokenAnswer),
         (status = 429, description = "Too many wrong passwords", body = Problem,
             content_type = "application/problem+json"),

@@ -63,6 +63,7 @@ pub(super) struct ApiKeyList {
 #[serde(deny_unknown_fields)]
 pub(super) struct NewApiKey {
     /// What to call it: 1 to 64 characters, such as the name of the script that will use it.
+    #[schema(min_length = 1, max_length = 64)]
     name: String,
 }
 
@@ -77,7 +78,7 @@ pub(super) struct MadeApiKey {
 }
 
 /// Lists the caller's API keys, the newest first.
-#[utoipa::path(get, path = "/auth/api-keys", tag = "auth",
+#[utoipa::path(get, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])),
     responses((status = 200, body = ApiKeyList), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
@@ -91,7 +92,7 @@ pub(super) async fn list(
 }
 
 /// Makes an API key. It acts as its owner, but may not manage accounts, passwords or keys.
-#[utoipa::path(post, path = "/auth/api-keys", tag = "auth", request_body = NewApiKey,
+#[utoipa::path(post, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])), request_body = NewApiKey,
     responses((status = 201, body = MadeApiKey),
         (status = 409, description = "`too_many_api_keys`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
@@ -129,7 +130,7 @@ fn clean_name(name: &str) -> ApiResult<&str> {
 }
 
 /// Deletes one of the caller's API keys; it ends at once.
-#[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", params(("id", description = "Id of the key")),
+#[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", security(("bearer" = ["log_in"])), params(("id", description = "Id of the key")),
     responses((status = 204, description = "It is gone"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,

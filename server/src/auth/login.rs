@@ -15,7 +15,7 @@ use super::user::{AccountHolder, UserView, Via, local_admin, require_settled};
 use crate::audit::{self, Action, Who};
 use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Peer, Query, RawBody, parse_json};
+use crate::extract::{Json, Peer, Query, RawBody, parse_object};
 use crate::state::AppState;
 
 /// A fresh token and whom it stands for.
@@ -50,6 +50,7 @@ impl TokenAnswer {
 
 /// Logs a local caller in as the administrator, without a password.
 #[utoipa::path(post, path = "/auth/local", tag = "auth", security(()),
+    extensions(("x-who" = json!("local callers"))),
     responses((status = 200, body = TokenAnswer), (status = 403, description = "The caller is not local",
         body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn local(
@@ -99,7 +100,7 @@ impl<S: Send + Sync> FromRequest<S> for Credentials {
         }
         let RawBody(bytes) = RawBody::from_request(request, state).await?;
         if is_json {
-            return parse_json(&bytes);
+            return parse_object(&bytes);
         }
         let uri = axum::http::Uri::builder()
             .path_and_query(format!("/?{}", String::from_utf8_lossy(&bytes).trim()))
@@ -158,7 +159,7 @@ pub(super) async fn login(
 }
 
 /// Renews the token.
-#[utoipa::path(post, path = "/auth/refresh", tag = "auth",
+#[utoipa::path(post, path = "/auth/refresh", tag = "auth", security(("bearer" = ["log_in"])),
     responses((status = 200, body = TokenAnswer), CommonErrors))]
 pub(super) async fn refresh(
     State(state): State<AppState>,
@@ -170,7 +171,7 @@ pub(super) async fn refresh(
 }
 
 /// Logs out: every token of the account ends, or only those of the log-in that was sent. API keys stay good.
-#[utoipa::path(post, path = "/auth/logout", tag = "auth", params(LogoutQuery),
+#[utoipa::path(post, path = "/auth/logout", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), params(LogoutQuery),
     responses((status = 204, description = "The tokens have ended"), CommonErrors))]
 pub(super) async fn logout(
     State(state): State<AppState>,

@@ -57,7 +57,8 @@ impl From<&UserRow> for UserView {
 }
 
 /// How a caller proved who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub enum Via {
     /// By being on this machine.
     Local,

@@ -1,9 +1,10 @@
-//! The command line: `songfoundry serve | worker | render | admin | config`.
+//! The command line: `songfoundry serve | worker | render | admin | config | openapi`.
 //!
 //! A command is a file with its `Args` and a `run`; it is listed in `Command`.
 
 mod admin;
 mod config;
+mod openapi;
 mod render;
 mod serve;
 mod worker;
@@ -52,6 +53,8 @@ enum Command {
     Decode,
     /// Print every setting with its value, default, unit and range.
     Config(config::Args),
+    /// Print the description of the API.
+    Openapi(openapi::Args),
 }
 
 /// Parses the command line and runs the command.
@@ -66,6 +69,7 @@ pub fn run() -> ExitCode {
         Command::Admin(args) => admin::run(&args, &settings),
         Command::Decode => crate::audio::decode::child::run(),
         Command::Config(args) => config::run(&args, &settings),
+        Command::Openapi(args) => openapi::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

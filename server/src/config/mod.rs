@@ -3,6 +3,7 @@
 //! A wrong value stops the start with an error that names the key, the value and what is accepted.
 
 mod accounts;
+mod ai;
 mod network;
 mod settings_table;
 mod source;
@@ -11,6 +12,7 @@ mod storage;
 use std::path::{Path, PathBuf};
 
 pub use accounts::{AccountsConfig, Registration};
+pub use ai::{AiConfig, AiUpstream};
 pub use network::{NetworkConfig, TlsFiles};
 pub use settings_table::{Range, SETTINGS, Setting};
 use source::invalid;
@@ -135,6 +137,8 @@ pub struct LimitsConfig {
     pub upload_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
+    /// Largest bundle of a project and its audio in bytes.
+    pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
     /// Longest tail of a render in seconds.
@@ -246,6 +250,8 @@ pub struct Config {
     pub log: LogConfig,
     /// Background tasks.
     pub tasks: TasksConfig,
+    /// Language models.
+    pub ai: AiConfig,
     /// Folder of the built page, if one was set or found.
     pub web_dir: Option<PathBuf>,
 }
@@ -271,6 +277,7 @@ impl Config {
             limits: LimitsConfig {
                 upload_max_bytes: source.whole("SF_UPLOAD_MAX_BYTES")?,
                 project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
+                bundle_max_bytes: source.whole("SF_BUNDLE_MAX_BYTES")?,
                 midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
                 tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
                 projects_quota_bytes: source.whole("SF_PROJECTS_QUOTA_BYTES")?,
@@ -299,6 +306,7 @@ impl Config {
             },
             log: log(source)?,
             tasks: tasks(source)?,
+            ai: ai::load(source)?,
             web_dir: web_dir(source)?,
             storage,
         })

@@ -362,6 +362,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_BUNDLE_MAX_BYTES",
+        default: "4294967296",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 40),
+        about: "Largest bundle of a project and its audio.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_MIDI_MAX_BYTES",
         default: "16777216",
         unit: "bytes",
@@ -462,6 +470,51 @@ pub const SETTINGS: &[Setting] = &[
         default: "guarded",
         range: Range::Choice(&["guarded", "open", "off"]),
         about: "Who may read /metrics: this machine and administrators, anybody, or nobody.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_UPSTREAM_URL",
+        default_note: "no language models",
+        range: Range::Text("an address such as https://api.openai.com/v1"),
+        about: "Service whose language models users may ask through /ai_proxy; it speaks the API of OpenAI.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_UPSTREAM_KEY",
+        range: Range::Text("a key of that service"),
+        about: "Key for the language models; it never leaves the server but to them.",
+        secret: true,
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_MODELS",
+        default_note: "all that the service has",
+        range: Range::Text("names of models separated by commas"),
+        about: "Language models that users may ask.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_QUESTION_MAX_BYTES",
+        default: "1048576",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 30),
+        about: "Largest request to a language model.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_ANSWER_MAX_BYTES",
+        default: "16777216",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 30),
+        about: "Largest answer of a language model.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_AI_TIMEOUT_SECS",
+        default: "120",
+        unit: "seconds",
+        range: Range::Whole(1, 3_600),
+        about: "Longest silence of the service with the language models, before its answer and within it.",
         ..BLANK
     },
     Setting {

@@ -149,10 +149,10 @@ fn parse_file(text: &str, path: &Path) -> Result<BTreeMap<String, String>, Confi
 }
 
 fn value_text(key: &'static str, value: toml::Value) -> Result<String, ConfigError> {
-    let separator = if matches!(key, "SF_TRUSTED_PROXIES" | "SF_CORS_ORIGINS") {
-        ","
-    } else {
-        if cfg!(windows) { ";" } else { ":" }
+    let separator = match key {
+        "SF_TRUSTED_PROXIES" | "SF_CORS_ORIGINS" | "SF_AI_MODELS" => ",",
+        _ if cfg!(windows) => ";",
+        _ => ":",
     };
     match value {
         toml::Value::String(text) => Ok(text),

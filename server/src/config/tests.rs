@@ -148,3 +148,23 @@ fn every_setting_documents_itself() {
         assert!(!row.range.to_string().is_empty(), "{row:?}");
     }
 }
+
+#[test]
+fn the_address_of_language_models_holds_no_secret() {
+    let load = |url: &str| load(&[("SF_AI_UPSTREAM_URL", url), ("SF_AI_MODELS", "a, b,")]);
+    let upstream = load("https://ai.example/v1").expect("valid").ai.upstream.expect("one");
+    assert_eq!(
+        (upstream.base.as_str(), upstream.models),
+        ("https://ai.example/v1/", vec!["a".to_owned(), "b".to_owned()])
+    );
+    for url in [
+        "ai.example",
+        "ftp://ai.example/",
+        "https://me:secret@ai.example/",
+        "https://ai.example/?k=secret",
+        "https://ai.example/#secret",
+    ] {
+        let error = load(url).expect_err(url).to_string();
+        assert!(error.contains("SF_AI_UPSTREAM_URL") && !error.contains("secret"), "{error}");
+    }
+}

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::ApiResult;
 use crate::state::AppState;
 use crate::tasks::TaskContext;
-use crate::{audio, plugins};
+use crate::{audio, multitrack, plugins};
 
 /// A kind of work that can be a task.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ const KINDS: &[&Kind] = &[
     &plugins::RENDER,
     &audio::ANALYSIS,
     &audio::UPLOAD,
+    &multitrack::MIXDOWN,
+    &multitrack::STEMS,
+    &multitrack::FREEZE,
     #[cfg(test)]
     &crate::tasks::tests::CLOSURE,
 ];

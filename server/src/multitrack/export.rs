@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::midi;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::file_answer::attachment;
 use crate::plugins::document;
@@ -30,7 +30,9 @@ pub(super) struct ExportRequest {
 /// Writes a project as a MIDI file of format 1. Velocities are clamped to 1..127, and tracks
 /// without notes are left out.
 #[utoipa::path(post, path = "/multitrack/midi/export", tag = "multitrack", request_body = ExportRequest,
-    responses((status = 200, description = "The file", content_type = "audio/midi"), CommonErrors))]
+    responses((status = 200, description = "The file", content_type = "audio/midi"),
+        (status = 404, description = "The caller has no such project", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -8,6 +8,7 @@ use dsp_core::effects::{EFFECTS, EffectKind, Group, Parameter, Scale, Unit};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
@@ -34,8 +35,8 @@ struct BuiltinEffect {
     id: &'static str,
     /// What people call it.
     name: &'static str,
-    /// `dynamics`, `tone`, `space_and_time`, `modulation` or `utility`.
-    #[schema(value_type = String)]
+    /// Where people look for it.
+    #[schema(schema_with = group_names)]
     group: Group,
     /// Whether it can listen to another track.
     has_side_chain: bool,
@@ -50,8 +51,8 @@ struct EffectParameter {
     id: &'static str,
     /// What people call it.
     name: &'static str,
-    /// `number`, `decibels`, `hertz`, `milliseconds`, `share` (1 is the whole), `ratio`, `beats`, `degrees` or `bits`.
-    #[schema(value_type = String)]
+    /// What its values count; of a `share` 1 is the whole.
+    #[schema(schema_with = unit_names)]
     unit: Unit,
     /// Lowest value.
     min: f64,
@@ -63,6 +64,29 @@ struct EffectParameter {
     scale: ParameterScale,
     /// Names of a choice's values, counted from 0; empty for other scales.
     choices: &'static [&'static str],
+}
+
+fn group_names() -> Object {
+    one_of(["dynamics", "tone", "space_and_time", "modulation", "utility"])
+}
+
+fn unit_names() -> Object {
+    one_of([
+        "number",
+        "decibels",
+        "hertz",
+        "milliseconds",
+        "seconds",
+        "share",
+        "ratio",
+        "beats",
+        "degrees",
+        "bits",
+    ])
+}
+
+fn one_of<const N: usize>(names: [&'static str; N]) -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build()
 }
 
 /// How a knob divides the range of a parameter.

@@ -23,7 +23,8 @@ use crate::rendering::banks::BankCache;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use render::RenderAnswer;
-pub(crate) use render::{RENDER, document};
+pub(crate) use render::{ProjectSources, RENDER, Source, document};
+pub(crate) use render_request::{checked_rate, checked_tail};
 use soundfonts::Catalogue;
 use soundfonts::reduced::ReducedBanks;
 
@@ -116,4 +117,4 @@ impl Drop for Caller {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -59,6 +59,8 @@ pub struct RenderAnswer {
 /// Renders a project to a file, in the engine that the page plays it with.
 #[utoipa::path(post, path = "/plugins/render", tag = "plugins", params(RenderQuery), request_body = RenderRequest,
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
+        (status = 404, description = "The caller has no such project", body = Problem,
+            content_type = "application/problem+json"),
         (status = 422, description = "`not_playable`, `soundfont_unusable` or `too_long`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,
@@ -194,12 +196,7 @@ impl RenderJob {
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id)?;
         let mut writer = state.blobs.writer(&file.audio)?;
-        let mut sources = ProjectSources {
-            snapshot,
-            banks: &state.sound.banks,
-            soundfonts: Vec::new(),
-            recordings: recordings(state, runtime, owner_id, &self.project)?,
-        };
+        let mut sources = ProjectSources::new(state, runtime, owner_id, snapshot, &self.project)?;
         let report = mix::render(&self.project, &self.options, &mut sources, &mut writer, observer)?;
         let soundfonts = sources.soundfonts;
         writer.finish()?;
@@ -231,12 +228,26 @@ impl RenderJob {
 }
 
 /// What the service has for a project.
-struct ProjectSources<'a> {
+pub(crate) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     banks: &'a BankCache,
     /// Ids of the banks that were opened.
     soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
+}
+
+impl<'a> ProjectSources<'a> {
+    /// What `owner_id` has for a project. Blocks.
+    pub(crate) fn new(
+        state: &'a AppState,
+        runtime: &Handle,
+        owner_id: &str,
+        snapshot: &'a Snapshot,
+        project: &Project,
+    ) -> ApiResult<Self> {
+        let recordings = recordings(state, runtime, owner_id, project)?;
+        Ok(Self { snapshot, banks: &state.sound.banks, soundfonts: Vec::new(), recordings })
+    }
 }
 
 impl Sources for ProjectSources<'_> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ApiResult};
@@ -23,12 +24,16 @@ pub(super) struct RenderRequest {
     #[schema(value_type = Option<ProjectDocument>)]
     pub(super) project: Option<Value>,
     /// File format: `wav`, the default.
+    #[schema(value_type = Option<Format>)]
     pub(super) format: Option<String>,
     /// How samples stand in the file: `pcm16`, the default, or `float32`.
+    #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,
     /// 44100, 48000 or 96000 Hz; the project's own rate by default.
+    #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
     /// Longest time in seconds that the sound may ring on after the last item; 5 by default.
+    #[schema(minimum = 0, maximum = 600)]
     pub(super) tail_secs: Option<f64>,
     /// `title` names the file for the browser; the project's name by default.
     pub(super) metadata: Option<RenderMetadata>,
@@ -36,6 +41,22 @@ pub(super) struct RenderRequest {
     #[serde(flatten)]
     #[schema(ignore)]
     other: Map<String, Value>,
+}
+
+/// File formats, for the API's description.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its description is used")]
+enum Format {
+    /// WAV.
+    Wav,
+}
+
+/// The rates of [`SAMPLE_RATES_HZ`], or null.
+pub(super) fn rate_choices() -> Object {
+    let rates = SAMPLE_RATES_HZ.map(Value::from).into_iter().chain([Value::Null]);
+    let types = SchemaType::from_iter([Type::Integer, Type::Null]);
+    ObjectBuilder::new().schema_type(types).enum_values(Some(rates)).build()
 }
 
 /// Words about the song.
@@ -119,7 +140,7 @@ fn is_off(value: &Value) -> bool {
     }
 }
 
-pub(super) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
+pub(crate) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
     if SAMPLE_RATES_HZ.contains(&sample_rate_hz) {
         return Ok(sample_rate_hz);
     }
@@ -130,7 +151,7 @@ pub(super) fn checked_rate(sample_rate_hz: u32) -> ApiResult<u32> {
 }
 
 /// A tail within the limit; where none is asked for, the default or the limit if that is shorter.
-pub(super) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
+pub(crate) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
     let tail_secs = tail_secs.unwrap_or(default_secs.min(limit_secs as f64));
     if (0.0..=limit_secs as f64).contains(&tail_secs) {
         return Ok(tail_secs);

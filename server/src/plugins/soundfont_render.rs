@@ -10,13 +10,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::render_request::{checked_rate, checked_tail};
+use super::render_request::{checked_rate, checked_tail, rate_choices};
 use super::soundfonts::download::chosen_headers;
 use super::{Caller, render::Source};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::file_answer::FileAnswer;
+use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
 use crate::rendering::RenderError;
 use crate::rendering::track::{TrackChannels, render_first};
 use crate::state::AppState;
@@ -45,27 +46,34 @@ enum TimeBase {
 #[serde(deny_unknown_fields)]
 pub(super) struct SoundFontRenderRequest {
     /// Notes as in a project's MIDI item.
+    #[schema(value_type = Vec<ProjectNote>)]
     notes: Vec<Value>,
     /// Controls as in a project's MIDI item.
     #[serde(default)]
+    #[schema(value_type = Vec<ProjectControl>)]
     controls: Vec<Value>,
     /// Bank to play; left out: the default bank, which also stands in for a missing one.
     soundfont_id: Option<String>,
     /// SoundFont bank number, 0 by default; 128 holds drum kits.
+    #[schema(value_type = u32, maximum = 128, required = false)]
     bank: Option<Value>,
     /// Program, 0 by default.
+    #[schema(value_type = u32, maximum = 127, required = false)]
     program: Option<Value>,
     /// Tempo changes as in a project; 120 quarter notes a minute by default.
+    #[schema(value_type = Vec<ProjectTempo>, required = false)]
     tempo_map: Option<Value>,
     /// What ticks are.
     #[serde(default)]
     time_base: TimeBase,
     /// 44100, 48000 (the default) or 96000 Hz.
+    #[schema(schema_with = rate_choices)]
     sample_rate_hz: Option<u32>,
     /// Longest time in seconds that the sound may ring on after the last note; by default as long
     /// as the service allows. Silence ends it.
     tail_secs: Option<f64>,
     /// The engine's settings as in a project.
+    #[schema(value_type = ProjectSettings, required = false)]
     settings: Option<Value>,
     /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
     /// mix. They belong to no loudspeakers: the file's channel mask is 0.

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::UNTITLED;
 use crate::error::{ApiError, FieldError};
 use crate::extract::parse_json;
 
@@ -18,9 +19,6 @@ const VIOLATIONS_MAX: usize = 100;
 
 /// Ids that are taken by paths of their own.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
-
-/// Name where the document gives none.
-const UNTITLED: &str = "Untitled";
 
 /// Documents that may be worked on at once: one takes many times its size in memory.
 static CHECKS: Semaphore = Semaphore::const_new(4);
@@ -53,6 +51,34 @@ impl ToSchema for ProjectDocument {
     fn name() -> std::borrow::Cow<'static, str> {
         "Project".into()
     }
+}
+
+/// Stands for a part of a project document, likewise.
+macro_rules! stand_in {
+    ($($stand_in:ident for $name:literal, $about:literal;)*) => { $(
+        #[doc = $about]
+        #[derive(Debug)]
+        pub struct $stand_in;
+
+        impl PartialSchema for $stand_in {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().into()
+            }
+        }
+
+        impl ToSchema for $stand_in {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+        }
+    )* };
+}
+
+stand_in! {
+    ProjectNote for "Project.Note", "Stands for a note in the API's description.";
+    ProjectControl for "Project.Control", "Stands for a control in the API's description.";
+    ProjectTempo for "Project.TempoPoint", "Stands for a tempo change in the API's description.";
+    ProjectSettings for "Project.Settings", "Stands for the engine's settings in the API's description.";
 }
 
 /// A valid project document, ready to be stored.

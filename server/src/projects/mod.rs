@@ -1,5 +1,6 @@
-//! Projects: saving, revisions, the temporary autosave, the demo song.
+//! Projects: saving, revisions, the temporary autosave, bundles with their audio, the demo song.
 
+mod bundle;
 mod document;
 mod revisions;
 mod store;
@@ -9,7 +10,7 @@ mod verbs;
 use std::collections::HashMap;
 
 use document::Document;
-pub use document::ProjectDocument;
+pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -27,6 +28,9 @@ use crate::state::AppState;
 /// Revisions of a project that are kept.
 pub const REVISIONS_KEPT: u32 = 50;
 
+/// Name where a document gives none.
+const UNTITLED: &str = "Untitled";
+
 /// Name under which the database remembers that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
 
@@ -35,6 +39,8 @@ const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let bundles = BodyLimit::of(config.limits.bundle_max_bytes, "A bundle");
+    let importing = with_body_limit(OpenApiRouter::new().routes(routes!(bundle::import::import)), bundles);
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))
         .routes(routes!(verbs::upgrade))
@@ -44,8 +50,9 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(verbs::raw))
         .routes(routes!(revisions::list))
         .routes(routes!(revisions::restore))
-        .routes(routes!(revisions::duplicate));
-    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project"))
+        .routes(routes!(revisions::duplicate))
+        .routes(routes!(bundle::export::export));
+    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project")).merge(importing)
 }
 
 /// What a save answers.

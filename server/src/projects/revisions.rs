@@ -43,7 +43,8 @@ pub(super) async fn list(
 /// Makes an older revision the newest one. Nothing in between is lost.
 #[utoipa::path(post, path = "/projects/{id}/revisions/{n}/restore", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision to restore"),
-        ("If-Match" = Option<String>, Header, description = "Restore only if this is the current revision")),
+        ("If-Match" = Option<String>, Header, pattern = r#"^"\d{1,18}"$"#,
+            description = "Restore only if this is the current revision")),
     responses((status = 200, body = Saved, headers(("ETag" = String))),
         (status = 412, description = "`stale_revision`", body = Problem,
             content_type = "application/problem+json"),

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::document::{ProjectDocument, json_answer, off_thread, stored, upgraded};
+use super::document::{json_answer, off_thread, stored, upgraded};
 use super::store;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::{Json, JsonBytes, parse_json};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, JsonBytes, parse_object};
 use crate::state::AppState;
 
 /// Longest id that a window may give itself, in bytes.
@@ -21,9 +21,10 @@ const CLIENT_ID_MAX_BYTES: usize = 128;
 #[derive(Deserialize, ToSchema)]
 pub(super) struct TempSave {
     /// The window's own id: it ignores writes that carry it.
+    #[schema(min_length = 1, max_length = 128)]
     client_id: String,
     /// The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none.
-    #[schema(value_type = ProjectDocument)]
+    #[schema(value_type = Object)]
     project: Value,
 }
 
@@ -43,8 +44,8 @@ pub(super) struct TempDocument {
     updated_at: String,
     /// The window that wrote it.
     client_id: String,
-    /// The project, in this version's form.
-    #[schema(value_type = ProjectDocument)]
+    /// The project, in this version's form; valid only as far as what was sent was.
+    #[schema(value_type = Object)]
     project: Value,
 }
 
@@ -57,7 +58,7 @@ pub(super) async fn write(
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Json<TempRevision>> {
     let (client_id, text) = off_thread(move || {
-        let save: TempSave = parse_json(&body)?;
+        let save: TempSave = parse_object(&body)?;
         if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
             return Err(ApiError::bad_request(
                 "bad_client_id",
@@ -73,7 +74,9 @@ pub(super) async fn write(
 
 /// Reads the autosave.
 #[utoipa::path(get, path = "/projects/temp", tag = "projects",
-    responses((status = 200, body = TempDocument), CommonErrors))]
+    responses((status = 200, body = TempDocument),
+        (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
+        CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let found = store::temp(&state.db, &user.id).await?.ok_or_else(|| ApiError::NotFound {
         code: "no_autosave",

@@ -118,7 +118,8 @@ pub(super) async fn read(
 /// Saves a project. `If-Match` names the revision that the save started from.
 #[utoipa::path(put, path = "/projects/{id}", tag = "projects", request_body = ProjectDocument,
     params(("id", description = "Id of the project"),
-        ("If-Match" = String, Header, description = "The revision as an entity tag, such as \"3\"")),
+        ("If-Match" = String, Header, pattern = r#"^"\d{1,18}"$"#,
+            description = "The revision as an entity tag, such as \"3\"")),
     responses((status = 200, body = Saved, headers(("ETag" = String))),
         (status = 412, description = "`stale_revision`: another save came first; nothing was overwritten",
             body = Problem, content_type = "application/problem+json"),
@@ -210,7 +211,8 @@ pub(super) async fn raw(
 
 /// Turns a project of any older version into one of this version, without storing or validating it.
 #[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
-    responses((status = 200, body = ProjectDocument), CommonErrors))]
+    responses((status = 200, description = "The document in this version's form; a save says whether it is valid",
+        content_type = "application/json", body = Object), CommonErrors))]
 pub(super) async fn upgrade(_: CurrentUser, JsonBytes(body): JsonBytes) -> ApiResult<Response> {
     off_thread(move || json_answer(&upgraded(parse_json(&body)?)?)).await
 }

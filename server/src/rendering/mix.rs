@@ -74,7 +74,7 @@ pub fn render(
 }
 
 /// Places of the tracks that have something to play.
-fn tracks_that_play(project: &Project) -> Vec<usize> {
+pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
     let plays = |(place, track): (usize, &Track)| {
         let plays = match track.kind {
             TrackKind::Instrument => has_notes(track),
@@ -120,15 +120,11 @@ pub(super) fn render_prepared(
     let silent = |place: &&usize| track_peaks[**place] < SILENT_PEAK && !closed(**place);
     let silent_tracks =
         playing.iter().filter(silent).map(|&place| session.tracks[place].id.clone()).collect();
-    let left_out = prepared
-        .left_out
-        .iter()
-        .map(|one| LeftOutOfRender { pointer: one.pointer.clone(), reason: one.reason.to_string() });
     Ok(MixReport {
         measured,
         clipped_samples,
         silent_tracks,
-        left_out: left_out.collect(),
+        left_out: prepared.left_out_in_words(),
         song_secs: session.length_frames as f64 / f64::from(rate_hz),
     })
 }

@@ -11,6 +11,7 @@ mod delivery;
 mod measure;
 pub(crate) mod memory;
 pub mod mix;
+pub mod parts;
 pub mod receipt;
 pub mod sources;
 pub mod track;

@@ -7,6 +7,7 @@ use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
 use super::RenderError;
+use super::mix::LeftOutOfRender;
 
 /// Recorded audio, ready to be played.
 #[derive(Debug, Clone)]
@@ -47,7 +48,7 @@ pub(super) struct Prepared {
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
     /// What the engine does not play of the project.
-    pub(super) left_out: Vec<LeftOut>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Prepared {
@@ -72,6 +73,13 @@ impl Prepared {
         let audio =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
         Ok(Self { session: compiled.session, banks: slots, audio, left_out: compiled.left_out })
+    }
+
+    /// What the engine does not play of the project, in words.
+    pub(super) fn left_out_in_words(&self) -> Vec<LeftOutOfRender> {
+        let in_words =
+            |one: &LeftOut| LeftOutOfRender { pointer: one.pointer.clone(), reason: one.reason.to_string() };
+        self.left_out.iter().map(in_words).collect()
     }
 
     pub(super) fn slots(&self) -> Slots<'_> {

@@ -11,6 +11,7 @@ use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
 use crate::listen::Https;
 use crate::projects::REVISIONS_KEPT;
+use crate::rendering::receipt::BitDepth;
 use crate::state::AppState;
 
 /// How often the page saves by itself, in seconds.
@@ -40,6 +41,8 @@ pub struct Capabilities {
     pub audio_formats: &'static [&'static str],
     /// What an export may be.
     pub export: ExportCapabilities,
+    /// Whether language models can be asked through `/ai_proxy`.
+    pub ai: bool,
     /// Limits.
     pub limits: Limits,
     /// Who may make an account.
@@ -54,6 +57,7 @@ pub struct ExportCapabilities {
     /// File formats.
     pub formats: &'static [&'static str],
     /// Sample formats.
+    #[schema(value_type = Vec<BitDepth>)]
     pub bit_depths: &'static [&'static str],
     /// Sample rates in hertz.
     pub sample_rates_hz: &'static [u32],
@@ -66,6 +70,8 @@ pub struct Limits {
     pub upload_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
+    /// Largest bundle of a project and its audio in bytes.
+    pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
     /// Largest body of every other request in bytes.
@@ -102,6 +108,7 @@ impl From<&Config> for Limits {
         Self {
             upload_max_bytes: limits.upload_max_bytes,
             project_max_bytes: limits.project_max_bytes,
+            bundle_max_bytes: limits.bundle_max_bytes,
             midi_max_bytes: limits.midi_max_bytes,
             body_max_bytes: DEFAULT_BODY_MAX_BYTES,
             tail_max_secs: limits.tail_max_secs,
@@ -149,6 +156,7 @@ pub(super) async fn read(
             bit_depths: &["pcm16", "float32"],
             sample_rates_hz: &[44_100, 48_000, 96_000],
         },
+        ai: config.ai.upstream.is_some(),
         limits: config.into(),
         registration: config.accounts.registration,
         secure: https.is_some() || by_https || host_is_loopback(&headers),

@@ -19,7 +19,7 @@ const ASK_EVERY: Duration = Duration::from_millis(250);
 /// Follows a task: an event `task` with the task's JSON now and after every change, until it has ended.
 #[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id", description = "Id of the task")),
     responses((status = 200, description = "Events named `task`, each with a task as JSON",
-        content_type = "text/event-stream", body = Task), CommonErrors))]
+        content_type = "text/event-stream", body = String), CommonErrors))]
 pub(super) async fn events(
     State(state): State<AppState>,
     user: CurrentUser,

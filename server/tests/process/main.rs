@@ -3,6 +3,7 @@
 mod admin;
 mod audio;
 mod backup;
+mod crowd;
 mod database;
 mod durability;
 mod full_disk;

@@ -1,26 +1,22 @@
 /** The service's operations on the caller's account, one function each. */
-import type { ApiKeyList, MadeApiKey } from './account-types';
-import type { Api } from './client';
-import type { Me, PasswordStrength, TokenAnswer } from './types';
+import { bodyOf, type Api } from './client';
 
-export const loginLocal = (api: Api) => api.json<TokenAnswer>('POST', '/auth/local');
-export const login = (api: Api, username: string, password: string) =>
-  api.json<TokenAnswer>('POST', '/auth/login', { json: { username, password } });
-export const register = (api: Api, username: string, password: string, invite: string | null) =>
-  api.json<TokenAnswer>('POST', '/auth/register', { json: { username, password, ...(invite === null ? {} : { invite }) } });
-export const me = (api: Api) => api.json<Me>('GET', '/auth/me');
-export const refresh = (api: Api) => api.json<TokenAnswer>('POST', '/auth/refresh');
-export const logout = (api: Api, everywhere: boolean) =>
-  api.send('POST', '/auth/logout', { query: { everywhere: String(everywhere) } });
+export const loginLocal = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/local'));
+export const login = ({ call }: Api, username: string, password: string) =>
+  bodyOf(call.POST('/api/v1/auth/login', { body: { username, password } }));
+export const register = ({ call }: Api, username: string, password: string, invite: string | null) =>
+  bodyOf(call.POST('/api/v1/auth/register', { body: { username, password, invite } }));
+export const me = ({ call }: Api) => bodyOf(call.GET('/api/v1/auth/me'));
+export const refresh = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/refresh'));
+export const logout = ({ call }: Api, everywhere: boolean) =>
+  bodyOf(call.POST('/api/v1/auth/logout', { params: { query: { everywhere } } }));
 /** `currentPassword` is null where the account has none yet. */
-export const changePassword = (api: Api, currentPassword: string | null, newPassword: string) =>
-  api.json<TokenAnswer>('POST', '/auth/password', {
-    json: { current_password: currentPassword, new_password: newPassword },
-  });
-export const passwordStrength = (api: Api, password: string, signal: AbortSignal) =>
-  api.json<PasswordStrength>('POST', '/auth/password-strength', { json: { password }, signal });
+export const changePassword = ({ call }: Api, currentPassword: string | null, newPassword: string) =>
+  bodyOf(call.POST('/api/v1/auth/password', { body: { current_password: currentPassword, new_password: newPassword } }));
+export const passwordStrength = ({ call }: Api, password: string, signal: AbortSignal) =>
+  bodyOf(call.POST('/api/v1/auth/password-strength', { body: { password }, signal }));
 
-export const listApiKeys = (api: Api) => api.json<ApiKeyList>('GET', '/auth/api-keys');
-export const createApiKey = (api: Api, name: string) =>
-  api.json<MadeApiKey>('POST', '/auth/api-keys', { json: { name } });
-export const deleteApiKey = (api: Api, id: string) => api.send('DELETE', `/auth/api-keys/${encodeURIComponent(id)}`);
+export const listApiKeys = ({ call }: Api) => bodyOf(call.GET('/api/v1/auth/api-keys'));
+export const createApiKey = ({ call }: Api, name: string) => bodyOf(call.POST('/api/v1/auth/api-keys', { body: { name } }));
+export const deleteApiKey = ({ call }: Api, id: string) =>
+  bodyOf(call.DELETE('/api/v1/auth/api-keys/{id}', { params: { path: { id } } }));

@@ -1,37 +1,31 @@
 /** The service's operations for administrators, one function each. */
-import type {
-  Account,
-  AccountChange,
-  AuditEntry,
-  Invite,
-  Listing,
-  MadeInvite,
-  ProvidedUser,
-  Storage,
-} from './account-types';
-import type { Api } from './client';
-import type { Role } from './types';
+import { bodyOf, type Api } from './client';
+import type { AccountChange, AuditAction, Role } from './types';
 
 type Place = { cursor?: string | undefined };
 
-export const listUsers = (api: Api, { search, cursor }: Place & { search?: string }) =>
-  api.json<Listing<Account>>('GET', '/admin/users', { query: { search: search || undefined, cursor } });
-export const createUser = (api: Api, username: string, role: Role) =>
-  api.json<ProvidedUser>('POST', '/admin/users', { json: { username, role } });
-export const changeUser = (api: Api, id: string, change: AccountChange) =>
-  api.json<Account>('PATCH', `/admin/users/${encodeURIComponent(id)}`, { json: change });
-export const resetPassword = (api: Api, id: string) =>
-  api.json<ProvidedUser>('POST', `/admin/users/${encodeURIComponent(id)}/reset-password`);
+/** Query parameters without those that nothing is said of. */
+function said<T extends Record<string, string | undefined>>(query: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value)) as { [K in keyof T]?: NonNullable<T[K]> };
+}
 
-export const listInvites = (api: Api, { cursor }: Place) =>
-  api.json<Listing<Invite>>('GET', '/admin/invites', { query: { cursor } });
-export const createInvite = (api: Api, invite: { role: Role; note: string; expires_in_secs: number }) =>
-  api.json<MadeInvite>('POST', '/admin/invites', { json: invite });
-export const deleteInvite = (api: Api, id: string) => api.send('DELETE', `/admin/invites/${encodeURIComponent(id)}`);
+export const listUsers = ({ call }: Api, { search, cursor }: Place & { search?: string }) =>
+  bodyOf(call.GET('/api/v1/admin/users', { params: { query: said({ search, cursor }) } }));
+export const createUser = ({ call }: Api, username: string, role: Role) =>
+  bodyOf(call.POST('/api/v1/admin/users', { body: { username, role } }));
+export const changeUser = ({ call }: Api, id: string, change: AccountChange) =>
+  bodyOf(call.PATCH('/api/v1/admin/users/{id}', { params: { path: { id } }, body: change }));
+export const resetPassword = ({ call }: Api, id: string) =>
+  bodyOf(call.POST('/api/v1/admin/users/{id}/reset-password', { params: { path: { id } } }));
 
-export const readStorage = (api: Api) => api.json<Storage>('GET', '/admin/storage');
+export const listInvites = ({ call }: Api, { cursor }: Place) =>
+  bodyOf(call.GET('/api/v1/admin/invites', { params: { query: said({ cursor }) } }));
+export const createInvite = ({ call }: Api, invite: { role: Role; note: string; expires_in_secs: number }) =>
+  bodyOf(call.POST('/api/v1/admin/invites', { body: invite }));
+export const deleteInvite = ({ call }: Api, id: string) =>
+  bodyOf(call.DELETE('/api/v1/admin/invites/{id}', { params: { path: { id } } }));
 
-export const listAudit = (api: Api, { action, user, cursor }: Place & { action?: string; user?: string }) =>
-  api.json<Listing<AuditEntry>>('GET', '/admin/audit', {
-    query: { action: action || undefined, user: user || undefined, cursor },
-  });
+export const readStorage = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/storage'));
+
+export const listAudit = ({ call }: Api, { action, user, cursor }: Place & { action?: AuditAction | undefined; user?: string }) =>
+  bodyOf(call.GET('/api/v1/admin/audit', { params: { query: said({ action, user, cursor }) } }));

@@ -1,20 +1,24 @@
-/** Requests to the service: authorisation, JSON, and failures as one kind of error. */
+/** Requests to the service: typed by its OpenAPI document, with authorisation, and failures as one kind of error. */
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
+
+import type { paths } from './generated/schema';
 import type { Problem } from './types';
 
-const PREFIX = '/api/v1';
+/** What a failure is known by: a problem as the service describes it, or one that stands for it. */
+export type Failure = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'>;
 
 /** An answer that is not a success, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  readonly errors: { pointer: string; detail: string }[];
+  readonly errors: NonNullable<Problem['errors']>;
 
-  constructor(problem: Problem) {
-    super(problem.detail);
+  constructor(failure: Failure) {
+    super(failure.detail);
     this.name = 'ApiError';
-    this.status = problem.status;
-    this.code = problem.code;
-    this.errors = problem.errors ?? [];
+    this.status = failure.status;
+    this.code = failure.code;
+    this.errors = failure.errors ?? [];
   }
 }
 
@@ -24,36 +28,23 @@ export function reasonOf(error: unknown): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-export type RequestOptions = {
-  json?: unknown;
-  body?: BodyInit;
-  headers?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
-  signal?: AbortSignal;
-  keepalive?: boolean;
-};
-
-const OFFLINE: Problem = {
+/** The failure of a request that nobody answered. */
+export const UNREACHABLE: Failure = {
   status: 0,
   code: 'unreachable',
   detail: 'the service does not answer; check that it still runs and try again.',
 };
 
-async function problemOf(response: Response): Promise<Problem> {
-  const plain: Problem = {
-    status: response.status,
-    code: `http_${response.status}`,
-    detail: `the service answered ${response.status} ${response.statusText}`.trim(),
+/** The failure of an answer with this status and body, which may be no problem of the service at all. */
+export function failureOf(status: number, statusText: string, body: string): Failure {
+  const plain: Failure = {
+    status,
+    code: `http_${status}`,
+    detail: `the service answered ${status} ${statusText}`.trim(),
   };
-  if (!(response.headers.get('content-type') ?? '').includes('json')) return plain;
   try {
-    const body = (await response.json()) as Partial<Problem>;
-    return {
-      ...plain,
-      code: body.code ?? plain.code,
-      detail: body.detail ?? body.title ?? plain.detail,
-      ...(body.errors ? { errors: body.errors } : {}),
-    };
+    const { code, detail, title, errors } = JSON.parse(body) as Partial<Problem>;
+    return { ...plain, code: code ?? plain.code, detail: detail ?? title ?? plain.detail, ...(errors ? { errors } : {}) };
   } catch {
     return plain;
   }
@@ -64,50 +55,47 @@ export class Api {
   token: string | null = null;
   /** Called when the service refuses the token in the middle of a session. */
   onUnauthorised: () => void = () => undefined;
+  /** Every operation of the service. An answer that is no success is thrown as an {@link ApiError}. */
+  readonly call: Client<paths>;
 
-  /** Sends a request and answers with the response when it is a success. */
-  async send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    const url = new URL(path.startsWith('/') ? `${PREFIX}${path}` : path, window.location.origin);
-    for (const [key, value] of Object.entries(options.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(key, String(value));
-    }
-    const headers = new Headers(options.headers);
-    if (this.token) headers.set('Authorization', `Bearer ${this.token}`);
-    let body = options.body ?? null;
-    if (options.json !== undefined) {
-      headers.set('Content-Type', 'application/json');
-      body = JSON.stringify(options.json);
-    }
-    let response: Response;
-    try {
-      response = await fetch(url, {
-        method,
-        headers,
-        body,
-        signal: options.signal ?? null,
-        keepalive: options.keepalive ?? false,
-      });
-    } catch (error) {
-      if (options.signal?.aborted) throw error;
-      throw new ApiError(OFFLINE);
-    }
-    if (response.ok) return response;
-    const problem = await problemOf(response);
-    if (response.status === 401 && this.token !== null) this.onUnauthorised();
-    throw new ApiError(problem);
+  /** `origin` is the service's; the page comes from there. */
+  constructor(origin = '') {
+    // Asked for at each call, so that whatever stands in for it is found.
+    this.call = createClient<paths>({ baseUrl: origin, fetch: (request) => fetch(request) });
+    this.call.use(this.#middleware());
   }
 
-  /** Sends a request and reads the JSON answer. */
-  async json<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-    const response = await this.send(method, path, options);
-    return (response.status === 204 ? undefined : await response.json()) as T;
-  }
-
-  /** Path under which `url`, as an answer names it, is asked for again. */
-  static pathOf(url: string): string {
-    return url.startsWith(PREFIX) ? url.slice(PREFIX.length) : url;
+  #middleware(): Middleware {
+    return {
+      onRequest: ({ request }) => {
+        if (this.token) request.headers.set('Authorization', `Bearer ${this.token}`);
+      },
+      onResponse: async ({ response }) => {
+        if (response.ok) return;
+        const failure = failureOf(response.status, response.statusText, await response.text());
+        if (response.status === 401 && this.token !== null) this.onUnauthorised();
+        throw new ApiError(failure);
+      },
+      // What was called off ends as it was called off.
+      onError: ({ request }) => (request.signal.aborted ? undefined : new ApiError(UNREACHABLE)),
+    };
   }
 }
+
+type Answered<T> = { data?: T; response: Response };
+
+/** The body of an answer; one that is no success was thrown. */
+export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
+  return (await answered).data as T;
+}
+
+/** The answer itself, for its headers or a body that is read as it comes; asked for with {@link AS_IT_COMES}. */
+export async function answerOf(answered: Promise<Answered<unknown>>): Promise<Response> {
+  return (await answered).response;
+}
+
+/** Leaves the body of an answer to whoever takes the answer. */
+export const AS_IT_COMES = { parseAs: 'stream' } as const;
 
 /** The revision in an `ETag`, or null when there is none. */
 export function revisionOfEtag(etag: string | null): number | null {

@@ -1,120 +1,119 @@
 /** The service's operations that the page uses, one function each. */
-import type { Note, Control, Project, SampleRateHz, TempoPoint } from '../project/model';
-import { Api, revisionOfEtag } from './client';
-import type {
-  AudioFile,
-  BitDepth,
-  Capabilities,
-  EffectList,
-  MidiImport,
-  ProjectEntry,
-  ProjectPage,
-  SavedAnswer,
-  SoundFontCatalog,
-  Task,
-  RenderResult,
-  TempProject,
-  TempRevision,
-  TempWritten,
-} from './types';
+import type { Project, SampleRateHz } from '../project/model';
+import { answerOf, AS_IT_COMES, bodyOf, revisionOfEtag, type Api } from './client';
+import type { BitDepth, ProjectEntry, SoundFontRenderRequest } from './types';
 
-export const capabilities = (api: Api) => api.json<Capabilities>('GET', '/system/capabilities');
+export const capabilities = ({ call }: Api) => bodyOf(call.GET('/api/v1/system/capabilities'));
 
 /** Every saved project, all pages of the list. */
-export async function listProjects(api: Api): Promise<ProjectEntry[]> {
+export async function listProjects({ call }: Api): Promise<ProjectEntry[]> {
   const entries: ProjectEntry[] = [];
-  let cursor: string | undefined;
+  let cursor: string | null = null;
   do {
-    const page: ProjectPage = await api.json<ProjectPage>('GET', '/projects', { query: { limit: 100, cursor } });
+    const query: { limit: number; cursor?: string } = { limit: 100, ...(cursor === null ? {} : { cursor }) };
+    const page = await bodyOf(call.GET('/api/v1/projects', { params: { query } }));
     entries.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
   return entries;
 }
 
-export async function loadProject(api: Api, id: string): Promise<{ document: unknown; revision: number | null }> {
-  const response = await api.send('GET', `/projects/${encodeURIComponent(id)}`);
-  return { document: await response.json(), revision: revisionOfEtag(response.headers.get('etag')) };
+/** A stored project. What it holds is checked by whoever opens it: it may be of an older version. */
+export async function loadProject({ call }: Api, id: string): Promise<{ document: unknown; revision: number | null }> {
+  const { data, response } = await call.GET('/api/v1/projects/{id}', { params: { path: { id } } });
+  return { document: data, revision: revisionOfEtag(response.headers.get('etag')) };
 }
-export const createProject = (api: Api, project: Project) =>
-  api.json<SavedAnswer>('POST', '/projects', { json: project });
-export const saveProject = (api: Api, project: Project, revision: number) =>
-  api.json<SavedAnswer>('PUT', `/projects/${encodeURIComponent(project.project_id)}`, {
-    json: project,
-    headers: { 'If-Match': `"${revision}"` },
-  });
-export const deleteProject = (api: Api, id: string) => api.send('DELETE', `/projects/${encodeURIComponent(id)}`);
+export const createProject = ({ call }: Api, project: Project) => bodyOf(call.POST('/api/v1/projects', { body: project }));
+export const saveProject = ({ call }: Api, project: Project, revision: number) =>
+  bodyOf(
+    call.PUT('/api/v1/projects/{id}', {
+      params: { path: { id: project.project_id }, header: { 'If-Match': `"${revision}"` } },
+      body: project,
+    }),
+  );
+export const deleteProject = ({ call }: Api, id: string) =>
+  bodyOf(call.DELETE('/api/v1/projects/{id}', { params: { path: { id } } }));
 
-export const readTemp = (api: Api) => api.json<TempProject>('GET', '/projects/temp');
-export const tempRevision = (api: Api) => api.json<TempRevision>('GET', '/projects/temp/revision');
-export const deleteTemp = (api: Api) => api.send('DELETE', '/projects/temp');
-/** Writes the autosave; `body` is the JSON text of {client_id, project}. */
-export const writeTemp = (api: Api, body: string, keepalive = false) =>
-  api.json<TempWritten>('PUT', '/projects/temp', {
-    body,
-    headers: { 'Content-Type': 'application/json' },
-    keepalive,
-  });
+export const readTemp = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp'));
+export const tempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp/revision'));
+export const deleteTemp = ({ call }: Api) => bodyOf(call.DELETE('/api/v1/projects/temp'));
+/** What an autosave is written from. */
+export type TempSave = { client_id: string; project: Project };
+/** Writes the autosave; `text` is the JSON text of `save`, which whoever measures it has made already. */
+export const writeTemp = ({ call }: Api, save: TempSave, text: string, keepalive = false) =>
+  bodyOf(call.PUT('/api/v1/projects/temp', { body: save, bodySerializer: () => text, keepalive }));
 
-export const soundFontCatalog = (api: Api) => api.json<SoundFontCatalog>('GET', '/plugins/soundfonts/catalog');
-export const listEffects = (api: Api) => api.json<EffectList>('GET', '/plugins/effects');
+export const soundFontCatalog = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/soundfonts/catalog'));
+export const listEffects = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/effects'));
 /** A SoundFont reduced to some presets, `bank:program` each, as an SF2 file. */
-export const downloadSoundFont = (api: Api, id: string, presets: readonly string[]) =>
-  api.send('GET', `/plugins/soundfonts/download/${encodeURIComponent(id)}`, { query: { presets: presets.join(',') } });
+export const downloadSoundFont = ({ call }: Api, id: string, presets: readonly string[]) =>
+  answerOf(
+    call.GET('/api/v1/plugins/soundfonts/download/{sf_id}', {
+      params: { path: { sf_id: id }, query: { presets: presets.join(',') } },
+      ...AS_IT_COMES,
+    }),
+  );
 
-export const audioFile = (api: Api, id: string) => api.json<AudioFile>('GET', `/audio/${encodeURIComponent(id)}`);
+export const audioFile = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/audio/{id}', { params: { path: { id } } }));
 /** The newest of the caller's audio files. */
-export const listAudio = (api: Api) => api.json<{ items: AudioFile[] }>('GET', '/audio', { query: { limit: 100 } });
+export const listAudio = ({ call }: Api) => bodyOf(call.GET('/api/v1/audio', { params: { query: { limit: 100 } } }));
 /** Peaks of a file in audiowaveform's binary layout, 8 bits. */
-export async function audioPeaks(api: Api, id: string, framesPerPixel: number): Promise<ArrayBuffer> {
-  const query = { format: 'dat', bits: 8, samples_per_pixel: framesPerPixel };
-  return (await api.send('GET', `/audio/${encodeURIComponent(id)}/peaks`, { query })).arrayBuffer();
-}
+export const audioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
+  bodyOf(
+    call.GET('/api/v1/audio/{id}/peaks', {
+      params: { path: { id }, query: { format: 'dat', bits: 8, samples_per_pixel: framesPerPixel } },
+      parseAs: 'arrayBuffer',
+    }),
+  );
 
 /** Samples of a file as a 32-bit float WAV at a rate: all of it, or bytes from one place up to another. */
-export async function audioSamples(api: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]): Promise<ArrayBuffer> {
-  const query = { format: 'wav32f', sample_rate_hz: sampleRateHz };
-  const headers = range ? { Range: `bytes=${range[0]}-${range[1] - 1}` } : {};
-  return (await api.send('GET', `/audio/${encodeURIComponent(id)}/file`, { query, headers })).arrayBuffer();
-}
+export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]) =>
+  bodyOf(
+    call.GET('/api/v1/audio/{id}/file', {
+      params: { path: { id }, query: { format: 'wav32f', sample_rate_hz: sampleRateHz } },
+      headers: range ? { Range: `bytes=${range[0]}-${range[1] - 1}` } : {},
+      parseAs: 'arrayBuffer',
+    }),
+  );
 
-export type SoundFontRenderRequest = {
-  notes: Note[];
-  controls: Control[];
-  soundfont_id?: string;
-  bank: number;
-  program: number;
-  tempo_map: TempoPoint[];
-  time_base: 'ticks';
-  sample_rate_hz: SampleRateHz;
-  settings: Project['settings'];
-  /** Whether to render what the track sends to reverb and chorus, too. */
-  sends: true;
-};
-export const renderSoundFont = (api: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
-  api.send('POST', '/plugins/soundfont-render', { json: request, signal });
+export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
+  answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...AS_IT_COMES }));
 
 export type ExportOptions = { bitDepth: BitDepth; sampleRateHz: SampleRateHz; title: string };
-export const startExport = (api: Api, project: Project, options: ExportOptions) =>
-  api.json<{ task_id: string }>('POST', '/plugins/render', {
-    query: { async: 'true' },
-    json: {
-      project,
-      format: 'wav',
-      bit_depth: options.bitDepth,
-      sample_rate_hz: options.sampleRateHz,
-      metadata: { title: options.title },
-    },
-  });
-export const readTask = (api: Api, id: string, signal: AbortSignal) =>
-  api.json<Task<RenderResult>>('GET', `/tasks/${encodeURIComponent(id)}`, { signal });
-export const cancelTask = (api: Api, id: string) => api.send('DELETE', `/tasks/${encodeURIComponent(id)}`);
+/** Starts an export, and says which task it is. */
+export async function startExport({ call }: Api, project: Project, options: ExportOptions): Promise<string> {
+  const answer = await bodyOf(
+    call.POST('/api/v1/plugins/render', {
+      params: { query: { async: true } },
+      body: {
+        project,
+        format: 'wav',
+        bit_depth: options.bitDepth,
+        sample_rate_hz: options.sampleRateHz,
+        metadata: { title: options.title },
+      },
+    }),
+  );
+  if (!('task_id' in answer)) throw new Error('the service rendered at once, though it was asked for a task');
+  return answer.task_id;
+}
+export const exportedFile = ({ call }: Api, renderId: string) =>
+  bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
+export const readTask = ({ call }: Api, id: string, signal: AbortSignal) =>
+  bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } }, signal }));
+export const taskEvents = ({ call }: Api, id: string, signal: AbortSignal) =>
+  answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, signal, ...AS_IT_COMES }));
+export const cancelTask = ({ call }: Api, id: string) => bodyOf(call.DELETE('/api/v1/tasks/{id}', { params: { path: { id } } }));
 
-export const importMidi = (api: Api, bytes: ArrayBuffer, name: string, soundfontId: string | null) =>
-  api.json<MidiImport>('POST', '/multitrack/midi/import', {
-    body: bytes,
-    headers: { 'Content-Type': 'audio/midi' },
-    query: { name, soundfont_id: soundfontId ?? undefined },
-  });
-export const exportMidi = (api: Api, project: Project) =>
-  api.send('POST', '/multitrack/midi/export', { json: { project } });
+export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId: string | null) =>
+  bodyOf(
+    call.POST('/api/v1/multitrack/midi/import', {
+      params: { query: { name, ...(soundfontId === null ? {} : { soundfont_id: soundfontId }) } },
+      headers: { 'Content-Type': 'audio/midi' },
+      // The bytes go as they are; the document has no type for them but text.
+      body: '',
+      bodySerializer: () => file,
+    }),
+  );
+export const exportMidi = ({ call }: Api, project: Project) =>
+  bodyOf(call.POST('/api/v1/multitrack/midi/export', { body: { project }, parseAs: 'blob' }));

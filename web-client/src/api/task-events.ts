@@ -1,9 +1,10 @@
 /** Following a task: its server-sent events, or polling where those do not come through. */
-import { Api } from './client';
-import { readTask } from './endpoints';
-import type { RenderResult, Task } from './types';
+import type { Api } from './client';
+import { readTask, taskEvents } from './endpoints';
+import type { Problem, RenderResult, Task } from './types';
 
-type ExportTask = Task<RenderResult>;
+/** A task that renders: the document leaves open what comes out of tasks, as each kind has its own. */
+export type ExportTask = Omit<Task, 'result' | 'error'> & { result: RenderResult | null; error: Problem | null };
 
 const POLL_MS = 500;
 
@@ -38,10 +39,7 @@ async function followEvents(
   signal: AbortSignal,
   onChange: (task: ExportTask) => void,
 ): Promise<ExportTask | null> {
-  const response = await api.send('GET', `/tasks/${encodeURIComponent(id)}/events`, {
-    headers: { Accept: 'text/event-stream' },
-    signal,
-  });
+  const response = await taskEvents(api, id, signal);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return null;
   const splitter = new EventSplitter();
@@ -73,7 +71,7 @@ export async function followTask(
     if (signal.aborted) throw error;
   }
   for (;;) {
-    const task = await readTask(api, id, signal);
+    const task = (await readTask(api, id, signal)) as ExportTask;
     onChange(task);
     if (isFinished(task)) return task;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,146 +1,52 @@
-/** Shapes of the service's answers, under /api/v1. */
-import type { EffectKind } from '../project/effect-kinds';
-import type { SampleRateHz } from '../project/model';
+/** Shapes of the service's answers, by the names that the page has for them. */
+import type { components, operations } from './generated/schema';
 
-export type Role = 'admin' | 'user';
-export type User = {
-  id: string;
-  username: string;
-  role: Role;
-  must_change_password: boolean;
-  /** The desktop's administrator begins without one. */
-  has_password: boolean;
-};
+type Schemas = components['schemas'];
+
+/** A page of a list, newest first. */
+export type Listing<T> = { items: T[]; next_cursor: string | null };
+
+export type Role = Schemas['Role'];
+export type User = Schemas['UserView'];
 /** Who is asking; `local` callers are the administrator without logging in. */
-export type Me = User & { local: boolean };
-export type Registration = 'open' | 'invite' | 'closed';
-export type TokenAnswer = { access_token: string; token_type: 'bearer'; expires_in: number; user: User };
-export type PasswordStrength = {
-  /** 0 (guessed at once) to 4. */
-  score: number;
-  warning: string | null;
-  suggestions: string[];
-  accepted: boolean;
-};
+export type Me = Schemas['Me'];
+export type Registration = Schemas['Registration'];
+export type TokenAnswer = Schemas['TokenAnswer'];
+export type PasswordStrength = Schemas['PasswordStrength'];
+export type ApiKey = Schemas['ApiKey'];
+export type ApiKeyList = Schemas['ApiKeyList'];
+/** `key` is never shown again. */
+export type MadeApiKey = Schemas['MadeApiKey'];
 
-export type InstrumentSound = 'server' | 'client';
-export type BitDepth = 'pcm16' | 'float32';
+export type Account = Schemas['Account'];
+/** `password` was generated and is never shown again; null if one was sent. */
+export type ProvidedUser = Schemas['ProvidedUser'];
+/** What is left out stays; a quota of null is everybody's. */
+export type AccountChange = Schemas['UserChange'];
+export type Invite = Schemas['Invite'];
+export type MadeInvite = Schemas['NewInviteAnswer'];
+export type UserStorage = Schemas['UserStorage'];
+export type Storage = Schemas['Storage'];
+export type AuditAction = NonNullable<NonNullable<operations['get_admin_audit']['parameters']['query']>['action']>;
+export type AuditEntry = Schemas['Page_Entry']['items'][number];
 
-export type Capabilities = {
-  version: string;
-  environment: 'standalone' | 'container';
-  render_engine: string;
-  instrument_sound: InstrumentSound;
-  soundfont_render: boolean;
-  default_soundfont_id: string | null;
-  plugin_formats: string[];
-  export: { formats: string[]; bit_depths: BitDepth[]; sample_rates_hz: SampleRateHz[] };
-  limits: {
-    upload_max_bytes: number;
-    project_max_bytes: number;
-    midi_max_bytes: number;
-    tail_max_secs: number;
-    autosave_secs: number;
-    revision_poll_secs: number;
-  };
-  registration: Registration;
-  secure: boolean;
-};
+export type Capabilities = Schemas['Capabilities'];
+export type InstrumentSound = Schemas['InstrumentSound'];
+export type BitDepth = Schemas['BitDepth'];
 
-export type ProjectEntry = {
-  project_id: string;
-  name: string;
-  revision: number;
-  updated_at: string;
-  size_bytes: number;
-};
-export type ProjectPage = { items: ProjectEntry[]; next_cursor: string | null };
-export type SavedAnswer = { project_id: string; revision: number; updated_at: string };
-export type RevisionEntry = { revision: number; updated_at: string; size_bytes: number };
+export type ProjectEntry = Schemas['ProjectSummary'];
+export type RevisionEntry = Schemas['RevisionSummary'];
+export type TempRevision = Schemas['TempRevision'];
 
-export type TempRevision = { updated_at: string | null; client_id: string | null };
-export type TempProject = { updated_at: string; client_id: string; project: unknown };
-export type TempWritten = { updated_at: string; client_id: string };
+export type Preset = Schemas['Preset'];
+export type SoundFontEntry = Schemas['SoundFont'];
+export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 
-export type Preset = { bank: number; program: number; name: string };
-export type SoundFontEntry = {
-  soundfont_id: string;
-  name: string;
-  source: 'system' | 'upload';
-  format: 'sf2' | 'sf3';
-  size_bytes: number;
-  content_hash: string | null;
-  default: boolean;
-  usable: boolean;
-  problem: string | null;
-  /** Bad regions of the file, without which it is played. */
-  skipped: { count: number; reasons: string[] };
-  presets: Preset[];
-};
-export type SoundFontCatalog = { soundfonts: SoundFontEntry[]; scanned_at: string | null };
+export type AudioFile = Schemas['AudioFile'];
+export type AudioUpload = Schemas['UploadAnswer'];
 
-export type AudioFile = {
-  id: string;
-  name: string;
-  sha256: string;
-  sample_rate_hz: number;
-  source_channels: number;
-  channels: number;
-  frames: number;
-  duration_secs: number;
-  warnings: string[];
-};
-export type AudioUpload = {
-  files: (AudioFile & { already_there: boolean })[];
-  refused: { name: string; problem: Problem }[];
-};
-
-export type EffectList = {
-  effects: EffectKind[];
-  vst_effects: { plugin_id: string; name: string; format: string }[];
-  cache: { max_age_secs: number; scanned_at: string | null };
-};
-
-export type RenderReceipt = {
-  peak: number;
-  clipped_samples: number;
-  silent_tracks: string[];
-  engine_version: string;
-  project_sha256: string;
-  pcm_sha256: string;
-  settings: Record<string, unknown>;
-};
-export type RenderResult = {
-  render_id: string;
-  audio_url: string;
-  format: string;
-  bit_depth: BitDepth;
-  duration_secs: number;
-  sample_rate_hz: number;
-  lufs: number | null;
-  true_peak_db: number | null;
-  receipt: RenderReceipt;
-};
-
-export type TaskState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
-export type Task<Result> = {
-  id: string;
-  kind: string;
-  state: TaskState;
-  progress: number;
-  message: string | null;
-  result: Result | null;
-  error: { code?: string; detail?: string } | string | null;
-};
-
-export type MidiImport = { project: unknown; warnings: string[] };
+export type RenderResult = Schemas['RenderAnswer'];
+export type Task = Schemas['Task'];
 
 /** A failure as the service describes it (RFC 9457). */
-export type Problem = {
-  type?: string;
-  title?: string;
-  status: number;
-  detail: string;
-  code: string;
-  errors?: { pointer: string; detail: string }[];
-};
+export type Problem = Schemas['Problem'];

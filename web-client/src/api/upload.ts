@@ -1,8 +1,9 @@
 /** Sending files, with progress: `fetch` says nothing of how far a body has gone. */
-import { ApiError, type Api } from './client';
-import type { AudioUpload, Problem } from './types';
+import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
+import type { paths } from './generated/schema';
+import type { AudioUpload } from './types';
 
-const UNREACHABLE: Problem = { status: 0, code: 'unreachable', detail: 'the service does not answer; check that it still runs and try again.' };
+const UPLOAD: keyof paths = '/api/v1/audio/upload';
 
 /**
  * Uploads an audio file. `onProgress` is told the share of bytes that are there, 0..1; at 1 the
@@ -13,26 +14,17 @@ export function uploadAudio(api: Api, file: File, onProgress: (share: number) =>
   form.append('file', file, file.name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', '/api/v1/audio/upload');
+    request.open('POST', UPLOAD);
     if (api.token) request.setRequestHeader('Authorization', `Bearer ${api.token}`);
     request.responseType = 'text';
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
     request.addEventListener('load', () => {
       if (request.status === 201) resolve(JSON.parse(request.responseText) as AudioUpload);
-      else reject(new ApiError(problemOf(request)));
+      else reject(new ApiError(failureOf(request.status, request.statusText, request.responseText)));
     });
     request.addEventListener('error', () => reject(new ApiError(UNREACHABLE)));
     request.addEventListener('abort', () => reject(new DOMException('called off', 'AbortError')));
     signal.addEventListener('abort', () => request.abort());
     request.send(form);
   });
-}
-
-function problemOf({ status, responseText }: XMLHttpRequest): Problem {
-  const plain: Problem = { status, code: `http_${status}`, detail: `the service answered ${status}` };
-  try {
-    return { ...plain, ...(JSON.parse(responseText) as Partial<Problem>) };
-  } catch {
-    return plain;
-  }
 }

@@ -5,7 +5,8 @@
  */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
-import { renderSoundFont, type SoundFontRenderRequest } from '../api/endpoints';
+import { renderSoundFont } from '../api/endpoints';
+import type { SoundFontRenderRequest } from '../api/types';
 import type { Control, Item, Note, Project, Track } from '../project/model';
 import { voiceSettings } from '../project/sound-settings';
 import { readFloatWav } from './wav';

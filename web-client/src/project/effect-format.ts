@@ -54,6 +54,8 @@ export function formatValue(parameter: EffectParameter, value: number): string {
       return value >= 1000 ? `${threeDigits(value / 1000)} kHz` : `${threeDigits(value)} Hz`;
     case 'milliseconds':
       return value >= 1000 ? `${threeDigits(value / 1000)} s` : `${threeDigits(value)} ms`;
+    case 'seconds':
+      return `${threeDigits(value)} s`;
     case 'share':
       return `${signed((value * 100).toFixed(0))} %`;
     case 'ratio':
@@ -102,5 +104,6 @@ export function parseValue(parameter: EffectParameter, text: string): number | n
   if (parameter.unit === 'share') return value / 100;
   if (parameter.unit === 'hertz') return /k(hz)?$/.test(plain) ? value * 1000 : value;
   if (parameter.unit === 'milliseconds') return /[^m]s$/.test(plain) ? value * 1000 : value;
+  if (parameter.unit === 'seconds') return plain.endsWith('ms') ? value / 1000 : value;
   return value;
 }

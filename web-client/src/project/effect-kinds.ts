@@ -1,37 +1,12 @@
 /** What the engine's effects can be set to, as the service describes them. */
+import type { components } from '../api/generated/schema';
 
-export type ParameterUnit =
-  | 'number'
-  | 'decibels'
-  | 'hertz'
-  | 'milliseconds'
-  | 'share'
-  | 'ratio'
-  | 'beats'
-  | 'degrees'
-  | 'bits';
+type Schemas = components['schemas'];
 
-export type EffectParameter = {
-  id: string;
-  name: string;
-  unit: ParameterUnit;
-  min: number;
-  max: number;
-  default: number;
-  scale: 'linear' | 'logarithmic' | 'choice' | 'switch';
-  /** Names of a choice's values, counted from 0. */
-  choices: string[];
-};
-
-export type EffectGroup = 'dynamics' | 'tone' | 'space_and_time' | 'modulation' | 'utility';
-
-export type EffectKind = {
-  id: string;
-  name: string;
-  group: EffectGroup;
-  has_side_chain: boolean;
-  parameters: EffectParameter[];
-};
+export type EffectKind = Schemas['BuiltinEffect'];
+export type EffectParameter = Schemas['EffectParameter'];
+export type EffectGroup = EffectKind['group'];
+export type ParameterUnit = EffectParameter['unit'];
 
 /** Parameters that belong together: those of a band, with the switch that turns it on; or without one. */
 export type ParameterSection = { id: string; toggle: EffectParameter | null; parameters: EffectParameter[] };

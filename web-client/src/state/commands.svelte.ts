@@ -88,7 +88,7 @@ export class Commands {
     const name = file.name.replace(/\.(midi?|kar|rmi)$/i, '');
     this.#app.busy = `Reading ${file.name}`;
     try {
-      const answer = await importMidi(session.api, await file.arrayBuffer(), name, catalog.defaultId);
+      const answer = await importMidi(session.api, file, name, catalog.defaultId);
       const imported = normaliseProject(answer.project);
       const notes = answer.warnings.length > 0 ? ` ${answer.warnings.join(' ')}` : '';
       const count = `${imported.tracks.length} ${imported.tracks.length === 1 ? 'track' : 'tracks'}`;
@@ -119,8 +119,7 @@ export class Commands {
   async saveMidiFile(): Promise<void> {
     const { notices, song, session } = this.#app;
     try {
-      const response = await exportMidi(session.api, song.project);
-      saveBlob(await response.blob(), `${song.project.name}.mid`);
+      saveBlob(await exportMidi(session.api, song.project), `${song.project.name}.mid`);
     } catch (error) {
       notices.failed('The MIDI file could not be made', error);
     }

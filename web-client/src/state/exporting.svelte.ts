@@ -1,6 +1,6 @@
 /** Exporting the song: the render task, its progress and its receipt. */
 import { Api, reasonOf } from '../api/client';
-import { cancelTask, startExport, type ExportOptions } from '../api/endpoints';
+import { cancelTask, exportedFile, startExport, type ExportOptions } from '../api/endpoints';
 import { followTask } from '../api/task-events';
 import type { RenderResult } from '../api/types';
 import type { Project } from '../project/model';
@@ -33,10 +33,10 @@ export class Exporting {
     this.result = null;
     this.#abort = new AbortController();
     try {
-      this.#taskId = (await startExport(this.#api, project, options)).task_id;
+      this.#taskId = await startExport(this.#api, project, options);
       const task = await followTask(this.#api, this.#taskId, this.#abort.signal, (state) => {
         this.progress = state.progress;
-        this.message = state.message ?? '';
+        this.message = state.message;
       });
       if (task.state === 'succeeded' && task.result) {
         this.result = task.result;
@@ -45,8 +45,7 @@ export class Exporting {
       } else if (task.state === 'cancelled') {
         this.phase = 'idle';
       } else {
-        const { error } = task;
-        this.#fail(typeof error === 'string' ? error : (error?.detail ?? 'the render ended without a result'));
+        this.#fail(task.error?.detail ?? 'the render ended without a result');
       }
     } catch (error) {
       this.#fail(reasonOf(error));
@@ -71,8 +70,8 @@ export class Exporting {
     if (!this.exported) return;
     this.downloading = true;
     try {
-      const response = await this.#api.send('GET', Api.pathOf(this.exported.result.audio_url));
-      saveBlob(await response.blob(), `${this.exported.title || 'song'}.wav`);
+      const file = await exportedFile(this.#api, this.exported.result.render_id);
+      saveBlob(file, `${this.exported.title || 'song'}.wav`);
     } catch (error) {
       this.#fail(reasonOf(error));
     } finally {

@@ -1,6 +1,6 @@
 /** A list that the service gives in pages, read on as far as one looks. */
 import { reasonOf } from '../api/client';
-import type { Listing as Page } from '../api/account-types';
+import type { Listing as Page } from '../api/types';
 
 export class Listing<T extends { id: string }> {
   items = $state.raw<readonly T[]>([]);

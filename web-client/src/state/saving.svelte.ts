@@ -8,6 +8,7 @@ import {
   saveProject,
   tempRevision,
   writeTemp,
+  type TempSave,
 } from '../api/endpoints';
 import type { Api } from '../api/client';
 import { newId } from '../project/ids';
@@ -17,6 +18,9 @@ import { emptyProject, normaliseProject } from '../project/normalise';
 import type { Notices } from './notices.svelte';
 import type { Song } from './song.svelte';
 import { writeStored } from './stored';
+
+/** An autosave, and its JSON text, which is measured before it is sent. */
+type Written = { save: TempSave; text: string };
 
 export type SavePhase = 'idle' | 'saving' | 'failed';
 export type SaveState = 'new' | 'saved' | 'unsaved' | 'saving' | 'failed';
@@ -119,7 +123,7 @@ export class Saving {
       return;
     }
     if (project === this.#autosaved) return;
-    await this.#writeTemp(project, this.#tempBody(project), false);
+    await this.#writeTemp(project, this.#tempSave(project), false);
   }
 
   /**
@@ -128,7 +132,7 @@ export class Saving {
    */
   async autosaveIfLarge(): Promise<void> {
     if (!this.#song.dirty) return;
-    if (byteLength(this.#tempBody(this.#song.project)) > KEEPALIVE_MAX_BYTES) await this.autosave();
+    if (byteLength(this.#tempSave(this.#song.project).text) > KEEPALIVE_MAX_BYTES) await this.autosave();
   }
 
   /**
@@ -138,9 +142,9 @@ export class Saving {
   flush(): boolean {
     const project = this.#song.project;
     if (!this.#song.dirty || project === this.#autosaved || this.conflict) return false;
-    const body = this.#tempBody(project);
-    const small = byteLength(body) <= KEEPALIVE_MAX_BYTES;
-    void this.#writeTemp(project, body, small);
+    const temp = this.#tempSave(project);
+    const small = byteLength(temp.text) <= KEEPALIVE_MAX_BYTES;
+    void this.#writeTemp(project, temp, small);
     return !small;
   }
 
@@ -261,9 +265,9 @@ export class Saving {
     await this.dropAutosave();
   }
 
-  #writeTemp(project: Project, body: string, keepalive: boolean): Promise<void> {
+  #writeTemp(project: Project, { save, text }: Written, keepalive: boolean): Promise<void> {
     const { generation } = this.#song;
-    const write = writeTemp(this.#api, body, keepalive).then(
+    const write = writeTemp(this.#api, save, text, keepalive).then(
       (written) => {
         this.#autosaved = project;
         this.#autosavedAt = { generation, atMs: Date.now() };
@@ -285,9 +289,10 @@ export class Saving {
     }
   }
 
-  #tempBody(project: Project): string {
+  #tempSave(project: Project): Written {
     const client = { ...project.client, [BASE_REVISION]: this.#song.revision };
-    return JSON.stringify({ client_id: this.#clientId, project: { ...project, client } });
+    const save = { client_id: this.#clientId, project: { ...project, client } };
+    return { save, text: JSON.stringify(save) };
   }
 }
 

@@ -4,7 +4,8 @@
 //! a triangle two frames wide. That is antiderivative antialiasing of second order (J. D. Parker, V. Zavalishin, E. Le
 //! Bivic, "Reducing the Aliasing of Nonlinear Waveshaping Using Continuous-Time Convolution", DAFx 2016). Here
 //! the integrals are taken piece by piece, which loses no digits where the signal hardly moves: the
-//! flat ends of a curve by hand, its middle by Gauss's rule of three points, exact for polynomials of degree 5.
+//! flat ends of a curve by hand, its middle by the derivatives at the middle of the way, of which a polynomial of
+//! degree 5 has five.
 
 use super::super::CONTROL_FRAMES;
 use super::oversampling::FACTOR;
@@ -75,27 +76,42 @@ fn sine(x: f32) -> f32 {
     series * (1.0 - 2.0 * odd * odd)
 }
 
-/// Offsets and weights of Gauss's rule of three points between 0 and 1: `0.5 -+ sqrt(0.15)`, 5/18 and 8/18.
-const NEAR: f32 = 0.112_701_67;
-const FAR: f32 = 0.887_298_3;
-const OUTER: f32 = 5.0 / 18.0;
-const INNER: f32 = 8.0 / 18.0;
-
-/// On the straight way from `start` to `end`, `t` from 0 to 1, which stays in the middle of the curve: the integrals
-/// of `p` and of `t p`.
-#[inline(always)]
-fn integrals_within(curve: &Curve, start: f32, end: f32) -> (f32, f32) {
-    let span = end - start;
-    let near = OUTER * curve.middle(start + NEAR * span);
-    let half = INNER * curve.middle(start + 0.5 * span);
-    let far = OUTER * curve.middle(start + FAR * span);
-    // A sum with 0 has no sign where it is 0: then both ways to a result give the same bits.
-    (near + half + far + 0.0, NEAR * near + 0.5 * half + FAR * far + 0.0)
+/// Factors of the curve's middle.
+#[derive(Clone, Copy)]
+struct Terms {
+    linear: f32,
+    cubic: f32,
+    quintic: f32,
 }
 
-/// As [`integrals_within`], for a way that leads anywhere.
+impl Terms {
+    fn of(curve: &Curve) -> Self {
+        let Curve { cubic, quintic, .. } = *curve;
+        Self { linear: 1.0 - cubic - quintic, cubic, quintic }
+    }
+
+    /// On the straight way from `start` to `end`, `t` from 0 to 1, which stays in the middle of the curve: the
+    /// integrals of `p` and of `t p`. With `p1` to `p5` for the derivatives of `p` at the middle of the way and `h` for half
+    /// its length, the first is `p + p2 h^2 / 6 + p4 h^4 / 120`, and the second half of the sum of that and
+    /// `p1 h / 3 + p3 h^3 / 30 + p5 h^5 / 840`.
+    #[inline(always)]
+    fn integrals_within(&self, start: f32, end: f32) -> (f32, f32) {
+        let Self { linear, cubic, quintic } = *self;
+        let (middle, half) = (0.5 * (start + end), 0.5 * (end - start));
+        let (square, way) = (middle * middle, half * half);
+        let even = (linear + square * (cubic + square * quintic))
+            + way * (cubic + square * (10.0 / 3.0 * quintic) + way * quintic);
+        let odd = (linear * (1.0 / 3.0) + square * (cubic + square * (5.0 / 3.0 * quintic)))
+            + way * (0.2 * cubic + square * (2.0 * quintic) + way * (1.0 / 7.0 * quintic));
+        let integral = middle * even;
+        // A sum with 0 has no sign where it is 0: then both ways to a result give the same bits.
+        (integral + 0.0, 0.5 * (integral + half * odd) + 0.0)
+    }
+}
+
+/// As [`Terms::integrals_within`], for a way that leads anywhere.
 #[inline(always)]
-fn integrals(curve: &Curve, u0: f32, u1: f32) -> (f32, f32) {
+fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     let way = u1 - u0;
     let way = if way.abs() > 1e-20 { way } else { 1e-20 };
     let speed = 1.0 / way;
@@ -104,7 +120,7 @@ fn integrals(curve: &Curve, u0: f32, u1: f32) -> (f32, f32) {
     let enters = if is_within { 0.0 } else { limit(if low < high { low } else { high }, 0.0, 1.0) };
     let leaves = if is_within { 1.0 } else { limit(if low < high { high } else { low }, 0.0, 1.0) };
     let (start, end) = (limit(u0, -1.0, 1.0), limit(u1, -1.0, 1.0));
-    let (whole, moment) = integrals_within(curve, start, end);
+    let (whole, moment) = terms.integrals_within(start, end);
     let inside = leaves - enters;
     // Before it enters and after it leaves the middle, the curve is flat at -1 or 1: there p(u) = u.
     let (before, after) = (start * enters, end * (1.0 - leaves));
@@ -145,7 +161,7 @@ impl Shaper {
     /// Silence through a curve is its bias.
     fn rest(&mut self, curve: &Curve) {
         let u = curve.bias / curve.reach;
-        let (integral, weighted) = integrals(curve, u, u);
+        let (integral, weighted) = integrals(&Terms::of(curve), u, u);
         self.bent[..2].fill(u);
         self.late[..4].fill(weighted);
         self.early[..2].fill(integral - weighted);
@@ -218,6 +234,7 @@ impl Shaper {
 
     #[inline(always)]
     fn bend(&mut self, curve: &Curve, count: usize) {
+        let terms = Terms::of(curve);
         let ends = self.bent[2..2 + count].as_chunks::<FRAME_VALUES>().0;
         let lates = self.late[4..4 + count].as_chunks_mut::<FRAME_VALUES>().0;
         let earlies = self.early[2..2 + count].as_chunks_mut::<FRAME_VALUES>().0;
@@ -226,9 +243,9 @@ impl Shaper {
             // The values of a quiet frame never leave the middle, which is nearly all frames.
             let is_within = starts.iter().chain(ends).fold(true, |all, value| all & (value.abs() <= 1.0));
             if is_within {
-                weigh(starts, ends, late, early, |start, end| integrals_within(curve, start, end));
+                weigh(starts, ends, late, early, |start, end| terms.integrals_within(start, end));
             } else {
-                weigh(starts, ends, late, early, |start, end| integrals(curve, start, end));
+                weigh(starts, ends, late, early, |start, end| integrals(&terms, start, end));
             }
         }
     }

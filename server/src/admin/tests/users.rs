@@ -64,6 +64,8 @@ async fn what_cannot_be_an_account_is_refused() {
     make(json!({ "username": "ada", "role": "owner" })).await.problem(400, "unexpected_json");
     make(json!({ "username": "ada", "quota": 1 })).await.problem(400, "unexpected_json");
     make(json!({})).await.problem(400, "unexpected_json");
+    // A reader that goes by the order of the fields would make an account of it.
+    make(json!(["ada", "admin", null])).await.problem(400, "unexpected_json");
     assert_eq!(get(&app, USERS).await["items"].as_array().expect("accounts").len(), 1);
 }
 

@@ -42,6 +42,15 @@ const EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,te
 const HTTP_DATE: &[BorrowedFormatItem<'static>] =
     format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
 
+/// The version of the protocol, for the API's description.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its description is used")]
+enum TusVersion {
+    /// The only one.
+    #[schema(rename = "1.0.0")]
+    One,
+}
+
 /// Where a resumable upload stands.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UploadStatus {
@@ -89,12 +98,14 @@ pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Re
 
 /// Begins a resumable upload (tus 1.0.0, creation).
 #[utoipa::path(post, path = "/audio/uploads", tag = "audio",
-    params(("Tus-Resumable" = String, Header, description = "1.0.0"),
+    params(("Tus-Resumable" = inline(TusVersion), Header),
         ("Upload-Length" = u64, Header, description = "Size of the file in bytes"),
         ("Upload-Metadata" = Option<String>, Header, description = "`filename` and its name in base64")),
     responses((status = 201, description = "Begun", headers(("Location" = String), ("Upload-Expires" = String))),
         (status = 409, description = "`too_many_uploads`", body = Problem, content_type = "application/problem+json"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
+        (status = 413, description = "The file is too large", body = Problem,
+            content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn create(
@@ -146,9 +157,10 @@ pub(super) async fn create(
 
 /// Says how many bytes of an upload have come (tus 1.0.0).
 #[utoipa::path(head, path = "/audio/uploads/{id}", tag = "audio",
-    params(("id", description = "Id of the upload"), ("Tus-Resumable" = String, Header, description = "1.0.0")),
+    params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 200, description = "See the headers", headers(("Upload-Offset" = u64),
-        ("Upload-Length" = u64), ("Upload-Expires" = String), ("Upload-Metadata" = String))), CommonErrors))]
+        ("Upload-Length" = u64), ("Upload-Expires" = String), ("Upload-Metadata" = String))),
+        (status = 412, description = "`tus_version`"), CommonErrors))]
 pub(super) async fn head(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -192,7 +204,7 @@ pub(super) async fn describe(
 /// Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file.
 #[utoipa::path(patch, path = "/audio/uploads/{id}", tag = "audio",
     request_body(content = String, content_type = "application/offset+octet-stream"),
-    params(("id", description = "Id of the upload"), ("Tus-Resumable" = String, Header, description = "1.0.0"),
+    params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),
         ("Upload-Offset" = u64, Header, description = "Bytes that have come before"),
         ("Upload-Checksum" = Option<String>, Header, description = "`sha1` or `sha256`, and the part's in base64")),
     responses((status = 204, description = "Added", headers(("Upload-Offset" = u64), ("Upload-Expires" = String),
@@ -265,8 +277,9 @@ async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_by
 
 /// Gives up an upload and its bytes (tus 1.0.0, termination).
 #[utoipa::path(delete, path = "/audio/uploads/{id}", tag = "audio",
-    params(("id", description = "Id of the upload"), ("Tus-Resumable" = String, Header, description = "1.0.0")),
+    params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 204, description = "Deleted"),
+        (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`upload_busy`, or `upload_decoding`: cancel its task", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn terminate(

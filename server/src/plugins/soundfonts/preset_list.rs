@@ -21,6 +21,7 @@ pub(crate) struct DownloadQuery {
     /// samples that holds what these presets need and sounds the same to the bit. A pair that
     /// the bank does not have stands for the preset that would be played instead. Left out: the
     /// file as it is, whatever its samples are.
+    #[param(pattern = r"^\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7])(,\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7]))*$")]
     pub(super) presets: Option<String>,
 }
 

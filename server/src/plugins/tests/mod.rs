@@ -15,29 +15,29 @@ use serde_json::{Value, json};
 use crate::test_app::{Answer, TestApp};
 
 /// The bank of Debian's package timgm6mb-soundfont.
-pub(super) const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+pub(crate) const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
 /// A service, and a folder of SoundFonts for it.
-pub(super) struct Studio {
-    pub(super) app: TestApp,
+pub(crate) struct Studio {
+    pub(crate) app: TestApp,
     sounds: tempfile::TempDir,
 }
 
 impl Studio {
     /// With the real bank in its folder.
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
 
     /// The same with settings.
-    pub(super) async fn with(settings: &[(&str, &str)]) -> Self {
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let studio = Self::empty(settings).await;
         studio.link(Path::new(BANK), "TimGM6mb.sf2");
         studio
     }
 
     /// With an empty folder.
-    pub(super) async fn empty(settings: &[(&str, &str)]) -> Self {
+    pub(crate) async fn empty(settings: &[(&str, &str)]) -> Self {
         let sounds = tempfile::tempdir().expect("a folder");
         let folder = sounds.path().to_string_lossy().into_owned();
         let mut all = vec![("SF_SOUNDFONT_DIRS", folder.as_str())];
@@ -46,30 +46,30 @@ impl Studio {
     }
 
     /// A path in the folder.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.sounds.path().join(name)
     }
 
-    pub(super) fn link(&self, target: &Path, name: &str) {
+    pub(crate) fn link(&self, target: &Path, name: &str) {
         assert!(target.is_file(), "{} is missing; install timgm6mb-soundfont", target.display());
         std::os::unix::fs::symlink(target, self.path(name)).expect("links");
     }
 
-    pub(super) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.app.local(Method::GET, &format!("/api/v1{path}")).send().await
     }
 
-    pub(super) async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         self.app.local(Method::POST, &format!("/api/v1{path}")).json(body).send().await
     }
 
-    pub(super) async fn catalogue(&self) -> Value {
+    pub(crate) async fn catalogue(&self) -> Value {
         self.get("/plugins/soundfonts/catalog").await.expect(200)
     }
 }
 
 /// A project of one instrument track with one note of a second at 120 bpm.
-pub(super) fn song(bank: u8, program: u8, controls: Value) -> Value {
+pub(crate) fn song(bank: u8, program: u8, controls: Value) -> Value {
     json!({
         "schema_version": 1, "project_id": "song", "name": "Söng",
         "tracks": [{
@@ -84,7 +84,7 @@ pub(super) fn song(bank: u8, program: u8, controls: Value) -> Value {
 }
 
 /// Frames, left and right, of a stereo float WAV file.
-pub(super) fn float_samples(bytes: &[u8]) -> Vec<f32> {
+pub(crate) fn float_samples(bytes: &[u8]) -> Vec<f32> {
     let mut reader = hound::WavReader::new(bytes).expect("a WAV file");
     let spec = reader.spec();
     assert_eq!(
@@ -94,6 +94,6 @@ pub(super) fn float_samples(bytes: &[u8]) -> Vec<f32> {
     reader.samples::<f32>().collect::<Result<_, _>>().expect("samples")
 }
 
-pub(super) fn peak(samples: &[f32]) -> f32 {
+pub(crate) fn peak(samples: &[f32]) -> f32 {
     samples.iter().fold(0.0, |peak, value| value.abs().max(peak))
 }

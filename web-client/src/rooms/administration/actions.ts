@@ -1,5 +1,7 @@
+import type { AuditAction } from '../../api/types';
+
 /** What the audit log's actions are called, in the order in which they are offered. */
-const ACTIONS: readonly (readonly [action: string, words: string])[] = [
+const ACTIONS: readonly (readonly [action: AuditAction, words: string])[] = [
   ['log_in', 'Logged in'],
   ['log_in_failed', 'Failed to log in'],
   ['log_out', 'Logged out'],

@@ -1,0 +1,302 @@
+//! How many requests a second the service answers, how long they take, and what keeps it from more.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use super::Args;
+use crate::process::own_cpu_secs;
+
+/// Connections that ask at the same time, each as fast as it is answered.
+const CLIENTS: usize = 16;
+
+/// How long each call is measured.
+const SPAN: Duration = Duration::from_secs(3);
+
+/// Share of the machine's processors from which on they are what limits.
+const BUSY_SHARE: f64 = 0.85;
+
+/// Seconds of sound in the file that is read.
+const SOUND_SECS: u32 = 10;
+
+/// A call of the page, or of a script.
+struct Call {
+    name: &'static str,
+    method: &'static str,
+    path: String,
+    /// Bytes of the answer that are asked for, from the first on.
+    range: Option<&'static str>,
+    /// Whether it writes: into the database, behind whoever writes before.
+    writes: bool,
+    /// The body for a client and the number of its call.
+    body: Option<fn(usize, usize) -> Value>,
+}
+
+impl Call {
+    fn read(name: &'static str, path: impl Into<String>) -> Self {
+        Self { name, method: "GET", path: path.into(), range: None, writes: false, body: None }
+    }
+}
+
+/// A running service, killed when dropped.
+struct Service {
+    child: Child,
+    url: String,
+}
+
+impl Service {
+    fn start(program: &Path, storage: &Path) -> anyhow::Result<Self> {
+        let mut child = Command::new(program)
+            .arg("serve")
+            .envs([("SF_PORT", "0"), ("SF_LOG", "warn")])
+            .env("SF_STORAGE_DIR", storage)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("{} does not start", program.display()))?;
+        let mut lines = BufReader::new(child.stdout.take().context("its output")?).lines();
+        let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            line.strip_prefix("Songfoundry is at ").map(|address| address.trim().to_owned())
+        });
+        // What else it prints must not fill the pipe.
+        thread::spawn(move || lines.for_each(drop));
+        let Some(url) = address else {
+            child.kill()?;
+            anyhow::bail!("the service did not print its address")
+        };
+        Ok(Self { child, url })
+    }
+
+    /// Processor time that it has used, in seconds: fields 14 and 15 of proc_pid_stat(5), in hundredths.
+    fn cpu_secs(&self) -> anyhow::Result<f64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields = text.rsplit_once(')').context("a name in parentheses")?.1;
+        let ticks: Vec<f64> =
+            fields.split_whitespace().skip(11).take(2).map_while(|field| field.parse().ok()).collect();
+        ensure!(ticks.len() == 2, "no times in {text}");
+        Ok((ticks[0] + ticks[1]) / 100.0)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // Ended in any case when its folder goes.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn song(client: usize, turn: usize) -> Value {
+    let note = |tick: usize| json!({ "tick": tick * 240, "length_ticks": 240, "pitch": 60, "velocity": 0.8 });
+    let notes: Vec<Value> = (0..200).map(note).collect();
+    let item =
+        json!({ "type": "midi", "id": "item", "start_tick": 0, "length_ticks": 48_000, "notes": notes });
+    let track = json!({ "id": "track", "kind": "instrument", "items": [item] });
+    json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": format!("Save {turn}"), "tracks": [track] })
+}
+
+fn autosave(client: usize, turn: usize) -> Value {
+    json!({ "client_id": format!("window-{client}"), "project": song(client, turn) })
+}
+
+/// A mono WAV file of 16 bits and 48 kHz that rises and falls.
+fn sound() -> Vec<u8> {
+    let data_bytes = SOUND_SECS * 96_000;
+    let mut out = b"RIFF".to_vec();
+    out.extend((36 + data_bytes).to_le_bytes());
+    out.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    out.extend(48_000_u32.to_le_bytes());
+    out.extend(96_000_u32.to_le_bytes());
+    out.extend(b"\x02\0\x10\0data");
+    out.extend(data_bytes.to_le_bytes());
+    out.extend((0..data_bytes / 2).flat_map(|frame| ((frame % 400 * 80) as i16).to_le_bytes()));
+    out
+}
+
+/// What the calls need: a project for each client, and a sound. Answers with the sound's path.
+fn prepare(agent: &Agent, url: &str) -> anyhow::Result<String> {
+    for client in 0..CLIENTS {
+        agent.post(format!("{url}/api/v1/projects")).send_json(song(client, 0))?;
+    }
+    let mut body =
+        b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n".to_vec();
+    body.extend(sound());
+    body.extend(b"\r\n--b--\r\n");
+    let upload =
+        agent.post(format!("{url}/api/v1/audio/upload")).content_type("multipart/form-data; boundary=b");
+    let answer: Value = upload.send(&body)?.body_mut().read_json()?;
+    let id = answer["files"][0]["id"].as_str().context("the sound's id")?;
+    Ok(format!("/audio/{id}"))
+}
+
+/// The ten calls that a page and its scripts make most.
+fn calls(audio: &str) -> Vec<Call> {
+    let write = |name, method, path: &str, body| Call {
+        method,
+        writes: true,
+        body: Some(body),
+        ..Call::read(name, path)
+    };
+    vec![
+        Call::read("Capabilities", "/system/capabilities"),
+        Call::read("Who is asking", "/auth/me"),
+        Call::read("Revision of the autosave", "/projects/temp/revision"),
+        Call::read("List of projects", "/projects?limit=100"),
+        Call::read("A project", "/projects/song-0"),
+        write("Save a project", "PUT", "/projects/song-{client}", song),
+        write("Write the autosave", "PUT", "/projects/temp", autosave),
+        Call::read("List of audio files", "/audio?limit=100"),
+        Call::read("Peaks", format!("{audio}/peaks?format=dat&bits=8&samples_per_pixel=1024")),
+        Call {
+            range: Some("bytes=0-262143"),
+            ..Call::read("256 KiB of samples", format!("{audio}/file?format=wav32f"))
+        },
+    ]
+}
+
+/// Asks as one client until `until`. Answers with how long each call took, in seconds.
+fn ask(call: &Call, url: &str, token: &str, client: usize, until: Instant) -> anyhow::Result<Vec<f64>> {
+    let agent = Agent::new_with_defaults();
+    let url = format!("{url}/api/v1{}", call.path.replace("{client}", &client.to_string()));
+    let bearer = format!("Bearer {token}");
+    let mut tag = current_tag(&agent, &url, &bearer, call)?;
+    let mut took = Vec::new();
+    while Instant::now() < until {
+        let body = call.body.map(|body| body(client, took.len()).to_string());
+        let mut request =
+            ureq::http::Request::builder().method(call.method).uri(&url).header("Authorization", &bearer);
+        if let Some(range) = call.range {
+            request = request.header("Range", range);
+        }
+        if let Some(tag) = &tag {
+            request = request.header("If-Match", tag);
+        }
+        let request = request.header("Content-Type", "application/json").body(body.unwrap_or_default())?;
+        let begun = Instant::now();
+        let mut answer = agent.run(request)?;
+        let bytes = answer.body_mut().read_to_vec()?;
+        took.push(begun.elapsed().as_secs_f64());
+        ensure!(!bytes.is_empty(), "{} is answered by nothing", call.name);
+        if tag.is_some() {
+            tag = answer.headers().get("etag").map(|tag| tag.to_str().map(str::to_owned)).transpose()?;
+        }
+    }
+    Ok(took)
+}
+
+/// The revision that a first save starts from.
+fn current_tag(agent: &Agent, url: &str, bearer: &str, call: &Call) -> anyhow::Result<Option<String>> {
+    if !call.path.contains("{client}") {
+        return Ok(None);
+    }
+    let answer = agent.get(url).header("Authorization", bearer).call()?;
+    let tag = answer.headers().get("etag").context("a revision")?;
+    Ok(Some(tag.to_str()?.to_owned()))
+}
+
+/// The value below which this share of sorted values lies (nearest rank).
+fn percentile(sorted: &[f64], share: f64) -> f64 {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::NAN)
+}
+
+/// What keeps a call from being answered more often, from the shares of the processors that service and clients kept busy,
+/// and that anything did.
+fn limit(writes: bool, our_share: f64, busy_share: f64) -> &'static str {
+    match (our_share >= BUSY_SHARE, busy_share >= BUSY_SHARE, writes) {
+        (true, ..) => "the processors",
+        (false, true, _) => "the processors, which other programs keep busy: measure again",
+        (false, false, true) => "SQLite's one writer, which waits for the disk with each commit",
+        (false, false, false) => "waiting between threads: of the service, or of what asks here",
+    }
+}
+
+/// What the processors did since the start of the system: busy, and in all (proc_stat(5), first line).
+fn processor_ticks() -> anyhow::Result<[f64; 2]> {
+    let text = std::fs::read_to_string("/proc/stat")?;
+    let line = text.lines().next().context("a line")?;
+    let ticks: Vec<f64> =
+        line.split_whitespace().skip(1).take(8).map_while(|field| field.parse().ok()).collect();
+    ensure!(ticks.len() == 8, "no times in {line}");
+    let all: f64 = ticks.iter().sum();
+    // Neither idle nor waiting for a disk.
+    Ok([all - ticks[3] - ticks[4], all])
+}
+
+/// Prints a line for each call.
+pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
+    let service = Service::start(&args.songfoundry, &folder.join("service"))?;
+    let agent = Agent::new_with_defaults();
+    let answer: Value =
+        agent.post(format!("{}/api/v1/auth/local", service.url)).send_empty()?.body_mut().read_json()?;
+    let token = answer["access_token"].as_str().context("a token")?;
+    let audio = prepare(&agent, &service.url)?;
+    let processors = thread::available_parallelism()?.get() as f64;
+    println!();
+    println!(
+        "The service: {CLIENTS} clients on this machine's loopback ask as fast as they are answered, {} s each; \
+         the {processors} processors are shared with them.",
+        SPAN.as_secs()
+    );
+    println!(
+        "{:<26} {:>10} {:>9} {:>9} {:>9} {:>9}  limited by",
+        "", "requests/s", "p50 ms", "p99 ms", "service", "clients"
+    );
+    for call in calls(&audio) {
+        let (service_before, own_before, before) = (service.cpu_secs()?, own_cpu_secs()?, processor_ticks()?);
+        let begun = Instant::now();
+        let took: anyhow::Result<Vec<Vec<f64>>> = thread::scope(|scope| {
+            let (call, url) = (&call, service.url.as_str());
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|client| scope.spawn(move || ask(call, url, token, client, begun + SPAN)))
+                .collect();
+            let joined = clients.into_iter().map(|client| client.join());
+            joined.map(|took| took.unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked")))).collect()
+        });
+        let wall_secs = begun.elapsed().as_secs_f64();
+        let mut took: Vec<f64> = took.with_context(|| call.name)?.into_iter().flatten().collect();
+        took.sort_by(f64::total_cmp);
+        let of_service = (service.cpu_secs()? - service_before) / wall_secs;
+        let of_clients = (own_cpu_secs()? - own_before) / wall_secs;
+        let after = processor_ticks()?;
+        let busy_share = (after[0] - before[0]) / (after[1] - before[1]).max(1.0);
+        println!(
+            "{:<26} {:>10.0} {:>9.2} {:>9.2} {:>7.2} p {:>7.2} p  {}",
+            call.name,
+            took.len() as f64 / wall_secs,
+            percentile(&took, 0.5) * 1e3,
+            percentile(&took, 0.99) * 1e3,
+            of_service,
+            of_clients,
+            limit(call.writes, (of_service + of_clients) / processors, busy_share)
+        );
+    }
+    println!("`service` and `clients` say how many processors (p) each kept busy.");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!([0.5, 0.99, 1.0].map(|share| percentile(&values, share)), [50.0, 99.0, 100.0]);
+        assert_eq!(percentile(&[7.0], 0.99), 7.0);
+        assert!(percentile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn a_limit_is_told_from_what_was_busy() {
+        assert_eq!(limit(true, 0.95, 0.99), limit(false, 0.95, 0.99));
+        assert_ne!(limit(true, 0.3, 0.4), limit(false, 0.3, 0.4));
+        assert!(limit(true, 0.3, 0.99).contains("other programs"));
+    }
+}

@@ -1,0 +1,49 @@
+//! Prompt templates: texts for language models, with places to fill in, under keywords that they are found by.
+
+mod queries;
+mod store;
+mod template;
+mod verbs;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::AppState;
+
+/// Most templates that a user may store.
+const TEMPLATES_MAX: i64 = 2_000;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(verbs::list, verbs::create))
+        .routes(routes!(verbs::read, verbs::replace, verbs::delete))
+        .routes(routes!(verbs::set_favourite))
+        .routes(routes!(verbs::render))
+}
+
+/// A prompt template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PromptTemplate {
+    /// Id, a UUID.
+    pub id: String,
+    /// What its owner calls it.
+    pub title: String,
+    /// The text, with `{{name}}` where a variable goes.
+    pub body: String,
+    /// What it is found by.
+    pub keywords: Vec<String>,
+    /// Whether its owner wants it at hand.
+    pub favourite: bool,
+    /// Names of its variables, in the order in which they first come.
+    pub variables: Vec<String>,
+    /// When it was stored, RFC 3339.
+    pub created_at: String,
+    /// When it was last changed, RFC 3339.
+    pub updated_at: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! What may stand in the queries of this slice's addresses.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which templates a list shows.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct TemplateQuery {
+    /// A keyword, in any case.
+    pub(super) keyword: Option<String>,
+    /// Part of the title, the text or a keyword, in any case.
+    pub(super) search: Option<String>,
+    /// `true`: favourites only; `false`: the others only.
+    pub(super) favourite: Option<bool>,
+}

@@ -1,0 +1,161 @@
+//! Prompt templates in the database. Every statement names the owner: a template of somebody else does not exist here.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::queries::TemplateQuery;
+use super::verbs::TemplateBody;
+use super::{PromptTemplate, TEMPLATES_MAX, template};
+use crate::clock;
+use crate::db::{Db, begin_locked};
+use crate::paging::{Position, contains_pattern};
+
+fn from_row(row: &AnyRow) -> Result<PromptTemplate, sqlx::Error> {
+    let body: String = row.try_get("body")?;
+    let keywords: String = row.try_get("keywords")?;
+    Ok(PromptTemplate {
+        id: row.try_get("id")?,
+        title: row.try_get("title")?,
+        variables: template::variables(&body),
+        body,
+        keywords: keywords.lines().map(str::to_owned).collect(),
+        favourite: row.try_get::<i64, _>("favourite")? != 0,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}
+
+/// The keywords in lower case, each between two line ends.
+fn keywords_key(keywords: &[String]) -> String {
+    format!("\n{}\n", keywords.join("\n").to_lowercase())
+}
+
+fn search_key(body: &TemplateBody) -> String {
+    format!("{}\n{}\n{}", body.title, body.body, body.keywords.join("\n")).to_lowercase()
+}
+
+/// Stores a new template; `None` if the user has as many as anybody may have.
+pub(super) async fn insert(
+    db: &Db,
+    owner_id: &str,
+    body: &TemplateBody,
+) -> Result<Option<PromptTemplate>, sqlx::Error> {
+    let mut transaction = begin_locked(db, &format!("AI presets {owner_id}")).await?;
+    let row = sqlx::query(
+        "INSERT INTO ai_presets (id, owner_id, title, body, keywords, keywords_key, search_key, favourite, \
+         created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *",
+    )
+    .bind(uuid::Uuid::new_v4().to_string())
+    .bind(owner_id)
+    .bind(&body.title)
+    .bind(&body.body)
+    .bind(body.keywords.join("\n"))
+    .bind(keywords_key(&body.keywords))
+    .bind(search_key(body))
+    .bind(i64::from(body.favourite))
+    .bind(clock::now_text())
+    .fetch_one(&mut *transaction)
+    .await?;
+    let count: i64 =
+        sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM ai_presets WHERE owner_id = $1")
+            .bind(owner_id)
+            .fetch_one(&mut *transaction)
+            .await?;
+    if count > TEMPLATES_MAX {
+        transaction.rollback().await?;
+        return Ok(None);
+    }
+    transaction.commit().await?;
+    from_row(&row).map(Some)
+}
+
+/// Replaces a template; `None` if there is none.
+pub(super) async fn replace(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    body: &TemplateBody,
+) -> Result<Option<PromptTemplate>, sqlx::Error> {
+    let row = sqlx::query(
+        "UPDATE ai_presets SET title = $1, body = $2, keywords = $3, keywords_key = $4, search_key = $5, \
+         favourite = $6, updated_at = $7 WHERE owner_id = $8 AND id = $9 RETURNING *",
+    )
+    .bind(&body.title)
+    .bind(&body.body)
+    .bind(body.keywords.join("\n"))
+    .bind(keywords_key(&body.keywords))
+    .bind(search_key(body))
+    .bind(i64::from(body.favourite))
+    .bind(clock::now_text())
+    .bind(owner_id)
+    .bind(id)
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+/// Makes a template a favourite, or none; `None` if there is no such template.
+pub(super) async fn set_favourite(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    favourite: bool,
+) -> Result<Option<PromptTemplate>, sqlx::Error> {
+    let row = sqlx::query("UPDATE ai_presets SET favourite = $1 WHERE owner_id = $2 AND id = $3 RETURNING *")
+        .bind(i64::from(favourite))
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+/// The template with this id.
+pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<PromptTemplate>, sqlx::Error> {
+    let row = sqlx::query("SELECT * FROM ai_presets WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+/// Templates by the time when they were stored, newest first.
+pub(super) async fn page(
+    db: &Db,
+    owner_id: &str,
+    query: &TemplateQuery,
+    after: Option<&Position>,
+    count: u32,
+) -> Result<Vec<PromptTemplate>, sqlx::Error> {
+    let wanted = |text: &Option<String>| {
+        text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let keyword = wanted(&query.keyword).map(|text| contains_pattern(&format!("\n{text}\n")));
+    let rows = sqlx::query(
+        "SELECT * FROM ai_presets WHERE owner_id = $1 AND ($2 = '' OR keywords_key LIKE $2 ESCAPE '\\') \
+         AND ($3 = '' OR search_key LIKE $3 ESCAPE '\\') AND ($4 = -1 OR favourite = $4) \
+         AND ($5 = '' OR created_at < $5 OR (created_at = $5 AND id > $6)) \
+         ORDER BY created_at DESC, id LIMIT $7",
+    )
+    .bind(owner_id)
+    .bind(keyword.unwrap_or_default())
+    .bind(wanted(&query.search).map(|text| contains_pattern(&text)).unwrap_or_default())
+    .bind(query.favourite.map_or(-1, i64::from))
+    .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// Deletes a template; false if there is none.
+pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query("DELETE FROM ai_presets WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}

@@ -1,0 +1,121 @@
+//! Filling in: `{{name}}` stands for a variable.
+//!
+//! A name is a letter or `_`, then letters, digits or `_`, 64 at most, all ASCII, with any blanks around it. Whatever else stands
+//! between braces is text. What is filled in is text too: braces in it mean nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest name of a variable, in characters.
+const NAME_MAX_CHARS: usize = 64;
+
+/// A part of a template.
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'t> {
+    Text(&'t str),
+    Variable(&'t str),
+}
+
+/// The parts of a template, from its start to its end.
+fn parts(template: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut text_start = 0;
+    let mut from = 0;
+    while let Some(open) = template[from..].find("{{").map(|place| from + place) {
+        let inside = open + 2;
+        let Some(close) = template[inside..].find("}}").map(|place| inside + place) else { break };
+        let name = template[inside..close].trim_matches([' ', '\t']);
+        if is_name(name) {
+            parts.push(Part::Text(&template[text_start..open]));
+            parts.push(Part::Variable(name));
+            text_start = close + 2;
+            from = text_start;
+        } else {
+            // A name may begin at the next brace.
+            from = open + 1;
+        }
+    }
+    parts.push(Part::Text(&template[text_start..]));
+    parts
+}
+
+fn is_name(text: &str) -> bool {
+    let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    starts
+        && text.len() <= NAME_MAX_CHARS
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Names of a template's variables, each once, in the order in which they first come.
+pub(super) fn variables(template: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let names = parts(template).into_iter().filter_map(|part| match part {
+        Part::Variable(name) => Some(name),
+        Part::Text(_) => None,
+    });
+    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+}
+
+/// A template with every variable filled in.
+///
+/// # Errors
+/// Names of the variables that have no value.
+pub(super) fn render(template: &str, values: &BTreeMap<String, String>) -> Result<String, Vec<String>> {
+    let missing: Vec<String> =
+        variables(template).into_iter().filter(|name| !values.contains_key(name)).collect();
+    if !missing.is_empty() {
+        return Err(missing);
+    }
+    let filled = parts(template).into_iter().map(|part| match part {
+        Part::Text(text) => text,
+        Part::Variable(name) => values.get(name).map(String::as_str).unwrap_or_default(),
+    });
+    Ok(filled.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(template: &str, names: &[&str], filled: &str) {
+        assert_eq!(variables(template), names, "{template}");
+        let values = names.iter().map(|name| ((*name).to_owned(), format!("<{name}>"))).collect();
+        assert_eq!(render(template, &values).as_deref(), Ok(filled), "{template}");
+    }
+
+    #[test]
+    fn names_between_braces_are_filled_in() {
+        check("", &[], "");
+        check("plain", &[], "plain");
+        check("{{key}}", &["key"], "<key>");
+        check("In {{ key }}, {{\tbpm}} bpm, {{key}}.", &["key", "bpm"], "In <key>, <bpm> bpm, <key>.");
+        check("{{_a1}}{{B}}", &["_a1", "B"], "<_a1><B>");
+        check("é{{ä}}{{b}}é", &["b"], "é{{ä}}<b>é");
+    }
+
+    #[test]
+    fn what_is_no_name_is_text() {
+        for text in
+            ["{{", "}}", "{{}}", "{{ }}", "{{1a}}", "{{a b}}", "{{a-b}}", "{a}", "{{a}", "{{a\n}}", "{ {a}}"]
+        {
+            check(text, &[], text);
+        }
+        check("{{{a}}}", &["a"], "{<a>}");
+        check("{{ {{a}} }}", &["a"], "{{ <a> }}");
+        let long = format!("{{{{{}}}}}", "x".repeat(65));
+        check(&long, &[], &long);
+    }
+
+    #[test]
+    fn a_value_is_only_text() {
+        let values =
+            BTreeMap::from([("a".to_owned(), "{{b}}".to_owned()), ("b".to_owned(), "no".to_owned())]);
+        assert_eq!(render("{{a}}", &values).as_deref(), Ok("{{b}}"));
+    }
+
+    #[test]
+    fn every_missing_value_is_named() {
+        let values = BTreeMap::from([("b".to_owned(), String::new())]);
+        assert_eq!(render("{{c}}{{a}}{{b}}{{c}}", &values), Err(vec!["c".to_owned(), "a".to_owned()]));
+    }
+}

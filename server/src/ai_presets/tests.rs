@@ -1,0 +1,168 @@
+//! Prompt templates through the real router.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+const PATH: &str = "/api/v1/ai_presets";
+
+fn template(title: &str, keywords: &[&str]) -> Value {
+    json!({ "title": title, "body": "Write {{bars}} bars in {{ key }}.", "keywords": keywords })
+}
+
+async fn create(app: &TestApp, token: &str, body: &Value) -> Answer {
+    app.remote(Method::POST, PATH).token(token).json(body).send().await
+}
+
+async fn titles(app: &TestApp, token: &str, query: &str) -> Vec<String> {
+    let list = app.remote(Method::GET, &format!("{PATH}{query}")).token(token).send().await.expect(200);
+    let items = list["items"].as_array().expect("a list");
+    items.iter().filter_map(|one| one["title"].as_str().map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn a_template_is_stored_read_replaced_and_deleted() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let answer = create(&app, &token, &template(" Chords ", &["Harmony", " jazz "])).await;
+    let stored = answer.expect(201);
+    assert_eq!((&stored["title"], &stored["favourite"]), (&json!("Chords"), &json!(false)));
+    assert_eq!(stored["keywords"], json!(["Harmony", "jazz"]));
+    assert_eq!(stored["variables"], json!(["bars", "key"]));
+    let path = answer.header("location").to_owned();
+    let send = |method: Method, path: String, body: Value| {
+        app.remote(method, &path).token(&token).json(&body).send()
+    };
+    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), stored);
+
+    let liked =
+        send(Method::PUT, format!("{path}/favourite"), json!({ "favourite": true })).await.expect(200);
+    assert_eq!(liked["favourite"], true);
+    let replaced =
+        send(Method::PUT, path.clone(), json!({ "title": "Bass", "body": "Play." })).await.expect(200);
+    assert_eq!((&replaced["variables"], &replaced["favourite"]), (&json!([]), &json!(false)));
+    assert_eq!((&replaced["id"], &replaced["created_at"]), (&stored["id"], &stored["created_at"]));
+    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), replaced);
+
+    send(Method::DELETE, path.clone(), json!({})).await.expect(204);
+    for (method, path, body) in [
+        (Method::GET, path.clone(), json!({})),
+        (Method::DELETE, path.clone(), json!({})),
+        (Method::PUT, path.clone(), template("x", &[])),
+        (Method::PUT, format!("{path}/favourite"), json!({ "favourite": true })),
+        (Method::POST, format!("{path}/render"), json!({})),
+    ] {
+        send(method, path, body).await.problem(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_template_that_is_wrong_is_refused_with_its_places() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let wrong = json!({ "title": "a\nb", "body": " ", "keywords": ["x", "", "X"] });
+    let answer = create(&app, &token, &wrong).await;
+    answer.problem(400, "invalid_template");
+    let errors = answer.json()["errors"].clone();
+    let pointers: Vec<&str> =
+        errors.as_array().expect("a list").iter().filter_map(|one| one["pointer"].as_str()).collect();
+    assert_eq!(pointers, ["/title", "/body", "/keywords/1", "/keywords/2"]);
+    let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
+    let body = json!({ "title": "x", "body": "x".repeat(20_001), "keywords": many });
+    let answer = create(&app, &token, &body).await;
+    let detail = answer.problem(400, "invalid_template");
+    assert!(detail.contains("20000") && detail.contains("20001"), "{detail}");
+    assert_eq!(answer.json()["errors"][1]["pointer"], "/keywords");
+    create(&app, &token, &json!({ "title": "x" })).await.problem(400, "unexpected_json");
+    create(&app, &token, &json!({ "title": "x", "body": "y", "tags": [] }))
+        .await
+        .problem(400, "unexpected_json");
+    assert_eq!(titles(&app, &token, "").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn templates_are_found_by_keyword_and_text_in_pages() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    for (title, keywords) in
+        [("Chords", &["harmony", "Jazz"][..]), ("Drums", &["rhythm", "jazz-funk"]), ("Mix notes", &["100%"])]
+    {
+        create(&app, &token, &template(title, keywords)).await.expect(201);
+    }
+    assert_eq!(titles(&app, &token, "?keyword=JAZZ").await, ["Chords"]);
+    assert_eq!(titles(&app, &token, "?search=jazz").await, ["Drums", "Chords"]);
+    assert_eq!(titles(&app, &token, "?search=MIX").await, ["Mix notes"]);
+    assert_eq!(titles(&app, &token, "?keyword=100%25").await, ["Mix notes"]);
+    assert_eq!(titles(&app, &token, "?keyword=100_").await, [""; 0]);
+
+    let list = app.remote(Method::GET, &format!("{PATH}?limit=2")).token(&token).send().await.expect(200);
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+    let cursor = list["next_cursor"].as_str().expect("another page");
+    assert_eq!(titles(&app, &token, &format!("?limit=2&cursor={cursor}")).await, ["Chords"]);
+
+    let path = format!("{PATH}/{}/favourite", list["items"][0]["id"].as_str().expect("an id"));
+    let call = app.remote(Method::PUT, &path).token(&token).json(&json!({ "favourite": true }));
+    call.send().await.expect(200);
+    assert_eq!(titles(&app, &token, "?favourite=true").await, ["Mix notes"]);
+    assert_eq!(titles(&app, &token, "?favourite=false").await, ["Drums", "Chords"]);
+    let call = app.remote(Method::GET, &format!("{PATH}?favourite=maybe")).token(&token);
+    call.send().await.problem(400, "bad_query");
+}
+
+#[tokio::test]
+async fn a_template_is_filled_in() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let stored = create(&app, &token, &template("Chords", &[])).await.expect(201);
+    let path = format!("{PATH}/{}/render", stored["id"].as_str().expect("an id"));
+    let render = |variables: Value| {
+        app.remote(Method::POST, &path).token(&token).json(&json!({ "variables": variables })).send()
+    };
+    let answer = render(json!({ "bars": "8", "key": "{{bars}}", "unused": "x" })).await.expect(200);
+    assert_eq!(answer["text"], "Write 8 bars in {{bars}}.");
+    let answer = render(json!({ "bars": "8" })).await;
+    let detail = answer.problem(400, "missing_variables");
+    assert!(detail.contains("key") && detail.contains("Chords") && !detail.contains("bars"), "{detail}");
+    assert_eq!(answer.json()["errors"][0]["pointer"], "/variables/key");
+    render(json!({ "bars": 8 })).await.problem(400, "unexpected_json");
+
+    let wide = json!({ "title": "Wide", "body": "{{a}}".repeat(3_000) });
+    let wide = create(&app, &token, &wide).await.expect(201);
+    let call = app.remote(Method::POST, &format!("{PATH}/{}/render", wide["id"].as_str().expect("an id")));
+    let call = call.token(&token).json(&json!({ "variables": { "a": "x".repeat(1_000) } }));
+    assert!(call.send().await.problem(413, "too_large").contains("1048576"));
+}
+
+#[tokio::test]
+async fn nobody_sees_the_templates_of_others() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
+    let stored = create(&app, &ada, &template("Hers", &["secret"])).await.expect(201);
+    let path = format!("{PATH}/{}", stored["id"].as_str().expect("an id"));
+    for token in [&bob, &app.admin_token().await] {
+        assert_eq!(titles(&app, token, "").await, [""; 0]);
+        assert_eq!(titles(&app, token, "?keyword=secret").await, [""; 0]);
+        for (method, path, body) in [
+            (Method::GET, path.clone(), json!({})),
+            (Method::PUT, path.clone(), template("x", &[])),
+            (Method::PUT, format!("{path}/favourite"), json!({ "favourite": true })),
+            (Method::POST, format!("{path}/render"), json!({})),
+            (Method::DELETE, path.clone(), json!({})),
+        ] {
+            app.remote(method, &path).token(token).json(&body).send().await.problem(404, "not_found");
+        }
+    }
+    for (method, path) in [
+        (Method::GET, PATH.to_owned()),
+        (Method::POST, PATH.to_owned()),
+        (Method::GET, path.clone()),
+        (Method::PUT, path.clone()),
+        (Method::DELETE, path.clone()),
+        (Method::PUT, format!("{path}/favourite")),
+        (Method::POST, format!("{path}/render")),
+    ] {
+        app.remote(method, &path).json(&template("x", &[])).send().await.problem(401, "token_missing");
+    }
+    assert_eq!(titles(&app, &ada, "").await, ["Hers"]);
+}

@@ -1,0 +1,227 @@
+//! `/ai_presets`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::queries::TemplateQuery;
+use super::{PromptTemplate, TEMPLATES_MAX, store, template};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, Problem};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// Longest texts, in characters.
+const TITLE_MAX_CHARS: usize = 200;
+const BODY_MAX_CHARS: usize = 20_000;
+const KEYWORD_MAX_CHARS: usize = 64;
+
+/// Most keywords of a template.
+const KEYWORDS_MAX: usize = 20;
+
+/// Longest text that a rendered template may become, in bytes.
+const RENDERED_MAX_BYTES: usize = 1024 * 1024;
+
+/// A template to store.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TemplateBody {
+    /// What to call it: 1 to 200 characters.
+    pub(super) title: String,
+    /// The text: 1 to 20000 characters, with `{{name}}` where a variable goes.
+    pub(super) body: String,
+    /// What it is found by: at most 20 of 1 to 64 characters, in any case different; none by default.
+    #[serde(default)]
+    pub(super) keywords: Vec<String>,
+    /// Whether it is to be at hand; not by default.
+    #[serde(default)]
+    pub(super) favourite: bool,
+}
+
+impl TemplateBody {
+    /// The template as it is stored.
+    ///
+    /// # Errors
+    /// 400 `invalid_template` with every place that is wrong.
+    fn checked(mut self) -> ApiResult<Self> {
+        let mut errors = Vec::new();
+        let mut fault = |pointer: String, detail: String| errors.push(FieldError { pointer, detail });
+        self.title = self.title.trim().to_owned();
+        if !is_line(&self.title, TITLE_MAX_CHARS) {
+            fault("/title".to_owned(), format!("expected 1 to {TITLE_MAX_CHARS} printable characters"));
+        }
+        let chars = self.body.chars().count();
+        if self.body.trim().is_empty() || chars > BODY_MAX_CHARS {
+            let detail = format!("expected text of 1 to {BODY_MAX_CHARS} characters, and it has {chars}");
+            fault("/body".to_owned(), detail);
+        }
+        if self.keywords.len() > KEYWORDS_MAX {
+            let detail = format!("expected at most {KEYWORDS_MAX}, and there are {}", self.keywords.len());
+            fault("/keywords".to_owned(), detail);
+        }
+        let mut seen = BTreeSet::new();
+        for (place, keyword) in self.keywords.iter_mut().enumerate() {
+            *keyword = keyword.trim().to_owned();
+            if !is_line(keyword, KEYWORD_MAX_CHARS) {
+                let detail = format!("expected 1 to {KEYWORD_MAX_CHARS} printable characters");
+                fault(format!("/keywords/{place}"), detail);
+            } else if !seen.insert(keyword.to_lowercase()) {
+                fault(format!("/keywords/{place}"), format!("`{keyword}` comes twice"));
+            }
+        }
+        let Some(first) = errors.first() else { return Ok(self) };
+        let detail = format!("The template is not valid. First, at {}: {}", first.pointer, first.detail);
+        Err(ApiError::Invalid { code: "invalid_template", detail, errors })
+    }
+}
+
+fn is_line(text: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+}
+
+/// Lists the caller's prompt templates, the newest first.
+#[utoipa::path(get, path = "/ai_presets", tag = "ai_presets", params(PageQuery, TemplateQuery),
+    responses((status = 200, body = Page<PromptTemplate>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(page): Query<PageQuery>,
+    Query(query): Query<TemplateQuery>,
+) -> ApiResult<Json<Page<PromptTemplate>>> {
+    let limit = page.limit()?;
+    let found = store::page(&state.db, &user.id, &query, page.position()?.as_ref(), limit + 1).await?;
+    let position = |one: &PromptTemplate| Position { time: one.created_at.clone(), id: one.id.clone() };
+    Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// Stores a prompt template of the caller.
+#[utoipa::path(post, path = "/ai_presets", tag = "ai_presets", request_body = TemplateBody,
+    responses((status = 201, body = PromptTemplate, headers(("Location" = String))),
+        (status = 409, description = "`too_many_templates`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn create(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Json(body): Json<TemplateBody>,
+) -> ApiResult<Response> {
+    let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
+    let stored = stored.ok_or_else(|| ApiError::Conflict {
+        code: "too_many_templates",
+        detail: format!("You have {TEMPLATES_MAX} templates, and nobody may have more; delete one first."),
+    })?;
+    let location = HeaderValue::from_str(&format!("/api/v1/ai_presets/{}", stored.id));
+    let location = location.map_err(ApiError::internal)?;
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
+}
+
+fn there(id: &str, found: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
+    found.ok_or_else(|| ApiError::not_found("prompt template", id))
+}
+
+/// Reads a prompt template of the caller.
+#[utoipa::path(get, path = "/ai_presets/{id}", tag = "ai_presets",
+    params(("id", description = "Id of the template")),
+    responses((status = 200, body = PromptTemplate), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<Json<PromptTemplate>> {
+    there(&id, store::by_id(&state.db, &user.id, &id).await?).map(Json)
+}
+
+/// Replaces a prompt template of the caller.
+#[utoipa::path(put, path = "/ai_presets/{id}", tag = "ai_presets", request_body = TemplateBody,
+    params(("id", description = "Id of the template")),
+    responses((status = 200, body = PromptTemplate), CommonErrors))]
+pub(super) async fn replace(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    Json(body): Json<TemplateBody>,
+) -> ApiResult<Json<PromptTemplate>> {
+    there(&id, store::replace(&state.db, &user.id, &id, &body.checked()?).await?).map(Json)
+}
+
+/// Whether a template is to be at hand.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Favourite {
+    /// Whether it is.
+    favourite: bool,
+}
+
+/// Makes a prompt template of the caller a favourite, or none.
+#[utoipa::path(put, path = "/ai_presets/{id}/favourite", tag = "ai_presets", request_body = Favourite,
+    params(("id", description = "Id of the template")),
+    responses((status = 200, body = PromptTemplate), CommonErrors))]
+pub(super) async fn set_favourite(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    Json(Favourite { favourite }): Json<Favourite>,
+) -> ApiResult<Json<PromptTemplate>> {
+    there(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
+}
+
+/// Deletes a prompt template of the caller.
+#[utoipa::path(delete, path = "/ai_presets/{id}", tag = "ai_presets",
+    params(("id", description = "Id of the template")),
+    responses((status = 204, description = "It is gone"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    match store::delete(&state.db, &user.id, &id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(ApiError::not_found("prompt template", &id)),
+    }
+}
+
+/// What to fill in.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RenderTemplate {
+    /// Texts by the names of variables. What the template does not use is passed over.
+    #[serde(default)]
+    variables: BTreeMap<String, String>,
+}
+
+/// A template, filled in.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RenderedTemplate {
+    /// The text.
+    text: String,
+}
+
+/// Fills in the variables of a prompt template of the caller. A value is text: braces in it mean nothing.
+#[utoipa::path(post, path = "/ai_presets/{id}/render", tag = "ai_presets", request_body = RenderTemplate,
+    params(("id", description = "Id of the template")),
+    responses((status = 200, body = RenderedTemplate), CommonErrors))]
+pub(super) async fn render(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    Json(RenderTemplate { variables }): Json<RenderTemplate>,
+) -> ApiResult<Json<RenderedTemplate>> {
+    let found = there(&id, store::by_id(&state.db, &user.id, &id).await?)?;
+    let text = template::render(&found.body, &variables).map_err(|missing| ApiError::Invalid {
+        code: "missing_variables",
+        detail: format!("The template `{}` needs values for: {}.", found.title, missing.join(", ")),
+        errors: missing
+            .into_iter()
+            .map(|name| FieldError { pointer: format!("/variables/{name}"), detail: "is missing".to_owned() })
+            .collect(),
+    })?;
+    if text.len() > RENDERED_MAX_BYTES {
+        let limit_bytes = RENDERED_MAX_BYTES as u64;
+        return Err(ApiError::TooLarge { what: "A template that is filled in", limit_bytes });
+    }
+    Ok(Json(RenderedTemplate { text }))
+}

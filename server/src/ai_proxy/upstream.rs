@@ -1,0 +1,106 @@
+//! The way to the service with the language models.
+
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Client, Method, Response, Url, redirect};
+use serde_json::Value;
+
+use super::refusal;
+use crate::config::{AiUpstream, Secret};
+use crate::error::{ApiError, ApiResult};
+
+/// How long a connection may take.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// The way to language models, if the administrator has opened one.
+#[derive(Debug)]
+pub struct AiProxy(Option<Upstream>);
+
+/// The service with the language models.
+#[derive(Debug)]
+pub(super) struct Upstream {
+    client: Client,
+    base: Url,
+    key: Option<Secret>,
+    models: Vec<String>,
+    pub(super) answer_max_bytes: u64,
+}
+
+impl AiProxy {
+    /// The way that the settings name; nobody is asked yet.
+    ///
+    /// # Errors
+    /// When the system's certificates cannot be read.
+    pub fn new(settings: Option<&AiUpstream>) -> reqwest::Result<Self> {
+        settings.map(Upstream::new).transpose().map(Self)
+    }
+
+    /// The service.
+    ///
+    /// # Errors
+    /// 501 `ai_not_configured`.
+    pub(super) fn upstream(&self) -> ApiResult<&Upstream> {
+        self.0.as_ref().ok_or_else(|| ApiError::NotImplemented {
+            code: "ai_not_configured",
+            detail:
+                "No language models are set up here; the administrator names a service in SF_AI_UPSTREAM_URL."
+                    .to_owned(),
+        })
+    }
+}
+
+impl Upstream {
+    fn new(settings: &AiUpstream) -> reqwest::Result<Self> {
+        // A second time there is nothing to do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(CONNECT_WITHIN)
+            .read_timeout(Duration::from_secs(settings.silence_max_secs))
+            .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        let AiUpstream { base, key, models, answer_max_bytes, .. } = settings.clone();
+        Ok(Self { client, base, key, models, answer_max_bytes })
+    }
+
+    /// Whether users may ask this model.
+    pub(super) fn allows(&self, model: &str) -> bool {
+        self.models.is_empty() || self.models.iter().any(|allowed| allowed == model)
+    }
+
+    /// 400 if users may not ask this model.
+    pub(super) fn check_model(&self, model: &str) -> ApiResult<()> {
+        if self.allows(model) {
+            return Ok(());
+        }
+        let model: String = model.chars().take(100).collect();
+        let detail =
+            format!("The model `{model}` may not be used here; these may: {}.", self.models.join(", "));
+        Err(ApiError::bad_request("model_not_allowed", detail))
+    }
+
+    /// Asks one operation. What comes back is a success whose body is still to come.
+    ///
+    /// # Errors
+    /// 502 and 504 as [`refusal`] says.
+    pub(super) async fn ask(&self, operation: &str, body: Option<&Value>) -> ApiResult<Response> {
+        let url = self.base.join(operation).map_err(ApiError::internal)?;
+        let method = if body.is_some() { Method::POST } else { Method::GET };
+        let mut request =
+            self.client.request(method, url).header(ACCEPT, "application/json, text/event-stream");
+        if let Some(body) = body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        }
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key.reveal());
+        }
+        let response = request.send().await.map_err(|error| refusal::unanswered(&error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(refusal::refused(response, self.key.as_ref()).await)
+    }
+}

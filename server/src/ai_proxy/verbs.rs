@@ -1,0 +1,77 @@
+//! `/ai_proxy`.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::answer;
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::Json;
+use crate::state::AppState;
+
+/// The language models that users may ask.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ModelList {
+    /// Always `list`.
+    object: &'static str,
+    /// The models as the service describes them; each has an `id`.
+    #[schema(value_type = Vec<Object>)]
+    data: Vec<Value>,
+}
+
+/// Asks a language model: the body and the answer are those of OpenAI's `chat/completions`. With `stream` the
+/// answer comes as events; what goes wrong on the way is an event `error` with a problem.
+#[utoipa::path(post, path = "/ai_proxy/v1/chat/completions", tag = "ai_proxy",
+    request_body(content = Object, description = "`model`, `messages` and so on"),
+    responses((status = 200, description = "The answer", body = Object),
+        (status = 429, description = "The service is asked too often", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 501, description = "`ai_not_configured`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 502, description = "`ai_unreachable`, `ai_failed`, `ai_key_refused` or `ai_answer_too_large`",
+            body = Problem, content_type = "application/problem+json"),
+        (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn chat_completions(
+    State(state): State<AppState>,
+    _: CurrentUser,
+    Json(body): Json<Map<String, Value>>,
+) -> ApiResult<Response> {
+    let upstream = state.ai_proxy.upstream()?;
+    let model = body.get("model").and_then(Value::as_str).ok_or_else(|| {
+        ApiError::bad_request(
+            "model_missing",
+            "The body names no `model`; GET /ai_proxy/v1/models lists them.",
+        )
+    })?;
+    upstream.check_model(model)?;
+    let response = upstream.ask("chat/completions", Some(&Value::Object(body))).await?;
+    answer::pass_on(response, upstream.answer_max_bytes, state.stop.clone()).await
+}
+
+/// Lists the language models that users may ask.
+#[utoipa::path(get, path = "/ai_proxy/v1/models", tag = "ai_proxy",
+    responses((status = 200, body = ModelList),
+        (status = 501, description = "`ai_not_configured`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 502, description = "As for a question", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn models(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<ModelList>> {
+    let upstream = state.ai_proxy.upstream()?;
+    let response = upstream.ask("models", None).await?;
+    let bytes = answer::whole(response, upstream.answer_max_bytes).await?;
+    let mut list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let Some(Value::Array(mut data)) = list.get_mut("data").map(Value::take) else {
+        return Err(ApiError::BadGateway {
+            code: "ai_failed",
+            detail: "The service with the language models answered no list of models.".to_owned(),
+        });
+    };
+    data.retain(|one| one["id"].as_str().is_some_and(|id| upstream.allows(id)));
+    Ok(Json(ModelList { object: "list", data }))
+}

@@ -1,0 +1,22 @@
+//! `songfoundry openapi`.
+
+use std::io::Write as _;
+
+use crate::config::{Config, Source};
+use crate::router;
+
+/// Print the description of the API (OpenAPI 3.1, JSON), as the service gives it at /api/v1/openapi.json.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry openapi > openapi.json
+
+It does not depend on settings, and no service needs to run.")]
+pub(super) struct Args {}
+
+pub(super) fn run(_: &Args) -> anyhow::Result<()> {
+    let defaults = Config::load(&Source::from_pairs::<String, String>([]))?;
+    let text = serde_json::to_string_pretty(&router::document(&defaults))?;
+    // A closed pipe (`| head`) is no failure.
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! What the OpenAPI document holds beyond what stands at the handlers.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+use utoipa::Modify;
+use utoipa::openapi::OpenApi;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+
+/// The extension that says in words who may do something.
+pub(crate) const WHO: &str = "x-who";
+
+/// Adds the bearer token to the document.
+pub(crate) struct BearerScheme;
+
+impl Modify for BearerScheme {
+    fn modify(&self, document: &mut OpenApi) {
+        let scheme = SecurityScheme::Http(
+            Http::builder()
+                .scheme(HttpAuthScheme::Bearer)
+                .bearer_format("JWT")
+                .description(Some("A token from `/auth/login`, or an API key."))
+                .build(),
+        );
+        document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+    }
+}
+
+/// The whole document, as it is served.
+pub(crate) fn complete(document: &OpenApi) -> Value {
+    let mut document = with_project_schema(document);
+    let asked = schemas_of_requests(&document);
+    if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        for (name, schema) in schemas.iter_mut().filter(|(name, _)| !asked.contains(*name)) {
+            // A project is a document of whoever wrote it.
+            if name != "Project" && !name.starts_with("Project.") {
+                require_nullable(schema);
+            }
+        }
+    }
+    operations(&mut document, |path, method, operation| {
+        operation.insert("operationId".to_owned(), operation_id(path, method).into());
+        for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+            leave_out_null(&mut parameter["schema"]);
+        }
+        refuse(path, operation);
+        let who = who(operation);
+        operation.entry(WHO).or_insert_with(|| who.into());
+    });
+    document
+}
+
+/// Calls `change` with the path, the method and the description of every operation.
+fn operations(document: &mut Value, mut change: impl FnMut(&str, &str, &mut Map<String, Value>)) {
+    for (path, methods) in document["paths"].as_object_mut().into_iter().flatten() {
+        for (method, operation) in methods.as_object_mut().into_iter().flatten() {
+            if let Some(operation) = operation.as_object_mut() {
+                change(path, method, operation);
+            }
+        }
+    }
+}
+
+/// The one name of an operation: `get_projects_id_raw` for `GET /api/v1/projects/{id}/raw`.
+fn operation_id(path: &str, method: &str) -> String {
+    let path = path.trim_start_matches("/api/v1");
+    let words = path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
+}
+
+/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object): `admin`; `log_in`, so not
+/// by an API key; `before_password_change`, even while the password must be changed.
+fn who(operation: &Map<String, Value>) -> String {
+    if !asks_who("", operation) {
+        return "everybody".to_owned();
+    }
+    let ways = operation.get("security").and_then(Value::as_array).into_iter().flatten();
+    let roles: Vec<&str> =
+        ways.filter_map(|way| way["bearer"].as_array()).flatten().filter_map(Value::as_str).collect();
+    let mut who = if roles.contains(&"admin") { "administrators" } else { "users" }.to_owned();
+    if roles.contains(&"log_in") {
+        who.push_str(", not by an API key");
+    }
+    if roles.contains(&"before_password_change") {
+        who.push_str(", even before a password that must be changed is");
+    }
+    who
+}
+
+/// A parameter that is left out is not sent as null.
+fn leave_out_null(schema: &mut Value) {
+    if let Some([kind, null]) = schema["type"].as_array().map(Vec::as_slice)
+        && null == "null"
+    {
+        schema["type"] = kind.clone();
+    }
+}
+
+/// Whether something holds of the operation with this path and description.
+type Holds = fn(&str, &Map<String, Value>) -> bool;
+
+/// What an operation may be refused for, beside what stands at its handler: when, with which status, and why.
+const REFUSALS: &[(Holds, &str, &str)] = &[
+    (asks_something, "400", "The request is malformed."),
+    (asks_who, "401", "No token, or one that is not valid (any more)."),
+    (asks_who, "403", "Known, but not allowed; or the password must be changed first."),
+    (names_something, "404", "Not there, or somebody else's."),
+    (takes_body, "408", "The body did not come whole, or not in time."),
+    (takes_body, "413", "The body exceeds its limit."),
+    (takes_body, "415", "The body is of a kind that is not taken here."),
+    (always, "500", "Our fault; the log says what."),
+    (
+        always,
+        "503",
+        "The database or the storage does not answer, or is busy; another try in a moment may succeed.",
+    ),
+    (always, "507", "There is no room left for what was to be stored."),
+];
+
+fn asks_something(path: &str, operation: &Map<String, Value>) -> bool {
+    names_something(path, operation) || takes_body(path, operation) || operation.contains_key("parameters")
+}
+
+fn asks_who(_: &str, operation: &Map<String, Value>) -> bool {
+    // Whoever needs not be known may ask with an empty requirement; the document's own asks for a token.
+    operation
+        .get("security")
+        .and_then(Value::as_array)
+        .is_none_or(|ways| ways.iter().all(|way| *way != json!({})))
+}
+
+fn names_something(path: &str, _: &Map<String, Value>) -> bool {
+    path.contains('{')
+}
+
+fn takes_body(_: &str, operation: &Map<String, Value>) -> bool {
+    operation.contains_key("requestBody")
+}
+
+fn always(_: &str, _: &Map<String, Value>) -> bool {
+    true
+}
+
+/// Adds the refusals that need no saying at each handler, and makes a problem of every refusal.
+fn refuse(path: &str, operation: &mut Map<String, Value>) {
+    let possible: Vec<_> = REFUSALS.iter().filter(|(holds, ..)| holds(path, operation)).collect();
+    let Some(answers) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
+    for (_, status, about) in possible {
+        answers.entry(*status).or_insert_with(|| json!({ "description": about }));
+    }
+    answers.sort_keys();
+    for (_, answer) in answers.iter_mut().filter(|(status, _)| status.as_str() >= "400") {
+        answer["content"] =
+            json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
+    }
+}
+
+/// Names of the schemas that bodies of requests are made of.
+fn schemas_of_requests(document: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let methods = document["paths"].as_object().into_iter().flatten();
+    for operation in methods.flat_map(|(_, methods)| methods.as_object().into_iter().flatten()) {
+        collect_schemas(document, &operation.1["requestBody"], &mut found);
+    }
+    found
+}
+
+fn collect_schemas(document: &Value, value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
+            if let Some(name) = name
+                && found.insert(name.to_owned())
+            {
+                collect_schemas(document, &document["components"]["schemas"][name], found);
+            }
+            fields.values().for_each(|value| collect_schemas(document, value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect_schemas(document, value, found)),
+        _ => {}
+    }
+}
+
+/// Requires every field that may be null: answers say null rather than leave a field out.
+fn require_nullable(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let nullable: Vec<Value> = fields
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .filter(|(_, property)| may_be_null(property))
+                .map(|(name, _)| name.as_str().into())
+                .collect();
+            if !nullable.is_empty()
+                && let Value::Array(required) =
+                    fields.entry("required").or_insert_with(|| Value::Array(vec![]))
+            {
+                required.extend(nullable);
+                let mut seen = BTreeSet::new();
+                required.retain(|name| seen.insert(name.to_string()));
+            }
+            fields.values_mut().for_each(require_nullable);
+        }
+        Value::Array(values) => values.iter_mut().for_each(require_nullable),
+        _ => {}
+    }
+}
+
+fn may_be_null(schema: &Value) -> bool {
+    let names_null =
+        |kind: &Value| kind == "null" || kind.as_array().is_some_and(|all| all.contains(&"null".into()));
+    match schema.get("type") {
+        Some(kind) => names_null(kind),
+        // What says nothing of its type may be anything.
+        None => match schema.get("oneOf").and_then(Value::as_array) {
+            Some(kinds) => kinds.iter().any(|kind| kind["type"] == "null"),
+            None => schema.get("$ref").is_none() && schema.get("allOf").is_none(),
+        },
+    }
+}
+
+/// The document, with the project's JSON Schema in place of the stand-in, and the schema's
+/// definitions beside it as `Project.<name>`.
+fn with_project_schema(document: &OpenApi) -> Value {
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    let mut project: Value = serde_json::from_str(schemas::PROJECT_SCHEMA).unwrap_or_default();
+    point_at_components(&mut project);
+    let Some(project_fields) = project.as_object_mut() else { return document };
+    let definitions = project_fields.shift_remove("$defs");
+    // A component is no document of its own.
+    project_fields.shift_remove("$id");
+    project_fields.shift_remove("$schema");
+    if let Some(components) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        components.insert("Project".to_owned(), project);
+        for (name, definition) in definitions.as_ref().and_then(Value::as_object).into_iter().flatten() {
+            components.insert(format!("Project.{name}"), definition.clone());
+        }
+    }
+    document
+}
+
+/// Turns references to `#/$defs/X` into references to `#/components/schemas/Project.X`.
+fn point_at_components(value: &mut Value) {
+    match value {
+        Value::Object(fields) => point_fields_at_components(fields),
+        Value::Array(values) => values.iter_mut().for_each(point_at_components),
+        _ => {}
+    }
+}
+
+fn point_fields_at_components(fields: &mut Map<String, Value>) {
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::String(text) if name == "$ref" => {
+                if let Some(definition) = text.strip_prefix("#/$defs/") {
+                    *text = format!("#/components/schemas/Project.{definition}");
+                }
+            }
+            other => point_at_components(other),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The API's description: `/api/v1/openapi.json`, a page to browse it at `/api/docs`, and a table of all operations, who
+//! may do them and what they may be refused for, at `/api/operations`.
+
+mod document;
+mod operations;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
+
+use crate::state::AppState;
+
+pub(crate) use document::{BearerScheme, complete};
+
+#[derive(Clone)]
+struct Document {
+    json: Arc<str>,
+    etag: HeaderValue,
+}
+
+/// Serves a whole `document` and the page that shows it.
+pub(crate) fn routes(document: &Value) -> Router<AppState> {
+    let json: Arc<str> = document.to_string().into();
+    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
+    let etag = HeaderValue::from_str(&etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
+    let table: Arc<str> = operations::page(document).into();
+    let ui = SwaggerUi::new("/api/docs").config(SwaggerConfig::from("/api/v1/openapi.json"));
+    Router::new()
+        .route("/api/v1/openapi.json", get(openapi).with_state(Document { json, etag }))
+        .route("/api/operations", get(move || async move { Html(table.to_string()) }))
+        .merge(Router::from(ui))
+}
+
+async fn openapi(State(document): State<Document>, headers: HeaderMap) -> Response {
+    let common = [
+        (header::ETAG, document.etag.clone()),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+    ];
+    if crate::etag::matches_none(&headers, document.etag.to_str().unwrap_or("")) {
+        return (StatusCode::NOT_MODIFIED, common).into_response();
+    }
+    (common, document.json.to_string()).into_response()
+}

@@ -1,0 +1,84 @@
+//! The table of operations: made from the description, so that it says the same.
+
+use serde_json::Value;
+
+use super::document::WHO;
+
+/// Refusals that stand above the table in place of in every row.
+const EVERYWHERE: &[&str] = &["500", "503", "507"];
+
+const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Songfoundry: operations</title></head><body>\
+<h1>Operations of Songfoundry</h1>\
+<p>Made from <a href=\"/api/v1/openapi.json\">the description of the API</a>, which <a href=\"/api/docs/\">can be browsed</a>. \
+A refusal is <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>. Whoever is local is an administrator. \
+Any operation may also answer 500 (our fault), 503 (busy; try again) and 507 (no room left).</p>";
+
+/// The table as a page.
+pub(super) fn page(document: &Value) -> String {
+    let mut page = HEAD.to_owned();
+    let mut section = "";
+    for (path, methods) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let tag = operation["tags"][0].as_str().unwrap_or("");
+            if tag != section {
+                page.push_str(if section.is_empty() { "" } else { "</tbody></table>" });
+                page.push_str(&format!(
+                    "<h2>{}</h2><table border=\"1\" cellpadding=\"4\"><thead><tr><th>Method</th><th>Path</th><th>What it does</th>\
+                     <th>Who may</th><th>Refusals</th></tr></thead><tbody>",
+                    escaped(tag)
+                ));
+                section = tag;
+            }
+            page.push_str(&row(path, method, operation));
+        }
+    }
+    page.push_str("</tbody></table></body></html>");
+    page
+}
+
+fn row(path: &str, method: &str, operation: &Value) -> String {
+    let text = |field: &str| escaped(operation[field].as_str().unwrap_or(""));
+    let refusals = operation["responses"].as_object().into_iter().flatten();
+    let refusals: Vec<String> = refusals
+        .filter(|(status, _)| status.as_str() >= "400" && !EVERYWHERE.contains(&status.as_str()))
+        .map(|(status, answer)| refusal(status, answer["description"].as_str().unwrap_or("")))
+        .collect();
+    format!(
+        "<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>",
+        method.to_uppercase(),
+        escaped(path),
+        text("summary"),
+        text(WHO),
+        refusals.join(", ")
+    )
+}
+
+/// The status with the codes that its description names between backticks.
+fn refusal(status: &str, description: &str) -> String {
+    let codes: Vec<String> = description
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+        .map(|code| format!(" <code>{}</code>", escaped(code)))
+        .collect();
+    format!("{status}{}", codes.join(" or"))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_its_codes() {
+        assert_eq!(refusal("404", "Not there."), "404");
+        assert_eq!(refusal("409", "`project_exists`: the id is taken"), "409 <code>project_exists</code>");
+        assert_eq!(refusal("422", "`a_b` or `c`"), "422 <code>a_b</code> or <code>c</code>");
+        // What is no code is in capitals or has spaces, such as the name of a header.
+        assert_eq!(refusal("428", "Send `If-Match`."), "428");
+    }
+}

@@ -1,0 +1,235 @@
+//! Every operation of the description is asked for by everybody, and lets pass whom it says.
+
+use std::collections::HashMap;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{document_of, operations};
+use crate::audio::tests::{UPLOAD, with_form};
+use crate::docs::document::WHO;
+use crate::test_app::{Answer, Call, TestApp};
+
+/// Who is asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    /// From elsewhere, without credentials.
+    Nobody,
+    /// A user, whose things the paths name.
+    Owner,
+    /// An API key of that user.
+    OwnersKey,
+    /// Another user.
+    Stranger,
+    /// A user who must change the password first.
+    Unsettled,
+    /// An administrator from elsewhere.
+    Admin,
+    /// An API key of an administrator.
+    AdminsKey,
+    /// From this machine, without credentials.
+    Local,
+}
+
+/// Owners come last: what they delete is gone.
+const CALLERS: [Caller; 8] = [
+    Caller::Nobody,
+    Caller::Stranger,
+    Caller::Unsettled,
+    Caller::AdminsKey,
+    Caller::Admin,
+    Caller::Local,
+    Caller::OwnersKey,
+    Caller::Owner,
+];
+
+/// An operation as it is described.
+struct Operation {
+    method: Method,
+    path: String,
+    who: String,
+    /// Kind of its body, if it takes one.
+    body: Option<String>,
+    statuses: Vec<u16>,
+}
+
+impl Operation {
+    fn of(path: &str, method: &str, described: &Value) -> Self {
+        let bodies = described["requestBody"]["content"].as_object();
+        Self {
+            method: method.to_uppercase().parse().expect("a method"),
+            path: path.to_owned(),
+            who: described[WHO].as_str().expect("who may").to_owned(),
+            body: bodies.and_then(|kinds| kinds.keys().next().cloned()),
+            statuses: described["responses"]
+                .as_object()
+                .expect("answers")
+                .keys()
+                .map(|key| key.parse().expect("a status"))
+                .collect(),
+        }
+    }
+
+    /// What refuses `caller`, by its description: a status and a code.
+    fn refusal(&self, caller: Caller) -> Option<(u16, &'static str)> {
+        use Caller::{Admin, AdminsKey, Local, Nobody, Owner, OwnersKey, Stranger, Unsettled};
+        let says = |words: &str| self.who.contains(words);
+        match caller {
+            _ if says("local callers") => (caller != Local).then_some((403, "not_local")),
+            _ if says("everybody") => None,
+            Nobody => Some((401, "token_missing")),
+            Unsettled if !says("even before") => Some((403, "must_change_password")),
+            Owner | OwnersKey | Stranger | Unsettled if says("administrators") => Some((403, "admin_only")),
+            OwnersKey | AdminsKey if says("not by an API key") => Some((403, "api_key_not_allowed")),
+            Owner | OwnersKey | Stranger | Unsettled | Admin | AdminsKey | Local => None,
+        }
+    }
+
+    /// Whether it ends the log-in of whoever asks, so that it must be the last.
+    fn ends_the_log_in(&self) -> bool {
+        self.path.ends_with("/auth/logout")
+    }
+}
+
+/// Somebody's things, by the beginning of the paths that name them.
+struct Things(HashMap<&'static str, String>);
+
+impl Things {
+    async fn of(app: &TestApp, token: &str) -> Self {
+        let post = |path: &str| app.remote(Method::POST, path).token(token);
+        let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [] });
+        post("/api/v1/projects").json(&project).send().await.expect(201);
+        let sound = crate::audio::sounds::sine_wav(440.0, 48_000, 0.1);
+        let uploading = post(&format!("{UPLOAD}?async=true"));
+        let task = with_form(uploading, &[("a.wav", &sound)]).send().await.expect(202);
+        let audio = with_form(post(UPLOAD), &[("a.wav", &sound)]).send().await.expect(201);
+        let upload =
+            post("/api/v1/audio/uploads").header("tus-resumable", "1.0.0").header("upload-length", "9");
+        let upload = upload.send().await;
+        let upload = upload.header("location").rsplit('/').next().expect("an id").to_owned();
+        let key =
+            post("/api/v1/auth/api-keys").json(&json!({ "name": "to be deleted" })).send().await.expect(201);
+        let text = |value: &Value| value.as_str().expect("an id").to_owned();
+        Self(HashMap::from([
+            ("/api/v1/projects/", "song".to_owned()),
+            ("/api/v1/audio/uploads/", upload),
+            ("/api/v1/audio/", text(&audio["files"][0]["id"])),
+            ("/api/v1/tasks/", text(&task["task_id"])),
+            ("/api/v1/auth/api-keys/", text(&key["id"])),
+        ]))
+    }
+
+    /// The path with an id in place of each parameter, and whether it names one of these things.
+    fn path(&self, template: &str) -> (String, bool) {
+        let Some((before, rest)) = template.split_once('{') else { return (template.to_owned(), false) };
+        let id = self.0.get(before);
+        let after = rest.split_once('}').expect("a parameter").1.replace("{n}", "1");
+        assert!(!after.contains('{'), "{template} has a parameter that this test does not know");
+        (format!("{before}{}{after}", id.map_or("nobodys-id", String::as_str)), id.is_some())
+    }
+}
+
+fn call<'a>(
+    app: &'a TestApp,
+    tokens: &HashMap<&str, String>,
+    caller: Caller,
+    operation: &Operation,
+    path: &str,
+) -> Call<'a> {
+    let remote = || app.remote(operation.method.clone(), path);
+    let call = match caller {
+        Caller::Nobody => remote(),
+        Caller::Local => app.local(operation.method.clone(), path),
+        _ => remote().token(&tokens[format!("{caller:?}").as_str()]),
+    };
+    match operation.body.as_deref() {
+        // No body that would be taken: who may ask is found out first.
+        Some("multipart/form-data") => call.raw("multipart/form-data; boundary=b", "--b--\r\n"),
+        Some(kind) => call.raw(kind, "{}"),
+        None => call,
+    }
+}
+
+fn check(operation: &Operation, caller: Caller, answer: &Answer, named: bool) {
+    let status = answer.status.as_u16();
+    let said = String::from_utf8_lossy(&answer.bytes);
+    let about = format!("{} {} by {caller:?}: {status} {said}", operation.method, operation.path);
+    assert!(operation.statuses.contains(&status), "not described: {about}");
+    let code =
+        serde_json::from_slice::<Value>(&answer.bytes).map_or(Value::Null, |body| body["code"].clone());
+    if let Some((expected, expected_code)) = operation.refusal(caller) {
+        assert_eq!(status, expected, "{about}");
+        assert!(operation.method == Method::HEAD || code == expected_code, "{about}");
+        return;
+    }
+    // A log-in with a wrong name or password is a 401 of its own.
+    assert!(status != 401 || code == "wrong_credentials", "{about}");
+    let of_authorisation = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
+    assert!(!of_authorisation.iter().any(|refused| code == *refused), "{about}");
+    // What is somebody's is there for nobody else, whatever else may be wrong with the request.
+    if named && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
+        assert!((400..500).contains(&status), "{about}");
+    }
+}
+
+#[tokio::test]
+async fn every_operation_lets_pass_whom_it_says() {
+    let app = TestApp::start().await;
+    let owner = app.token_of_new_user("ada").await;
+    let admin = app.admin_token().await;
+    let made =
+        app.remote(Method::POST, "/api/v1/admin/users").token(&admin).json(&json!({ "username": "new" }));
+    let password = made.send().await.expect(201)["password"].clone();
+    let log_in = app.remote(Method::POST, "/api/v1/auth/login");
+    let unsettled = log_in.json(&json!({ "username": "new", "password": password })).send().await.expect(200);
+    let tokens = HashMap::from([
+        ("OwnersKey", app.api_key(&owner).await),
+        ("AdminsKey", app.api_key(&admin).await),
+        ("Stranger", app.token_of_new_user("grace").await),
+        ("Unsettled", unsettled["access_token"].as_str().expect("a token").to_owned()),
+        ("Owner", owner.clone()),
+        ("Admin", admin),
+    ]);
+    let things = Things::of(&app, &owner).await;
+
+    let document = document_of(&app).await;
+    let mut all: Vec<Operation> = operations(&document)
+        .map(|(path, method, described)| Operation::of(path, method, described))
+        .collect();
+    assert!(all.len() > 70, "{}", all.len());
+    // What is deleted or logged out comes last.
+    all.sort_by_key(|operation| (operation.ends_the_log_in(), operation.method == Method::DELETE));
+    for caller in CALLERS {
+        for operation in &all {
+            let (path, named) = things.path(&operation.path);
+            let answer = call(&app, &tokens, caller, operation, &path).send().await;
+            check(operation, caller, &answer, named);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_somebodys_is_found_by_them_alone() {
+    let app = TestApp::start().await;
+    let (owner, stranger) = (app.token_of_new_user("ada").await, app.token_of_new_user("grace").await);
+    let things = Things::of(&app, &owner).await;
+    let document = document_of(&app).await;
+    let mut found = 0;
+    for (path, method, _) in
+        operations(&document).filter(|(_, method, _)| *method == "get" || *method == "delete")
+    {
+        let (path, named) = things.path(path);
+        if !named || path.ends_with("/events") {
+            continue;
+        }
+        let method: Method = method.to_uppercase().parse().expect("a method");
+        let ask =
+            |token| app.remote(method.clone(), &path).header("tus-resumable", "1.0.0").token(token).send();
+        assert_eq!(ask(&stranger).await.status.as_u16(), 404, "{method} {path}");
+        if method == Method::GET {
+            assert_eq!(ask(&owner).await.status.as_u16(), 200, "{method} {path}");
+            found += 1;
+        }
+    }
+    assert!(found >= 8, "{found}");
+}

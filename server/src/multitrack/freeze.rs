@@ -1,0 +1,116 @@
+//! `POST /multitrack/freeze`: a track as audio, in its own place.
+
+use std::fs::File;
+use std::io::Write as _;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::frozen_track::{self, Stage};
+use super::render_options::{RenderJob, RenderOptions, RenderedProject, file_stem, nothing_to_render};
+use crate::audio::{self, AudioFile};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::Json;
+use crate::jobs::kinds::Kind;
+use crate::plugins::ProjectSources;
+use crate::projects::ProjectDocument;
+use crate::rendering::mix::LeftOutOfRender;
+use crate::rendering::parts::{Part, Parts};
+use crate::state::AppState;
+use crate::tasks::{StartedTask, TaskContext};
+
+/// Freezing as a task.
+pub(crate) const FREEZE: Kind = Kind { name: "freeze", run };
+
+/// Share of the work that rendering is; the rest is taking the file in.
+const RENDER_SHARE: f64 = 0.9;
+
+/// Which track to freeze.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct FreezeRequest {
+    /// The project, and how.
+    #[serde(flatten)]
+    options: RenderOptions,
+    /// Id of the track.
+    track_id: String,
+    /// Where its sound is taken: `before_fader`, the default, or `after_fader`.
+    #[serde(default)]
+    stage: Stage,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Input {
+    job: RenderJob,
+    track_id: String,
+    stage: Stage,
+}
+
+/// A frozen track: the result of the task.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Frozen {
+    /// Its sound, among the caller's audio.
+    file: AudioFile,
+    /// The project with the track turned into an audio track that plays the file. It is not stored.
+    #[schema(value_type = ProjectDocument)]
+    project: Value,
+    /// What the engine does not play of the project.
+    left_out: Vec<LeftOutOfRender>,
+}
+
+/// Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
+/// answers the project in which that file stands in the track's place and sounds as the track did. The task's result
+/// is a `Frozen`.
+#[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
+    responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask), CommonErrors))]
+pub(super) async fn freeze(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Json(request): Json<FreezeRequest>,
+) -> ApiResult<(StatusCode, Json<StartedTask>)> {
+    let FreezeRequest { options, track_id, stage } = request;
+    let input = Input { job: options.checked(&state, &user).await?, track_id, stage };
+    let input = serde_json::to_value(input).map_err(ApiError::internal)?;
+    let task_id = state.tasks.start(&user.id, FREEZE.name, &input).await?;
+    Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
+}
+
+fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+    let Input { job, track_id, stage } = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let (runtime, owner_id) = (task.runtime(), task.owner_id());
+    let snapshot = runtime.block_on(state.sound.catalogue.current())?;
+    let RenderedProject { mut document, project, options } = job.open()?;
+    let place = project.tracks.iter().position(|track| track.id == track_id);
+    let place = place.ok_or_else(|| ApiError::not_found("track", &track_id))?;
+    let track = &project.tracks[place];
+    if track.items.is_empty() {
+        return Err(nothing_to_render(&format!("The track `{track_id}`")));
+    }
+    let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
+    let parts = Parts::open(&project, &mut sources)?;
+    let part = match stage {
+        Stage::BeforeFader => Part::BeforeFader(place),
+        Stage::AfterFader => Part::AfterFader(place),
+    };
+    let mut writer = state.blobs.local().unnamed_writer(super::mixdown::FOLDER)?;
+    parts.render(part, &options, &mut writer, &mut |share| {
+        task.progress(RENDER_SHARE * share, "Rendering");
+        !task.is_cancelled()
+    })?;
+    writer.flush()?;
+    let name = format!("{} (frozen)", file_stem(&track.name));
+    let mut content = File::open(writer.temporary())?;
+    let file_name = format!("{name}.wav");
+    let (file, _) = audio::take_in(state, runtime, owner_id, &file_name, &mut content, &mut |share| {
+        task.progress(RENDER_SHARE + (1.0 - RENDER_SHARE) * share, "Storing");
+        !task.is_cancelled()
+    })?;
+    if let Some(track) = document.pointer_mut(&format!("/tracks/{place}")).and_then(Value::as_object_mut) {
+        frozen_track::freeze(track, stage, &file.id, &name);
+    }
+    let result = Frozen { file, project: document, left_out: parts.left_out() };
+    serde_json::to_value(result).map_err(ApiError::internal)
+}

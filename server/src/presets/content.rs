@@ -1,0 +1,202 @@
+//! What a preset may hold.
+//!
+//! It is checked as the track that it would become: by the project's schema, and then strictly by the parameter tables of the
+//! engine. A project keeps effects, parameters and values of other versions; a preset with such would be no sound.
+
+use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
+use schemas::validate::validate;
+use serde_json::{Map, Value, json};
+
+use super::PresetKind;
+use crate::error::FieldError;
+
+/// Fields of an effect that mean something in one project only.
+const OF_ONE_PROJECT: [&str; 2] = ["id", "side_chain"];
+
+/// A content that a preset of this kind can have, as it is stored.
+///
+/// # Errors
+/// Every place that is wrong; `/content` is the content itself.
+pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<FieldError>> {
+    let Some(fields) = content.as_object() else { return Err(vec![fault("", "expected an object")]) };
+    let allowed: &[&str] = match kind {
+        PresetKind::Instrument => &["synth_engine", "effects"],
+        PresetKind::EffectChain => &["effects"],
+    };
+    let mut errors: Vec<FieldError> = fields
+        .keys()
+        .filter(|key| !allowed.contains(&key.as_str()))
+        .map(|key| {
+            fault(&format!("/{}", escaped(key)), &format!("only {} belong here", allowed.join(" and ")))
+        })
+        .collect();
+    for needed in allowed.iter().filter(|key| kind == PresetKind::EffectChain || **key == "synth_engine") {
+        if !fields.contains_key(*needed) {
+            errors.push(fault("", &format!("`{needed}` is missing")));
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut kept = fields.clone();
+    for effect in kept.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
+        for field in OF_ONE_PROJECT {
+            effect.as_object_mut().map(|effect| effect.shift_remove(field));
+        }
+    }
+    let faults = faults(kind, &kept);
+    if faults.is_empty() { Ok(Value::Object(kept)) } else { Err(faults) }
+}
+
+fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
+    const TRACK: &str = "/tracks/0";
+    if let Err(violations) = validate(&project(fields)) {
+        let place = |pointer: &str| pointer.strip_prefix(TRACK).unwrap_or_default().to_owned();
+        return violations.iter().map(|one| fault(&place(&one.pointer), &one.detail)).collect();
+    }
+    let effects = fields.get("effects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if effects.is_empty() && kind == PresetKind::EffectChain {
+        return vec![fault("/effects", "a chain has one effect at least")];
+    }
+    let checked = |(place, effect): (usize, &Value)| effect_faults(effect, &format!("/effects/{place}"));
+    effects.iter().enumerate().flat_map(checked).collect()
+}
+
+/// The smallest project that has this as a track.
+fn project(fields: &Map<String, Value>) -> Value {
+    let mut track = fields.clone();
+    track.insert("id".to_owned(), "preset".into());
+    track.insert("kind".to_owned(), "instrument".into());
+    for (place, effect) in
+        track.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten().enumerate()
+    {
+        if let Some(effect) = effect.as_object_mut() {
+            effect.insert("id".to_owned(), format!("effect-{place}").into());
+        }
+    }
+    json!({ "schema_version": 1, "project_id": "preset", "tracks": [track] })
+}
+
+/// Faults of an effect that follows the schema.
+fn effect_faults(effect: &Value, pointer: &str) -> Vec<FieldError> {
+    if effect["type"] != "builtin" {
+        return Vec::new();
+    }
+    let name = effect["name"].as_str().unwrap_or_default();
+    let Some(kind) = effect_kind(name) else {
+        let detail = format!("there is no effect `{name}`; GET /plugins/effects lists them");
+        return vec![fault(&format!("{pointer}/name"), &detail)];
+    };
+    let params = effect["params"].as_object().into_iter().flatten();
+    params
+        .filter_map(|(id, value)| {
+            let why = parameter_fault(kind, id, value)?;
+            Some(fault(&format!("{pointer}/params/{}", escaped(id)), &why))
+        })
+        .collect()
+}
+
+fn parameter_fault(kind: &EffectKind, id: &str, value: &Value) -> Option<String> {
+    let Some(place) = kind.parameter_place(id) else {
+        return Some(format!("`{}` has no parameter of this name", kind.id));
+    };
+    let parameter = &kind.parameters[place];
+    let fits = match (value, parameter.scale) {
+        (Value::Number(number), _) => number.as_f64().is_some_and(|number| parameter.clamp(number) == number),
+        (Value::Bool(_), Scale::Switch) => true,
+        (Value::String(name), Scale::Choice(choices)) => choices.contains(&name.as_str()),
+        _ => false,
+    };
+    (!fits).then(|| format!("{value} is not {}", expected(parameter)))
+}
+
+fn expected(parameter: &Parameter) -> String {
+    match parameter.scale {
+        Scale::Linear | Scale::Logarithmic => format!("a number from {} to {}", parameter.min, parameter.max),
+        Scale::Choice(choices) => {
+            format!("one of {}, or its number from 0 to {}", choices.join(", "), choices.len() - 1)
+        }
+        Scale::Switch => "true, false, 0 or 1".to_owned(),
+    }
+}
+
+fn fault(pointer: &str, detail: &str) -> FieldError {
+    FieldError { pointer: format!("/content{pointer}"), detail: detail.to_owned() }
+}
+
+/// A name as a part of a JSON pointer (RFC 6901).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_refused(kind: PresetKind, content: Value, places: &[&str]) {
+        let errors = checked(kind, &content).expect_err("not a content");
+        let found: Vec<&str> = errors.iter().map(|one| one.pointer.as_str()).collect();
+        assert_eq!(found, places, "{errors:?}");
+    }
+
+    #[test]
+    fn what_belongs_to_one_project_is_left_out() {
+        let chain = json!({ "effects": [
+            { "id": "e7", "type": "builtin", "name": "compressor", "side_chain": "kick",
+              "params": { "detector": "RMS", "auto_makeup": true, "ratio": 4 } },
+            { "id": "e8", "type": "vst3", "plugin_id": "x", "state": "AAAA" },
+        ] });
+        let kept = checked(PresetKind::EffectChain, &chain).expect("a content");
+        assert_eq!(kept["effects"][0]["params"], chain["effects"][0]["params"]);
+        assert_eq!(kept["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
+        assert!(!kept.to_string().contains("side_chain") && !kept.to_string().contains("e7"), "{kept}");
+    }
+
+    #[test]
+    fn every_wrong_place_of_a_chain_is_named() {
+        let effect = |name: &str, params: Value| json!({ "type": "builtin", "name": name, "params": params });
+        check_refused(PresetKind::EffectChain, json!([]), &["/content"]);
+        check_refused(PresetKind::EffectChain, json!({}), &["/content"]);
+        check_refused(PresetKind::EffectChain, json!({ "effects": [] }), &["/content/effects"]);
+        check_refused(
+            PresetKind::EffectChain,
+            json!({ "effects": [], "synth_engine": {}, "a/b": 1 }),
+            &["/content/synth_engine", "/content/a~1b"],
+        );
+        check_refused(
+            PresetKind::EffectChain,
+            json!({ "effects": [
+                effect("vocoder", json!({})),
+                effect("gate", json!({ "no/such": 1, "threshold_db": -81, "hold_ms": 10 })),
+                effect("compressor", json!({ "detector": "Peak", "auto_makeup": 0.5 })),
+                effect("filter", json!({ "type": 1.5, "slope": "6 dB/octave" })),
+            ] }),
+            &[
+                "/content/effects/0/name",
+                "/content/effects/1/params/no~1such",
+                "/content/effects/1/params/threshold_db",
+                "/content/effects/2/params/auto_makeup",
+                "/content/effects/3/params/type",
+                "/content/effects/3/params/slope",
+            ],
+        );
+        check_refused(
+            PresetKind::EffectChain,
+            json!({ "effects": [{ "type": "builtin" }] }),
+            &["/content/effects/0"],
+        );
+    }
+
+    #[test]
+    fn an_instrument_needs_an_engine() {
+        let engine = json!({ "type": "soundfont", "bank": 0, "program": 4 });
+        assert!(checked(PresetKind::Instrument, &json!({ "synth_engine": engine })).is_ok());
+        check_refused(PresetKind::Instrument, json!({ "effects": [] }), &["/content"]);
+        check_refused(
+            PresetKind::Instrument,
+            json!({ "synth_engine": { "type": "soundfont", "bank": 0, "program": 128 } }),
+            &["/content/synth_engine/program"],
+        );
+    }
+}

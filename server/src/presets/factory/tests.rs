@@ -1,0 +1,100 @@
+//! Presets of the factory hold what users' presets may hold, and make sound.
+
+use std::collections::BTreeSet;
+
+use dsp_core::chain::{Chain, Slot};
+use dsp_core::effects::{EFFECTS, EffectConfig, MusicalTime, effect_kind};
+
+use super::*;
+use crate::presets::content;
+
+const RATE_HZ: u32 = 48_000;
+
+/// What goes through a chain: noise and a tone, at -18 dBFS or so.
+fn test_sound(frames: usize) -> Vec<f32> {
+    let mut seed = 1_u32;
+    let tone = std::f64::consts::TAU * 220.0 / f64::from(RATE_HZ);
+    (0..frames)
+        .map(|frame| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let noise = f64::from(seed >> 8) / f64::from(1 << 23) - 1.0;
+            (0.1 * noise + 0.15 * (tone * frame as f64).sin()) as f32
+        })
+        .collect()
+}
+
+fn rms_db(samples: &[f32]) -> f64 {
+    let power: f64 =
+        samples.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / samples.len() as f64;
+    10.0 * power.log10()
+}
+
+fn chain_of(preset: &StoredPreset) -> Chain {
+    let mut chain = Chain::new(RATE_HZ);
+    let config = EffectConfig { sample_rate_hz: RATE_HZ, seed: 1, impulse: None };
+    for (place, effect) in preset.content["effects"].as_array().expect("effects").iter().enumerate() {
+        let kind = effect_kind(effect["name"].as_str().expect("a name")).expect("a kind");
+        let mut slot = Slot::new(&place.to_string(), kind, &config);
+        for (id, value) in effect["params"].as_object().expect("parameters") {
+            let parameter = kind.parameter_place(id).expect("a parameter");
+            slot.set(parameter, value.as_f64().expect("a number"), 0);
+        }
+        chain.push(slot);
+    }
+    chain.reset(0);
+    chain.set_time(MusicalTime { bpm: 120.0, beat: 0.0 });
+    chain
+}
+
+#[test]
+fn every_preset_is_one_that_a_user_could_store() {
+    let ids: BTreeSet<&str> = PRESETS.iter().map(|preset| preset.summary.id.as_str()).collect();
+    assert_eq!(ids.len(), PRESETS.len(), "an id comes twice");
+    assert!(PRESETS.len() >= 40, "{}", PRESETS.len());
+    for preset in PRESETS.iter() {
+        let kept = content::checked(preset.summary.kind, &preset.content);
+        assert_eq!(kept.as_ref(), Ok(&preset.content), "{}", preset.summary.id);
+        assert!(preset.summary.description.ends_with('.'), "{}", preset.summary.id);
+    }
+}
+
+#[test]
+fn every_kind_of_effect_is_shown_in_use() {
+    let used = |id: &str| {
+        PRESETS
+            .iter()
+            .flat_map(|preset| preset.content["effects"].as_array())
+            .flatten()
+            .any(|one| one["name"] == id)
+    };
+    for kind in EFFECTS {
+        assert!(used(kind.id), "{}", kind.id);
+    }
+}
+
+#[test]
+fn every_chain_changes_the_sound_and_keeps_its_level_usable() {
+    let input = test_sound(2 * RATE_HZ as usize);
+    // The second second: what has a latency or fades in has done so.
+    let heard = RATE_HZ as usize..input.len();
+    let input_db = rms_db(&input[heard.clone()]);
+    let mut unusable = Vec::new();
+    for preset in PRESETS.iter() {
+        let mut chain = chain_of(preset);
+        let (mut left, mut right) =
+            (input.clone(), input.iter().map(|sample| sample * 0.8).collect::<Vec<_>>());
+        let sides = vec![None; chain.slots().count()];
+        for (left, right) in left.chunks_mut(512).zip(right.chunks_mut(512)) {
+            chain.process(left, right, &sides);
+        }
+        assert!(left.iter().chain(&right).all(|sample| sample.is_finite()), "{}", preset.summary.id);
+        assert_ne!(left, input, "{} does nothing", preset.summary.id);
+        let change_db = rms_db(&left[heard.clone()]) - input_db;
+        let peak = left.iter().chain(&right).fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
+        if !(-15.0..=9.0).contains(&change_db) || peak > 1.5 {
+            let id = &preset.summary.id;
+            unusable.push(format!("{id} changes the level by {change_db:.1} dB and peaks at {peak:.2}"));
+        }
+    }
+    assert_eq!(unusable, Vec::<String>::new());
+}

@@ -1,0 +1,95 @@
+//! Presets: instruments and chains of effects under a name, made by users or by the factory.
+//!
+//! What a preset holds is checked against the project's schema and the parameter tables of the engine (`content.rs`),
+//! so that whoever loads one gets a sound that this version can make. Presets of the factory are part of the program and pass the
+//! same check in a test.
+
+mod content;
+mod factory;
+mod queries;
+mod store;
+mod verbs;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::AppState;
+
+/// Most presets that a user may store.
+const PRESETS_MAX: i64 = 2_000;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(verbs::list, verbs::create)).routes(routes!(
+        verbs::read,
+        verbs::replace,
+        verbs::delete
+    ))
+}
+
+/// What a preset is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PresetKind {
+    /// An instrument, with effects if it needs some.
+    Instrument,
+    /// Effects in a row.
+    EffectChain,
+}
+
+impl PresetKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Instrument => "instrument",
+            Self::EffectChain => "effect_chain",
+        }
+    }
+}
+
+/// Who made a preset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PresetSource {
+    /// It comes with the program, and cannot be changed.
+    Factory,
+    /// The caller.
+    User,
+}
+
+/// A preset without its content.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct PresetSummary {
+    /// Id: a UUID, or a name that begins with `factory-`.
+    pub id: String,
+    /// What it is for.
+    pub kind: PresetKind,
+    /// Who made it.
+    pub source: PresetSource,
+    /// Its name.
+    pub name: String,
+    /// Where people look for it, such as `Vocals`; may be empty.
+    pub category: String,
+    /// What it does and how to use it; may be empty.
+    pub description: String,
+    /// When it was stored, RFC 3339; null for the factory's.
+    pub created_at: Option<String>,
+    /// When it was last changed, RFC 3339; null for the factory's.
+    pub updated_at: Option<String>,
+}
+
+/// A preset.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct StoredPreset {
+    /// All but the content.
+    #[serde(flatten)]
+    pub summary: PresetSummary,
+    /// `effects` as on a track of a project, without ids; for an instrument also its `synth_engine`.
+    #[schema(value_type = Object)]
+    pub content: Value,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Presets of users in the database. Every statement names the owner: a preset of somebody else does not exist here.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::queries::PresetQuery;
+use super::verbs::PresetBody;
+use super::{PRESETS_MAX, PresetKind, PresetSource, PresetSummary, StoredPreset};
+use crate::clock;
+use crate::db::{Db, begin_locked};
+use crate::paging::{Position, contains_pattern};
+
+fn kind(text: &str) -> PresetKind {
+    match text {
+        "instrument" => PresetKind::Instrument,
+        _ => PresetKind::EffectChain,
+    }
+}
+
+fn summary(row: &AnyRow) -> Result<PresetSummary, sqlx::Error> {
+    Ok(PresetSummary {
+        id: row.try_get("id")?,
+        kind: kind(&row.try_get::<String, _>("kind")?),
+        source: PresetSource::User,
+        name: row.try_get("name")?,
+        category: row.try_get("category")?,
+        description: row.try_get("description")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}
+
+fn preset(row: &AnyRow) -> Result<StoredPreset, sqlx::Error> {
+    let content: String = row.try_get("content")?;
+    let content = serde_json::from_str(&content).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    Ok(StoredPreset { summary: summary(row)?, content })
+}
+
+fn search_key(body: &PresetBody) -> String {
+    format!("{}\n{}\n{}", body.name, body.category, body.description).to_lowercase()
+}
+
+/// Stores a new preset; `None` if the user has as many as anybody may have.
+pub(super) async fn insert(
+    db: &Db,
+    owner_id: &str,
+    body: &PresetBody,
+) -> Result<Option<StoredPreset>, sqlx::Error> {
+    let mut transaction = begin_locked(db, &format!("presets {owner_id}")).await?;
+    let row = sqlx::query(
+        "INSERT INTO presets (id, owner_id, kind, name, category, description, search_key, content, created_at, \
+         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *",
+    )
+    .bind(uuid::Uuid::new_v4().to_string())
+    .bind(owner_id)
+    .bind(body.kind.as_str())
+    .bind(&body.name)
+    .bind(&body.category)
+    .bind(&body.description)
+    .bind(search_key(body))
+    .bind(body.content.to_string())
+    .bind(clock::now_text())
+    .fetch_one(&mut *transaction)
+    .await?;
+    let count: i64 = sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM presets WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_one(&mut *transaction)
+        .await?;
+    if count > PRESETS_MAX {
+        transaction.rollback().await?;
+        return Ok(None);
+    }
+    transaction.commit().await?;
+    preset(&row).map(Some)
+}
+
+/// Replaces a preset; `None` if there is none.
+pub(super) async fn replace(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    body: &PresetBody,
+) -> Result<Option<StoredPreset>, sqlx::Error> {
+    let row = sqlx::query(
+        "UPDATE presets SET kind = $1, name = $2, category = $3, description = $4, search_key = $5, content = $6, \
+         updated_at = $7 WHERE owner_id = $8 AND id = $9 RETURNING *",
+    )
+    .bind(body.kind.as_str())
+    .bind(&body.name)
+    .bind(&body.category)
+    .bind(&body.description)
+    .bind(search_key(body))
+    .bind(body.content.to_string())
+    .bind(clock::now_text())
+    .bind(owner_id)
+    .bind(id)
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(preset).transpose()
+}
+
+/// The preset with this id.
+pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<StoredPreset>, sqlx::Error> {
+    let row = sqlx::query("SELECT * FROM presets WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await?;
+    row.as_ref().map(preset).transpose()
+}
+
+/// Presets by the time when they were stored, newest first.
+pub(super) async fn page(
+    db: &Db,
+    owner_id: &str,
+    query: &PresetQuery,
+    after: Option<&Position>,
+    count: u32,
+) -> Result<Vec<PresetSummary>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT * FROM presets WHERE owner_id = $1 AND ($2 = '' OR kind = $2) \
+         AND ($3 = '' OR search_key LIKE $3 ESCAPE '\\') AND ($4 = '' OR search_key LIKE $4 ESCAPE '\\') \
+         AND ($5 = '' OR created_at < $5 OR (created_at = $5 AND id > $6)) \
+         ORDER BY created_at DESC, id LIMIT $7",
+    )
+    .bind(owner_id)
+    .bind(query.kind.map(PresetKind::as_str).unwrap_or_default())
+    .bind(query.search_key().map(|text| contains_pattern(&text)).unwrap_or_default())
+    // The category stands in a line of its own between name and description, which hold no line ends.
+    .bind(query.category_key().map(|text| contains_pattern(&format!("\n{text}\n"))).unwrap_or_default())
+    .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(count))
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(summary).collect()
+}
+
+/// Deletes a preset; false if there is none.
+pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query("DELETE FROM presets WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}

@@ -1,0 +1,163 @@
+//! `GET /projects/{id}/bundle`.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use schemas::Project;
+use schemas::session::files_used;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use tokio::runtime::Handle;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::super::document::stored;
+use super::super::store;
+use super::{AUDIO_FOLDER, BundledAudio, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
+use crate::audio::{self, Original};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::Path;
+use crate::file_answer::FileAnswer;
+use crate::state::AppState;
+
+/// Sends a project and the audio that it names as one zip archive.
+#[utoipa::path(get, path = "/projects/{id}/bundle", tag = "projects", params(("id", description = "Id of the project")),
+    responses((status = 200, description = "The archive", content_type = "application/zip",
+            headers(("ETag" = String))),
+        (status = 206, description = "The range that was asked for"),
+        (status = 304, description = "`If-None-Match` names the archive"),
+        (status = 416, description = "The range lies outside the archive"),
+        (status = 422, description = "`project_unreadable`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`storage_full`: there is no room to put it together", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(in crate::projects) async fn export(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let found =
+        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
+    let runtime = Handle::current();
+    let bundling = tokio::task::spawn_blocking(move || bundle(&state, &runtime, &user.id, &id, found.text));
+    bundling.await??.respond(&headers)
+}
+
+fn bundle(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    project_id: &str,
+    text: String,
+) -> ApiResult<FileAnswer> {
+    let document = stored(project_id, &text)?;
+    let name = document.get("name").and_then(Value::as_str).unwrap_or(super::super::UNTITLED).to_owned();
+    let project: Project = serde_json::from_value(document).map_err(|error| ApiError::Unprocessable {
+        code: "project_unreadable",
+        detail: format!("The stored project `{project_id}` cannot be read: {error}."),
+    })?;
+    let mut manifest = Manifest {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        project_id: project_id.to_owned(),
+        name: name.clone(),
+        audio: Vec::new(),
+        missing: Vec::new(),
+    };
+    let mut originals = Vec::new();
+    for id in files_used(&project) {
+        match audio::original(state, runtime, owner_id, &id)? {
+            Some(original) => {
+                manifest.audio.push(bundled(id, &original));
+                originals.push(original);
+            }
+            None => manifest.missing.push(id),
+        }
+    }
+    let manifest_text = serde_json::to_string_pretty(&manifest).map_err(ApiError::internal)?;
+    let audio_bytes: u64 = manifest.audio.iter().map(|one| one.size_bytes).sum();
+    let blobs = state.blobs.local();
+    check_room(state, audio_bytes + (text.len() + manifest_text.len()) as u64)?;
+    let mut writer = blobs.unnamed_writer(FOLDER)?;
+    write(&mut writer, &manifest, &manifest_text, &text, originals)?;
+    writer.flush()?;
+    // The file has no name any more when this returns, and lives as long as it is being sent.
+    let file = File::open(writer.temporary())?;
+    let mut hash = Sha256::new();
+    hash.update(manifest_text);
+    hash.update(text);
+    Ok(FileAnswer {
+        file,
+        etag: format!("\"{:x}\"", hash.finalize()),
+        media_type: "application/zip",
+        save_as: Some(format!("{name}.songfoundry.zip")),
+    })
+}
+
+/// 507 if an archive of so many bytes leaves less free than is kept in reserve.
+fn check_room(state: &AppState, bytes: u64) -> ApiResult<()> {
+    let needed_bytes = state.config.limits.audio.reserve_bytes.saturating_add(bytes);
+    match audio::free_bytes(state.blobs.local().root())? {
+        Some(free_bytes) if free_bytes < needed_bytes => Err(ApiError::StorageFull),
+        _ => Ok(()),
+    }
+}
+
+fn bundled(server_file_id: String, original: &Original) -> BundledAudio {
+    let about = &original.about;
+    let extension = match about.media_type {
+        "audio/wav" => "wav",
+        "audio/aiff" => "aiff",
+        "audio/flac" => "flac",
+        "audio/mpeg" => "mp3",
+        "audio/ogg" => "ogg",
+        "audio/mp4" => "m4a",
+        "audio/aac" => "aac",
+        _ => "bin",
+    };
+    BundledAudio {
+        server_file_id,
+        path: format!("{AUDIO_FOLDER}{}.{extension}", about.sha256),
+        name: about.name.clone(),
+        sha256: about.sha256.clone(),
+        size_bytes: about.size_bytes,
+    }
+}
+
+/// Writes the archive: the texts deflated, the audio as it is.
+fn write(
+    destination: &mut (impl Write + io::Seek),
+    manifest: &Manifest,
+    manifest_text: &str,
+    project_text: &str,
+    originals: Vec<Original>,
+) -> ApiResult<()> {
+    let mut zip = ZipWriter::new(destination);
+    // Without a time of its own, so that the same project gives the same bytes.
+    let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
+    let deflated = options.compression_method(zip::CompressionMethod::Deflated);
+    for (name, text) in [(MANIFEST, manifest_text), (PROJECT, project_text)] {
+        zip.start_file(name, deflated).map_err(from_zip)?;
+        zip.write_all(text.as_bytes())?;
+    }
+    let as_it_is = options.compression_method(zip::CompressionMethod::Stored);
+    for (about, mut original) in manifest.audio.iter().zip(originals) {
+        let options = as_it_is.large_file(about.size_bytes >= u64::from(u32::MAX));
+        zip.start_file(&about.path, options).map_err(from_zip)?;
+        io::copy(&mut original.file, &mut zip)?;
+    }
+    zip.finish().map_err(from_zip)?;
+    Ok(())
+}
+
+fn from_zip(error: zip::result::ZipError) -> ApiError {
+    match error {
+        zip::result::ZipError::Io(error) => error.into(),
+        other => ApiError::internal(other),
+    }
+}

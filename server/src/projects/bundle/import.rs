@@ -1,0 +1,238 @@
+//! `POST /projects/import`.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::super::document::Document;
+use super::super::store;
+use super::archive::{Archive, bad, is_ours};
+use super::{AUDIO_FOLDER, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION, audio_ids};
+use crate::audio;
+use crate::auth::CurrentUser;
+use crate::blobs::BlobWriter;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{BodyLimit, Json, is_length_limit, parse_json};
+use crate::state::AppState;
+
+/// Largest manifest in bytes.
+const MANIFEST_MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Media types of an archive in the body.
+const MEDIA_TYPES: &[&str] = &["application/zip", "application/x-zip-compressed", "application/octet-stream"];
+
+/// What an import brought.
+#[derive(Debug, Serialize, ToSchema)]
+pub(in crate::projects) struct Imported {
+    /// Id of the project: the one that it had, or a new one if that is taken.
+    project_id: String,
+    /// Its revision.
+    revision: i64,
+    /// Time of the import, RFC 3339.
+    updated_at: String,
+    /// Audio files that are the caller's now and were not before.
+    audio_added: usize,
+    /// Audio files that the caller had already.
+    audio_known: usize,
+    /// Ids of audio that the project names and that was not in the bundle.
+    audio_missing: Vec<String>,
+}
+
+/// Stores the project of a bundle with its audio. Audio that the caller has already is not stored again. Either all
+/// of it is there afterwards or nothing.
+#[utoipa::path(post, path = "/projects/import", tag = "projects",
+    request_body(content = String, content_type = "application/zip", description = "The archive"),
+    responses((status = 201, body = Imported, headers(("ETag" = String), ("Location" = String))),
+        (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(in crate::projects) async fn import(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    request: Request,
+) -> ApiResult<Response> {
+    let received = receive(&state, request).await?;
+    let runtime = Handle::current();
+    let work = move || {
+        Import { state: &state, runtime: &runtime, owner_id: &user.id, added: Vec::new() }.run(&received)
+    };
+    let imported = tokio::task::spawn_blocking(work).await??;
+    let location = HeaderValue::from_str(&format!("/api/v1/projects/{}", imported.project_id));
+    let headers = [
+        (header::LOCATION, location.map_err(ApiError::internal)?),
+        (header::ETAG, super::super::verbs::revision_tag(imported.revision)),
+    ];
+    Ok((StatusCode::CREATED, headers, Json(imported)).into_response())
+}
+
+/// Writes the body to a file without a name.
+async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
+    let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = given.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if !essence.is_empty() && !MEDIA_TYPES.contains(&essence.as_str()) {
+        let detail = format!("The body came as `{essence}`; this operation takes `application/zip`.");
+        return Err(ApiError::UnsupportedMedia { detail });
+    }
+    let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
+    let blobs = state.blobs.local();
+    let reserve_bytes = state.config.limits.audio.reserve_bytes;
+    let mut writer =
+        tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> { Ok(blobs.unnamed_writer(FOLDER)?) })
+            .await??;
+    let mut pieces = request.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| match is_length_limit(&error) {
+            true => limit.exceeded(),
+            false => ApiError::BodyIncomplete,
+        })?;
+        writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
+            writer.write_all(&piece)?;
+            if audio::free_bytes(writer.temporary().parent().unwrap_or(writer.temporary()))?
+                .is_some_and(|free_bytes| free_bytes < reserve_bytes)
+            {
+                return Err(ApiError::StorageFull);
+            }
+            Ok(writer)
+        })
+        .await??;
+    }
+    tokio::task::spawn_blocking(move || {
+        writer.flush()?;
+        Ok(writer)
+    })
+    .await?
+}
+
+/// An import under way.
+struct Import<'i> {
+    state: &'i AppState,
+    runtime: &'i Handle,
+    owner_id: &'i str,
+    /// Ids of files that the user did not have before.
+    added: Vec<String>,
+}
+
+impl Import<'_> {
+    fn run(mut self, received: &BlobWriter) -> ApiResult<Imported> {
+        let file = File::open(received.temporary())?;
+        let outcome = Archive::open(BufReader::new(file)).and_then(|archive| self.take(archive));
+        if outcome.is_err() {
+            for id in &self.added {
+                if let Err(error) = audio::discard(self.state, self.runtime, self.owner_id, id) {
+                    tracing::warn!(id, "cannot give up the audio of an import that failed: {error:#}");
+                }
+            }
+        }
+        outcome
+    }
+
+    fn take(&mut self, mut archive: Archive<BufReader<File>>) -> ApiResult<Imported> {
+        let manifest = manifest(&mut archive)?;
+        let max_bytes = self.state.config.limits.project_max_bytes;
+        let project = archive.text(PROJECT, max_bytes, "A project")?;
+        let project: Value = parse_json(&project)?;
+        // Before hours are spent on its audio.
+        Document::check(project.clone(), None)?;
+        let audio = self.take_audio(&mut archive, &manifest)?;
+        self.store(project, &manifest, &audio)
+    }
+
+    /// Takes each file of a bundle, and says which ids stand for the ids in the project.
+    fn take_audio(
+        &mut self,
+        archive: &mut Archive<BufReader<File>>,
+        manifest: &Manifest,
+    ) -> ApiResult<HashMap<String, String>> {
+        let mut new_ids = HashMap::new();
+        let mut by_path: HashMap<&str, String> = HashMap::new();
+        for one in &manifest.audio {
+            let id = match by_path.get(one.path.as_str()) {
+                Some(id) => id.clone(),
+                None => {
+                    let mut entry = archive.entry(&one.path)?;
+                    let taken = audio::take_in(
+                        self.state,
+                        self.runtime,
+                        self.owner_id,
+                        &one.name,
+                        &mut entry,
+                        &mut |_| true,
+                    );
+                    let (file, known) = taken.map_err(|error| match error {
+                        ApiError::BadRequest { detail, .. } => bad(detail.trim_end_matches('.')),
+                        other => other,
+                    })?;
+                    if !known {
+                        self.added.push(file.id.clone());
+                    }
+                    if file.sha256 != one.sha256 {
+                        return Err(bad(&format!("`{}` is not what `{MANIFEST}` says", one.path)));
+                    }
+                    file.id
+                }
+            };
+            by_path.insert(&one.path, id.clone());
+            new_ids.insert(one.server_file_id.clone(), id);
+        }
+        Ok(new_ids)
+    }
+
+    fn store(
+        &self,
+        mut project: Value,
+        manifest: &Manifest,
+        new_ids: &HashMap<String, String>,
+    ) -> ApiResult<Imported> {
+        audio_ids::replace(&mut project, new_ids);
+        let mut document = Document::check(project, None)?;
+        let saved = loop {
+            let inserting = store::insert(&self.state.db, self.owner_id, &document);
+            if let Some(saved) = self.runtime.block_on(inserting)? {
+                break saved;
+            }
+            let mut value: Value = parse_json(document.text.as_bytes())?;
+            value["project_id"] = uuid::Uuid::new_v4().to_string().into();
+            document = Document::check(value, None)?;
+        };
+        let taken: HashSet<&String> = new_ids.values().collect();
+        Ok(Imported {
+            project_id: saved.project_id,
+            revision: saved.revision,
+            updated_at: saved.updated_at,
+            audio_added: self.added.len(),
+            audio_known: taken.len() - self.added.len(),
+            audio_missing: manifest.missing.clone(),
+        })
+    }
+}
+
+/// The manifest of a bundle that this version reads.
+fn manifest(archive: &mut Archive<BufReader<File>>) -> ApiResult<Manifest> {
+    let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The list of what is in a bundle")?;
+    let manifest: Manifest = serde_json::from_slice(&text)
+        .map_err(|error| bad(&format!("`{MANIFEST}` is not what it should be: {error}")))?;
+    if manifest.format != FORMAT || manifest.version > VERSION {
+        let Manifest { format, version, .. } = manifest;
+        let format: String = format.chars().take(50).collect();
+        return Err(bad(&format!(
+            "`{MANIFEST}` says `{format}` of version {version}; `{FORMAT}` up to {VERSION} is read"
+        )));
+    }
+    if let Some(one) =
+        manifest.audio.iter().find(|one| !one.path.starts_with(AUDIO_FOLDER) || !is_ours(&one.path))
+    {
+        let path: String = one.path.chars().take(100).collect();
+        return Err(bad(&format!("`{MANIFEST}` names `{path}`, which is nothing that a bundle has")));
+    }
+    Ok(manifest)
+}

@@ -1,0 +1,24 @@
+//! Settings of single users: what they like, wherever they log in.
+//!
+//! [`settings_table`] is the one list of them; checks, defaults and the description in the API are made from it. Only what a
+//! user has set is stored, so a new default reaches everybody who did not choose.
+
+mod settings_table;
+mod store;
+mod value;
+mod verbs;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::AppState;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(verbs::read, verbs::replace, verbs::change, verbs::reset))
+        .routes(routes!(verbs::list_settings))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Every setting of a user: one row each.
+
+use super::value::{DefaultValue, Kind};
+
+/// A setting of a user.
+#[derive(Debug)]
+pub(super) struct UserSetting {
+    /// Its name in the API; never changes.
+    pub(super) key: &'static str,
+    /// Which values it takes.
+    pub(super) kind: Kind,
+    /// Its value for whoever has not set it.
+    pub(super) default: DefaultValue,
+    /// What it does, in one sentence.
+    pub(super) about: &'static str,
+}
+
+const fn choice(
+    key: &'static str,
+    words: &'static [&'static str],
+    default: &'static str,
+    about: &'static str,
+) -> UserSetting {
+    UserSetting { key, kind: Kind::Choice(words), default: DefaultValue::Text(default), about }
+}
+
+const fn switch(key: &'static str, default: bool, about: &'static str) -> UserSetting {
+    UserSetting { key, kind: Kind::Switch, default: DefaultValue::Switch(default), about }
+}
+
+const fn whole(key: &'static str, min: i64, max: i64, default: i64, about: &'static str) -> UserSetting {
+    UserSetting { key, kind: Kind::Whole { min, max }, default: DefaultValue::Whole(default), about }
+}
+
+const fn number(key: &'static str, min: f64, max: f64, default: f64, about: &'static str) -> UserSetting {
+    UserSetting { key, kind: Kind::Number { min, max }, default: DefaultValue::Number(default), about }
+}
+
+const fn optional_text(key: &'static str, max_chars: usize, about: &'static str) -> UserSetting {
+    UserSetting { key, kind: Kind::OptionalText { max_chars }, default: DefaultValue::Null, about }
+}
+
+/// All settings, in the order in which they are listed.
+pub(super) const USER_SETTINGS: &[UserSetting] = &[
+    choice(
+        "instrument_sound",
+        &["auto", "server", "client"],
+        "auto",
+        "Who makes the sound of instrument tracks; `auto` leaves it to the service.",
+    ),
+    switch("follow_playhead", true, "Whether the view follows the playhead."),
+    whole(
+        "snap_ticks",
+        0,
+        15_360,
+        240,
+        "The grid that edits snap to, in ticks of 960 to a quarter; 0 is off.",
+    ),
+    choice(
+        "theme",
+        &["system", "dark", "light"],
+        "system",
+        "Colours of the page; `system` follows the machine.",
+    ),
+    switch("metronome", false, "Whether the metronome clicks while a song plays."),
+    number("metronome_level_db", -60.0, 6.0, -12.0, "Level of the metronome in decibels."),
+    whole("count_in_bars", 0, 4, 1, "Bars that are counted in before a recording."),
+    switch("autosave", true, "Whether the page saves by itself."),
+    choice(
+        "new_project_sample_rate_hz",
+        &["44100", "48000", "96000"],
+        "48000",
+        "Sample rate of a new project in hertz.",
+    ),
+    number("new_project_bpm", 10.0, 400.0, 120.0, "Tempo of a new project in quarter notes a minute."),
+    optional_text(
+        "new_track_soundfont_id",
+        128,
+        "SoundFont of a new instrument track; null: the default bank.",
+    ),
+    choice("export_bit_depth", &["pcm16", "float32"], "pcm16", "How samples stand in an exported file."),
+    choice(
+        "export_sample_rate_hz",
+        &["project", "44100", "48000", "96000"],
+        "project",
+        "Sample rate of an exported file in hertz; `project`: the project's own.",
+    ),
+    number(
+        "export_tail_secs",
+        0.0,
+        600.0,
+        5.0,
+        "Longest time in seconds that an export may ring on after the last item.",
+    ),
+    optional_text("export_artist", 200, "Artist that exports are labelled with; null: none."),
+    whole("keyboard_velocity", 1, 127, 100, "MIDI velocity of notes played on the computer's keyboard."),
+];
+
+/// The setting of this name.
+pub(super) fn user_setting(key: &str) -> Option<&'static UserSetting> {
+    USER_SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_that_its_setting_takes() {
+        for setting in USER_SETTINGS {
+            let default = setting.default.to_json();
+            assert_eq!(setting.kind.check(&default), Ok(()), "{}", setting.key);
+            assert!(setting.about.ends_with('.'), "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn no_name_comes_twice() {
+        for (place, setting) in USER_SETTINGS.iter().enumerate() {
+            assert_eq!(USER_SETTINGS.iter().position(|other| other.key == setting.key), Some(place));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What users have set, in the database.
+
+use sqlx::Row as _;
+
+use crate::clock;
+use crate::db::{Db, begin_locked};
+
+/// A stored value.
+#[derive(Debug)]
+pub(super) struct StoredSetting {
+    pub(super) key: String,
+    /// As JSON.
+    pub(super) text: String,
+    pub(super) updated_at: String,
+}
+
+/// A value to store as JSON, or `None` to forget what was set.
+pub(super) type Change<'c> = (&'c str, Option<String>);
+
+/// Everything that a user has set, by name.
+pub(super) async fn all(db: &Db, owner_id: &str) -> Result<Vec<StoredSetting>, sqlx::Error> {
+    let rows =
+        sqlx::query("SELECT key, value, updated_at FROM user_settings WHERE owner_id = $1 ORDER BY key")
+            .bind(owner_id)
+            .fetch_all(db)
+            .await?;
+    rows.iter()
+        .map(|row| {
+            let (key, text) = (row.try_get("key")?, row.try_get("value")?);
+            Ok(StoredSetting { key, text, updated_at: row.try_get("updated_at")? })
+        })
+        .collect()
+}
+
+/// Applies changes together; with `forget_others` nothing else stays set.
+pub(super) async fn change(
+    db: &Db,
+    owner_id: &str,
+    changes: &[Change<'_>],
+    forget_others: bool,
+) -> Result<(), sqlx::Error> {
+    let updated_at = clock::now_text();
+    // Two that replace all settings at once must not leave a mixture.
+    let mut transaction = begin_locked(db, &format!("user settings {owner_id}")).await?;
+    if forget_others {
+        sqlx::query("DELETE FROM user_settings WHERE owner_id = $1")
+            .bind(owner_id)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    for (key, text) in changes {
+        let query = match text {
+            Some(_) => {
+                "INSERT INTO user_settings (owner_id, key, value, updated_at) VALUES ($1, $2, $3, $4) \
+                 ON CONFLICT (owner_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at"
+            }
+            None => "DELETE FROM user_settings WHERE owner_id = $1 AND key = $2",
+        };
+        let query = sqlx::query(query).bind(owner_id).bind(*key);
+        match text {
+            Some(text) => query.bind(text).bind(&updated_at).execute(&mut *transaction).await?,
+            None => query.execute(&mut *transaction).await?,
+        };
+    }
+    transaction.commit().await
+}

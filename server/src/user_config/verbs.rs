@@ -1,0 +1,172 @@
+//! `/user_config`.
+
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::settings_table::{USER_SETTINGS, UserSetting, user_setting};
+use super::store::{self, Change};
+use super::value::Kind;
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, FieldError};
+use crate::extract::Json;
+use crate::state::AppState;
+
+/// Most faults that one answer lists.
+const FAULTS_MAX: usize = 100;
+
+/// A user's settings.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct UserConfig {
+    /// The value of every setting, by name: what the user has set, otherwise its default.
+    #[schema(value_type = Object)]
+    settings: Map<String, Value>,
+    /// Names of the settings that the user has set.
+    set: Vec<&'static str>,
+    /// When one of these was last set, RFC 3339; null if none is.
+    updated_at: Option<String>,
+}
+
+/// What a setting takes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SettingDescription {
+    /// Its name.
+    key: &'static str,
+    /// `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be null).
+    kind: &'static str,
+    /// The words of a choice; empty for other kinds.
+    choices: &'static [&'static str],
+    /// Lowest number; null where it is none.
+    min: Option<f64>,
+    /// Highest number; null where it is none.
+    max: Option<f64>,
+    /// Most characters of a text; null where it is none.
+    max_chars: Option<usize>,
+    /// Value for whoever has not set it.
+    default: Value,
+    /// What it does.
+    about: &'static str,
+}
+
+impl SettingDescription {
+    fn of(setting: &'static UserSetting) -> Self {
+        let (choices, min, max, max_chars): (&[&str], _, _, _) = match setting.kind {
+            Kind::Choice(words) => (words, None, None, None),
+            Kind::Switch => (&[], None, None, None),
+            Kind::Whole { min, max } => (&[], Some(min as f64), Some(max as f64), None),
+            Kind::Number { min, max } => (&[], Some(min), Some(max), None),
+            Kind::OptionalText { max_chars } => (&[], None, None, Some(max_chars)),
+        };
+        let UserSetting { key, kind, default, about } = setting;
+        Self { key, kind: kind.name(), choices, min, max, max_chars, default: default.to_json(), about }
+    }
+}
+
+/// The settings that there are.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SettingList {
+    /// One entry each.
+    items: Vec<SettingDescription>,
+}
+
+/// Lists the settings that there are, with what they take and their defaults.
+#[utoipa::path(get, path = "/user_config/settings", tag = "user_config",
+    responses((status = 200, body = SettingList), CommonErrors))]
+pub(super) async fn list_settings(_: CurrentUser) -> Json<SettingList> {
+    Json(SettingList { items: USER_SETTINGS.iter().map(SettingDescription::of).collect() })
+}
+
+/// Reads the caller's settings.
+#[utoipa::path(get, path = "/user_config", tag = "user_config",
+    responses((status = 200, body = UserConfig), CommonErrors))]
+pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
+    view(&state, &user.id).await
+}
+
+/// Replaces the caller's settings: what the body leaves out has its default afterwards.
+#[utoipa::path(put, path = "/user_config", tag = "user_config",
+    request_body(content = Object, description = "Values by the names of settings"),
+    responses((status = 200, body = UserConfig), CommonErrors))]
+pub(super) async fn replace(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Json(body): Json<Map<String, Value>>,
+) -> ApiResult<Json<UserConfig>> {
+    store::change(&state.db, &user.id, &checked(&body, WhereNull::IsAValue)?, true).await?;
+    view(&state, &user.id).await
+}
+
+/// Changes some of the caller's settings; null gives one its default back. Either all changes hold or none.
+#[utoipa::path(patch, path = "/user_config", tag = "user_config",
+    request_body(content = Object, description = "Values by the names of settings"),
+    responses((status = 200, body = UserConfig), CommonErrors))]
+pub(super) async fn change(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Json(body): Json<Map<String, Value>>,
+) -> ApiResult<Json<UserConfig>> {
+    store::change(&state.db, &user.id, &checked(&body, WhereNull::Forgets)?, false).await?;
+    view(&state, &user.id).await
+}
+
+/// Gives all of the caller's settings their defaults back.
+#[utoipa::path(delete, path = "/user_config", tag = "user_config",
+    responses((status = 200, body = UserConfig), CommonErrors))]
+pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
+    store::change(&state.db, &user.id, &[], true).await?;
+    view(&state, &user.id).await
+}
+
+/// What null means in a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WhereNull {
+    IsAValue,
+    Forgets,
+}
+
+/// The changes that a body asks for, or every place that is wrong with it.
+fn checked(body: &Map<String, Value>, null: WhereNull) -> ApiResult<Vec<Change<'_>>> {
+    let mut changes = Vec::with_capacity(body.len());
+    let mut errors = Vec::new();
+    for (key, value) in body {
+        let forgets = null == WhereNull::Forgets && value.is_null();
+        let fault = match user_setting(key) {
+            None => Some("there is no such setting; GET /user_config/settings lists them".to_owned()),
+            Some(_) if forgets => None,
+            Some(setting) => setting.kind.check(value).err(),
+        };
+        match fault {
+            Some(detail) => errors.push(FieldError { pointer: pointer(key), detail }),
+            None => changes.push((key.as_str(), (!forgets).then(|| value.to_string()))),
+        }
+    }
+    let Some(first) = errors.first() else { return Ok(changes) };
+    let places = if errors.len() == 1 { "one place".to_owned() } else { format!("{} places", errors.len()) };
+    let detail = format!("The settings are wrong in {places}. First, at {}: {}", first.pointer, first.detail);
+    errors.truncate(FAULTS_MAX);
+    Err(ApiError::Invalid { code: "invalid_settings", detail, errors })
+}
+
+/// A JSON pointer (RFC 6901) to a field of the body.
+fn pointer(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+async fn view(state: &AppState, owner_id: &str) -> ApiResult<Json<UserConfig>> {
+    let mut settings: Map<String, Value> =
+        USER_SETTINGS.iter().map(|setting| (setting.key.to_owned(), setting.default.to_json())).collect();
+    let (mut set, mut updated_at) = (Vec::new(), None::<String>);
+    for stored in store::all(&state.db, owner_id).await? {
+        // What another version took and this one does not is passed over.
+        let Some(setting) = user_setting(&stored.key) else { continue };
+        let Ok(value) = serde_json::from_str(&stored.text) else { continue };
+        if setting.kind.check(&value).is_err() {
+            continue;
+        }
+        settings.insert(stored.key, value);
+        set.push(setting.key);
+        updated_at = updated_at.max(Some(stored.updated_at));
+    }
+    Ok(Json(UserConfig { settings, set, updated_at }))
+}

@@ -1,0 +1,112 @@
+//! Two hundred clients at once: nobody is turned away, and the service stays small.
+
+use std::sync::Barrier;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::support::Service;
+
+const CLIENTS: usize = 200;
+
+/// How often each client saves, lists and reads its sound.
+const TURNS: usize = 3;
+
+/// What the service may hold in memory at most, in KiB: SQLite's connections, the bodies under way, and its own code.
+const RESIDENT_MAX_KIB: u64 = 200 * 1024;
+
+/// Seconds of sound that each client uploads.
+const SOUND_SECS: u32 = 2;
+
+/// A mono WAV file of 16 bits and 48 kHz whose samples are the client's number.
+fn sound(client: usize) -> Vec<u8> {
+    let data_bytes = SOUND_SECS * 96_000;
+    let mut out = b"RIFF".to_vec();
+    out.extend((36 + data_bytes).to_le_bytes());
+    out.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    out.extend(48_000_u32.to_le_bytes());
+    out.extend(96_000_u32.to_le_bytes());
+    out.extend(b"\x02\0\x10\0data");
+    out.extend(data_bytes.to_le_bytes());
+    out.extend((client as u16).to_le_bytes().repeat(data_bytes as usize / 2));
+    out
+}
+
+fn song(client: usize, turn: usize) -> Value {
+    let name = format!("Song {client}, save {turn}");
+    json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": name, "tracks": [], "client": name.repeat(500) })
+}
+
+/// Most memory that a process ever held, in KiB.
+fn peak_kib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system counts it");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Uploads a sound, follows its decoding by events to the end, and says which file it is.
+fn upload(service: &Service, client: usize) -> String {
+    let mut body =
+        format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{client}.wav\"\r\n\r\n")
+            .into_bytes();
+    body.extend(sound(client));
+    body.extend(b"\r\n--b--\r\n");
+    let kind = [("Content-Type", "multipart/form-data; boundary=b")];
+    let started = service.send("POST", "/api/v1/audio/upload?async=true", &kind, &body).expect("an answer");
+    assert_eq!(started.status, 202, "{}", started.body);
+    let started: Value = serde_json::from_str(&started.body).expect("JSON");
+    let task = started["task_id"].as_str().expect("a task");
+    let events =
+        service.call("GET", &format!("/api/v1/tasks/{task}/events"), &[], "").expect("a stream to its end");
+    assert_eq!(events.status, 200, "{}", events.body);
+    let last =
+        events.body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().expect("an event");
+    let task: Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(task["state"], "succeeded", "{task}");
+    task["result"]["files"][0]["id"].as_str().expect("a file").to_owned()
+}
+
+fn work(service: &Service, client: usize) {
+    service.expect(201, "POST", "/api/v1/projects", &[], &song(client, 1));
+    let audio = upload(service, client);
+    for turn in 2..2 + TURNS {
+        let tag = format!("\"{}\"", turn - 1);
+        service.expect(
+            200,
+            "PUT",
+            &format!("/api/v1/projects/song-{client}"),
+            &[("If-Match", &tag)],
+            &song(client, turn),
+        );
+        let listed = service.expect(200, "GET", "/api/v1/projects?limit=10", &[], &Value::Null);
+        assert!(listed["items"].as_array().is_some_and(|items| !items.is_empty()));
+        let samples = service.call("GET", &format!("/api/v1/audio/{audio}/file?format=wav32f"), &[], "");
+        let samples = samples.expect("whole samples");
+        assert_eq!(samples.status, 200, "{}", samples.body);
+    }
+}
+
+#[test]
+fn two_hundred_clients_at_once_are_served_and_memory_is_bounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let begin = Barrier::new(CLIENTS);
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (service, begin) = (&service, &begin);
+            scope.spawn(move || {
+                begin.wait();
+                work(service, client);
+            });
+        }
+    });
+    let listed = service.expect(200, "GET", "/api/v1/projects?limit=200", &[], &Value::Null);
+    let songs =
+        listed["items"].as_array().expect("items").iter().filter(|song| song["revision"] == 1 + TURNS as i64);
+    assert!(songs.count() >= CLIENTS - 1, "not every song has all its saves: {listed}");
+    let sounds = service.expect(200, "GET", "/api/v1/audio?limit=200", &[], &Value::Null);
+    assert_eq!(sounds["items"].as_array().map(Vec::len), Some(CLIENTS));
+    let peak_kib = peak_kib(service.id());
+    println!("the service held at most {} MiB", peak_kib / 1024);
+    assert!(peak_kib < RESIDENT_MAX_KIB, "the service held {peak_kib} KiB, and may hold {RESIDENT_MAX_KIB}");
+}

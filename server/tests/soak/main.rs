@@ -1,0 +1,84 @@
+//! What was acknowledged is there and whole, however often the service is killed or the power goes.
+//!
+//! `scripts/soak` runs this: 1,000 kills and 100 power cuts, while songs are saved and sounds uploaded. `SOAK_PERCENT`
+//! takes a share of them. A power cut is a kill after which the folder holds only what was synced (`tests/power-cut`).
+
+#[path = "../process/database.rs"]
+mod database;
+mod ledger;
+#[path = "../process/support.rs"]
+#[expect(dead_code, reason = "the tests of single processes use the rest")]
+mod support;
+mod work;
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use ledger::Ledger;
+use songfoundry_power_cut::{Disk, preload};
+use support::{Service, songfoundry};
+
+const KILLS: usize = 1_000;
+const POWER_CUTS: usize = 100;
+
+/// The share of a number that `SOAK_PERCENT` asks for, one at least.
+fn share_of(rounds: usize) -> usize {
+    let percent =
+        std::env::var("SOAK_PERCENT").map_or(100, |text| text.parse().expect("SOAK_PERCENT is a number"));
+    (rounds * percent / 100).max(1)
+}
+
+/// When a round is ended, counted from its first acknowledgements: another moment of the work in each.
+fn moment(round: usize) -> Duration {
+    Duration::from_micros((round as u64 * 7_919) % 60_000)
+}
+
+#[test]
+fn kills_lose_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let mut ledger = Ledger::default();
+    let rounds = share_of(KILLS);
+    for round in 0..rounds {
+        let service = Service::start(&storage, &[]);
+        ledger.check_newest(&service);
+        work::until_ended(&service, &mut ledger, round, moment(round));
+        service.kill();
+    }
+    ledger.check_all(&Service::start(&storage, &[]));
+    println!("{rounds} kills: {ledger}");
+}
+
+/// A service whose syncs are all that lasts.
+fn start_on(disk: &Path, storage: &Path) -> Service {
+    // Cargo puts the library beside this program.
+    let library = std::env::current_exe().expect("a program").with_file_name("libsongfoundry_power_cut.so");
+    assert!(library.exists(), "{} is missing", library.display());
+    let mut command = songfoundry(storage);
+    command.arg("serve").stderr(Stdio::null()).env("LD_PRELOAD", library);
+    Service::spawn(command.env(preload::FOLDER, storage).env(preload::IMAGE, disk))
+}
+
+#[test]
+fn power_cuts_lose_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |what: &str, round: usize| folder.path().join(format!("{what}-{round}"));
+    std::fs::create_dir(path("storage", 0)).expect("a folder");
+    let mut ledger = Ledger::default();
+    let rounds = share_of(POWER_CUTS);
+    for round in 0..rounds {
+        let (storage, image) = (path("storage", round), path("image", round));
+        let disk = Disk::open(&image).expect("an image");
+        disk.sync_all(&storage).expect("what is there is on the disk");
+        let service = start_on(&image, &storage);
+        ledger.check_newest(&service);
+        work::until_ended(&service, &mut ledger, round, moment(round));
+        service.kill();
+        disk.restore(&storage, &path("storage", round + 1)).expect("restores");
+        std::fs::remove_dir_all(&storage).expect("removes");
+        std::fs::remove_dir_all(&image).expect("removes");
+    }
+    ledger.check_all(&Service::start(&path("storage", rounds), &[]));
+    println!("{rounds} power cuts: {ledger}");
+}

@@ -1,0 +1,37 @@
+//! A program under the shared library: only what it syncs lasts.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use songfoundry_power_cut::{Disk, preload};
+
+#[test]
+fn a_program_keeps_what_it_syncs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (songs, image) = (folder.path().join("songs"), folder.path().join("image"));
+    fs::create_dir(&songs).unwrap();
+    let disk = Disk::open(&image).unwrap();
+    disk.sync_all(&songs).unwrap();
+    // Cargo puts it beside this program.
+    let library = std::env::current_exe().unwrap().with_file_name("libsongfoundry_power_cut.so");
+    assert!(library.exists(), "{}", library.display());
+    let ran = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).current_dir(&songs).env("LD_PRELOAD", &library);
+        shell.env(preload::FOLDER, &songs).env(preload::IMAGE, &image);
+        assert!(shell.status().unwrap().success());
+    };
+    let after = |name: &str| {
+        let to = folder.path().join(name);
+        disk.restore(&songs, &to).unwrap();
+        move |file: &str| fs::read_to_string(Path::new(&to).join(file)).ok()
+    };
+    // coreutils' `sync FILE` is fsync.
+    ran("echo one >a && echo two >b && sync a");
+    let first = after("first");
+    assert_eq!((first("a"), first("b")), (None, None), "no name was synced");
+    ran("sync . && echo more >>a");
+    let second = after("second");
+    assert_eq!((second("a").as_deref(), second("b").as_deref()), (Some("one\n"), Some("")));
+}

@@ -1,0 +1,20 @@
+"""What Schemathesis needs to know beside the description: how bodies of bytes are sent, and whom to spare."""
+
+import os
+
+import schemathesis
+
+OWN_ID = os.environ["SCHEMATHESIS_USER_ID"]
+NOBODYS_ID = "00000000-0000-4000-8000-000000000000"
+
+
+@schemathesis.serializer("application/offset+octet-stream", "audio/midi", "application/octet-stream")
+def as_bytes(_, value):
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+@schemathesis.hook
+def before_call(_, case, kwargs):
+    """Spares the account that all this runs as: once it is disabled or has another password, nothing more is tested."""
+    if case.path_parameters.get("id") == OWN_ID and case.operation.path.startswith("/api/v1/admin/users/"):
+        case.path_parameters["id"] = NOBODYS_ID

@@ -1,0 +1,56 @@
+// Writes src/api/generated/schema.ts from the service's OpenAPI document: `scripts/generate-client` runs this.
+//   node build/api-types.mjs DOCUMENT            writes it
+//   node build/api-types.mjs DOCUMENT --check    fails if it is not what the document makes
+import { readFile, writeFile } from 'node:fs/promises';
+import { argv, exit } from 'node:process';
+
+import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
+
+const TYPES = new URL('../src/api/generated/schema.ts', import.meta.url);
+const PROJECT = '#/components/schemas/Project';
+
+const HEAD = `// Generated from the service's OpenAPI document by "scripts/generate-client"; never edited.
+import type * as project from '@songfoundry/schemas';
+
+`;
+
+/** Projects have types of their own, made from the same schema. */
+function ownType(_, { path }) {
+  if (path !== PROJECT && !path?.startsWith(`${PROJECT}.`)) return undefined;
+  const name = path === PROJECT ? 'Project' : path.slice(PROJECT.length + 1);
+  return ts.factory.createTypeReferenceNode(`project.${name}`);
+}
+
+/** Failures are thrown as problems, so the types speak of successes only. */
+function successesOf(paths) {
+  const kept = structuredClone(paths);
+  for (const operation of Object.values(kept).flatMap(Object.values)) {
+    const answers = Object.entries(operation.responses).filter(([status]) => /^2/.test(status));
+    operation.responses = Object.fromEntries(answers);
+  }
+  return kept;
+}
+
+async function generate(document) {
+  const paths = successesOf(document.paths);
+  const all = Object.entries(document.components.schemas);
+  const others = all.filter(([name]) => !/^Project(\.|$)/.test(name));
+  const named = new Set(JSON.stringify([paths, others]).match(/#\/components\/schemas\/Project[\w.]*/g));
+  const stands = [...named].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
+  // A name that only begins alike is among the others, which come last.
+  const schemas = Object.fromEntries([...stands, ...others]);
+  const reduced = { ...document, paths, components: { ...document.components, schemas } };
+  return HEAD + astToString(await openapiTS(reduced, { transform: ownType, emptyObjectsUnknown: true, silent: true }));
+}
+
+const [, , path, check] = argv;
+const types = await generate(JSON.parse(await readFile(path, 'utf8')));
+if (check === '--check') {
+  if (types !== (await readFile(TYPES, 'utf8'))) {
+    console.error('web-client/src/api/generated/schema.ts is not what the service describes; run scripts/generate-client');
+    exit(1);
+  }
+} else {
+  await writeFile(TYPES, types);
+}

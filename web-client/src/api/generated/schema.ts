@@ -1,0 +1,4155 @@
+// Generated from the service's OpenAPI document by "scripts/generate-client"; never edited.
+import type * as project from '@songfoundry/schemas';
+
+export interface paths {
+    "/api/v1/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who did what, when and from where, the newest first. Entries are kept as `SF_AUDIT_RETENTION_DAYS` says. */
+        get: operations["get_admin_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/invites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists invitations, the newest first. */
+        get: operations["get_admin_invites"];
+        put?: never;
+        /** Makes an invitation for one account. */
+        post: operations["post_admin_invites"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/invites/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Withdraws an invitation. An account that was made with it stays. */
+        delete: operations["delete_admin_invites_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/scans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says what the last scans found. */
+        get: operations["get_admin_scans"];
+        put?: never;
+        /** Scans now, and says what was found. Only new and changed files are looked into. */
+        post: operations["post_admin_scans"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says what every user stores, decoded copies included. */
+        get: operations["get_admin_storage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tasks of all users, the newest first. */
+        get: operations["get_admin_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it is. */
+        delete: operations["delete_admin_tasks_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists accounts, the newest first. */
+        get: operations["get_admin_users"];
+        put?: never;
+        /** Makes an account. Its password must be changed at the first log-in. */
+        post: operations["post_admin_users"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Describes an account. */
+        get: operations["get_admin_users_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes the role of an account, switches it on or off, or sets its quota. */
+        patch: operations["patch_admin_users_id"];
+        trace?: never;
+    };
+    "/api/v1/admin/users/{id}/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives an account a generated password, which must be changed at the next log-in. Its tokens and API keys end. */
+        post: operations["post_admin_users_id_reset_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the caller's audio files, the newest first. */
+        get: operations["get_audio"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/reference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Measures a reference: a stored file by its id, or a file that comes as a form and is not kept. */
+        post: operations["post_audio_reference"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stores audio files: each as it came, with a decoded copy and its peaks.
+         * @description If none of the files can be used, the answer is the problem of the first.
+         */
+        post: operations["post_audio_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins a resumable upload (tus 1.0.0, creation). */
+        post: operations["post_audio_uploads"];
+        delete?: never;
+        /** Says what of the tus protocol is spoken here. */
+        options: operations["options_audio_uploads"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/uploads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says where an upload stands, and which file came of it. */
+        get: operations["get_audio_uploads_id"];
+        put?: never;
+        post?: never;
+        /** Gives up an upload and its bytes (tus 1.0.0, termination). */
+        delete: operations["delete_audio_uploads_id"];
+        options?: never;
+        /** Says how many bytes of an upload have come (tus 1.0.0). */
+        head: operations["head_audio_uploads_id"];
+        /** Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. */
+        patch: operations["patch_audio_uploads_id"];
+        trace?: never;
+    };
+    "/api/v1/audio/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Describes an audio file. */
+        get: operations["get_audio_id"];
+        put?: never;
+        post?: never;
+        /** Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound. */
+        delete: operations["delete_audio_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/{id}/analyze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking again is quick. */
+        post: operations["post_audio_id_analyze"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends an audio file. */
+        get: operations["get_audio_id_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/{id}/peaks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Answers with least and greatest samples of stretches of a file.
+         * @description The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values. From 256
+         *     frames a pixel on they were made at the upload; finer ones are made from the samples as they are asked for.
+         */
+        get: operations["get_audio_id_peaks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audio/{id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replaces the tags of an audio file. */
+        put: operations["put_audio_id_tags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the caller's API keys, the newest first. */
+        get: operations["get_auth_api_keys"];
+        put?: never;
+        /** Makes an API key. It acts as its owner, but may not manage accounts, passwords or keys. */
+        post: operations["post_auth_api_keys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes one of the caller's API keys; it ends at once. */
+        delete: operations["delete_auth_api_keys_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/local": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Logs a local caller in as the administrator, without a password. */
+        post: operations["post_auth_local"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Logs in with a name and a password (JSON, or the OAuth2 password form). */
+        post: operations["post_auth_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Logs out: every token of the account ends, or only those of the log-in that was sent. API keys stay good. */
+        post: operations["post_auth_logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says who is asking. */
+        get: operations["get_auth_me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Changes the password. All older tokens end; the answer holds a new one. */
+        post: operations["post_auth_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/password-strength": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Judges a password. */
+        post: operations["post_auth_password_strength"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Renews the token. */
+        post: operations["post_auth_refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes an account and logs in to it. Whether that is possible is the setting `SF_REGISTRATION`. */
+        post: operations["post_auth_register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/multitrack/midi/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Writes a project as a MIDI file of format 1. Velocities are clamped to 1..127, and tracks
+         *     without notes are left out.
+         */
+        post: operations["post_multitrack_midi_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/multitrack/midi/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reads a MIDI file, as the body or as the part `file` of a form, into a project. */
+        post: operations["post_multitrack_midi_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the instruments of this installation. */
+        get: operations["get_plugins_available"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/effects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the effects that tracks and the master can be given. */
+        get: operations["get_plugins_effects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Renders a project to a file, in the engine that the page plays it with. */
+        post: operations["post_plugins_render"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/renders/{render_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends the file of a finished render. */
+        get: operations["get_plugins_renders_render_id_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/soundfont-render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renders notes with a SoundFont to a 32-bit float WAV file: the very samples that the engine
+         *     in the page computes for a track with these notes, before its fader.
+         */
+        post: operations["post_plugins_soundfont_render"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/soundfonts/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the SoundFonts that the scanner has found. */
+        get: operations["get_plugins_soundfonts_catalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/soundfonts/download/{sf_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends a SoundFont: the SF2 where there is also an SF3, and the default bank where there is
+         *     none of that id or it cannot be played.
+         */
+        get: operations["get_plugins_soundfonts_download_sf_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/soundfonts/{sf_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a SoundFont from the service's own storage. One that is installed on the machine
+         *     is refused with 403.
+         */
+        delete: operations["delete_plugins_soundfonts_sf_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/vst-fx-process": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` took its place. */
+        get: operations["get_plugins_vst_fx_process"];
+        put?: never;
+        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` took its place. */
+        post: operations["post_plugins_vst_fx_process"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/vst-render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Always 404: `/plugins/midi-render` took its place. */
+        get: operations["get_plugins_vst_render"];
+        put?: never;
+        /** Always 404: `/plugins/midi-render` took its place. */
+        post: operations["post_plugins_vst_render"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the caller's projects, the one saved last first. */
+        get: operations["get_projects"];
+        put?: never;
+        /** Stores a new project. One without `project_id` gets one. */
+        post: operations["post_projects"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/temp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads the autosave. */
+        get: operations["get_projects_temp"];
+        /** Replaces the autosave. */
+        put: operations["put_projects_temp"];
+        post?: never;
+        /** Discards the autosave. */
+        delete: operations["delete_projects_temp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/temp/revision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says when the autosave was written and by which window; both null if there is none. */
+        get: operations["get_projects_temp_revision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/upgrade": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turns a project of any older version into one of this version, without storing or validating it. */
+        post: operations["post_projects_upgrade"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads a project in this version's form. */
+        get: operations["get_projects_id"];
+        /** Saves a project. `If-Match` names the revision that the save started from. */
+        put: operations["put_projects_id"];
+        post?: never;
+        /** Deletes a project with all its revisions. */
+        delete: operations["delete_projects_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Copies a project under a new id. */
+        post: operations["post_projects_id_duplicate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads the stored JSON as it is, even if it no longer loads. */
+        get: operations["get_projects_id_raw"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the kept revisions, newest first. */
+        get: operations["get_projects_id_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/revisions/{n}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes an older revision the newest one. Nothing in between is lost. */
+        post: operations["post_projects_id_revisions_n_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says what this installation is and can do. */
+        get: operations["get_system_capabilities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the caller's tasks, newest first. */
+        get: operations["get_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads a task. */
+        get: operations["get_tasks_id"];
+        put?: never;
+        post?: never;
+        /** Cancels a task. It ends as soon as its work notices; one that has ended stays as it is. */
+        delete: operations["delete_tasks_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follows a task: an event `task` with the task's JSON now and after every change, until it has ended. */
+        get: operations["get_tasks_id_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Project: project.Project;
+        "Project.Note": project.Note;
+        "Project.Control": project.Control;
+        "Project.TempoPoint": project.TempoPoint;
+        "Project.Settings": project.Settings;
+        /** @description An account as administrators see it. */
+        Account: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description Name to log in with. */
+            username: string;
+            /** @description What the user may do. */
+            role: components["schemas"]["Role"];
+            /** @description Whether the account is switched off. */
+            disabled: boolean;
+            /** @description Whether nothing else is allowed until the password is changed. */
+            must_change_password: boolean;
+            /** @description Whether the account has a password; the desktop's administrator begins without one. */
+            has_password: boolean;
+            /** @description When it was made, RFC 3339. */
+            created_at: string;
+            /** @description When somebody last logged in with the password, RFC 3339; null if never. */
+            last_login_at: string | null;
+            /**
+             * Format: int64
+             * @description What the user may store in audio, in bytes.
+             */
+            audio_quota_bytes: number;
+            /** @description Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`. */
+            has_own_quota: boolean;
+        };
+        /** @description An API key, without the key itself. */
+        ApiKey: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description What its owner calls it. */
+            name: string;
+            /** @description Its first characters. */
+            hint: string;
+            /** @description When it was made, RFC 3339. */
+            created_at: string;
+            /** @description When it was last used, to the minute, RFC 3339; null if never. */
+            last_used_at: string | null;
+        };
+        /** @description The caller's API keys. */
+        ApiKeyList: {
+            /** @description The keys, the newest first. */
+            items: components["schemas"]["ApiKey"][];
+            /**
+             * Format: int64
+             * @description Most keys that an account may have.
+             */
+            most: number;
+        };
+        /** @description What an audio file measures. */
+        AudioAnalysis: {
+            /**
+             * Format: double
+             * @description Length in seconds.
+             */
+            duration_secs: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /**
+             * Format: double
+             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence. Mono counts as it is
+             *     heard: from both loudspeakers.
+             */
+            lufs: number | null;
+            /**
+             * Format: double
+             * @description Loudness range in LU (EBU Tech 3342).
+             */
+            loudness_range_lu: number;
+            /**
+             * Format: double
+             * @description Highest momentary loudness, of any 400 ms, in LUFS; null for silence.
+             */
+            max_momentary_lufs: number | null;
+            /**
+             * Format: double
+             * @description Highest short-term loudness, of any 3 s, in LUFS; null for silence.
+             */
+            max_short_term_lufs: number | null;
+            /**
+             * Format: double
+             * @description Highest true peak of any channel in dBTP; null for silence.
+             */
+            true_peak_db: number | null;
+            /**
+             * Format: double
+             * @description Highest magnitude of any sample in dBFS; null for silence.
+             */
+            sample_peak_db: number | null;
+            /**
+             * Format: double
+             * @description Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
+             */
+            spectral_centroid_hz: number | null;
+            tempo: components["schemas"]["TempoEstimate"] | null;
+            key: components["schemas"]["KeyEstimate"] | null;
+            /** @description Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate goes. */
+            third_octaves: components["schemas"]["BandLevel"][];
+        };
+        /** @description An audio file of a user. */
+        AudioFile: {
+            /** @description Id, a UUID: the `server_file_id` of a project's audio items. */
+            id: string;
+            /** @description Name of the file when it was first uploaded. */
+            name: string;
+            /** @description SHA-256 of the file, in hexadecimal digits. */
+            sha256: string;
+            /** @description Media type of the file. */
+            media_type: string;
+            /** @description Kind of file. */
+            container: string;
+            /** @description How its samples are coded. */
+            codec: string;
+            /**
+             * Format: int64
+             * @description Size of the file in bytes.
+             */
+            size_bytes: number;
+            /**
+             * Format: int64
+             * @description What counts of the quota: the file with its decoded copies and its peaks, in bytes.
+             */
+            stored_bytes: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /**
+             * Format: int32
+             * @description Channels of the file.
+             */
+            source_channels: number;
+            /**
+             * Format: int32
+             * @description Channels of the decoded copy: 1 or 2. More than two are mixed to two after ITU-R BS.775.
+             */
+            channels: number;
+            /**
+             * Format: int64
+             * @description Length in frames at its sample rate.
+             */
+            frames: number;
+            /**
+             * Format: double
+             * @description Length in seconds.
+             */
+            duration_secs: number;
+            /** @description What was found wrong with the file and passed over, in sentences. */
+            warnings: string[];
+            /** @description Tags, in alphabetical order. */
+            tags: string[];
+            /** @description When it was uploaded, RFC 3339. */
+            created_at: string;
+            /** @description Where the file is. */
+            file_url: string;
+        };
+        /** @description The instruments of this installation. */
+        Available: {
+            /** @description VST instruments: none, as the helper of this version loads no plugins. */
+            vst_instruments: components["schemas"]["VstInstrument"][];
+            /** @description SoundFonts, without their presets. */
+            soundfonts: components["schemas"]["SoundFontSummary"][];
+        };
+        /** @description The level of a band. */
+        BandLevel: {
+            /**
+             * Format: double
+             * @description Exact middle of the band in hertz.
+             */
+            center_hz: number;
+            /**
+             * Format: double
+             * @description Level in dBFS, a sine of full scale being 0; null for silence.
+             */
+            level_db: number | null;
+        };
+        /**
+         * @description How samples stand in an exported file.
+         * @enum {string}
+         */
+        BitDepth: "pcm16" | "float32";
+        /** @description An effect of the engine. */
+        BuiltinEffect: {
+            /** @description Its `name` in projects. */
+            id: string;
+            /** @description What people call it. */
+            name: string;
+            /** @enum {string} */
+            group: "dynamics" | "tone" | "space_and_time" | "modulation" | "utility";
+            /** @description Whether it can listen to another track. */
+            has_side_chain: boolean;
+            /** @description What can be set, in the order in which people are shown it. */
+            parameters: components["schemas"]["EffectParameter"][];
+        };
+        /** @description What this installation is and can do. */
+        Capabilities: {
+            /** @description Version of the service. */
+            version: string;
+            /** @description The kind of deployment. */
+            environment: components["schemas"]["Environment"];
+            /** @description What renders plugins: always `bridge`. */
+            render_engine: string;
+            /** @description Where SoundFont tracks sound. */
+            instrument_sound: components["schemas"]["InstrumentSound"];
+            /** @description Whether notes can be rendered with a SoundFont here. */
+            soundfont_render: boolean;
+            /** @description The SoundFont that stands in for a missing one; null when none is installed. */
+            default_soundfont_id: string | null;
+            /** @description Plugin formats that the helper can load. */
+            plugin_formats: string[];
+            /** @description Kinds of audio files that are taken. */
+            audio_formats: string[];
+            /** @description What an export may be. */
+            export: components["schemas"]["ExportCapabilities"];
+            /** @description Limits. */
+            limits: components["schemas"]["Limits"];
+            /** @description Who may make an account. */
+            registration: components["schemas"]["Registration"];
+            /** @description Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it there is no sound. */
+            secure: boolean;
+        };
+        /** @description The SoundFonts, full and condensed. */
+        CatalogAnswer: {
+            /** @description Every bank with its presets. */
+            soundfonts: components["schemas"]["SoundFont"][];
+            /** @description Every bank in short. */
+            condensed: components["schemas"]["CondensedSoundFont"][];
+            /** @description When the folders were last searched, RFC 3339. */
+            scanned_at: string;
+        };
+        /** @description A SoundFont in short. */
+        CondensedSoundFont: {
+            /** @description Identifies the bank. */
+            soundfont_id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description How many presets it has. */
+            preset_count: number;
+        };
+        /** @description A name and a password. */
+        Credentials: {
+            /** @description Name of the account; case does not matter. */
+            username: string;
+            /** @description Password. */
+            password: string;
+        };
+        /** @description Something that can be set on an effect. */
+        EffectParameter: {
+            /** @description Its name in an effect's `params`. */
+            id: string;
+            /** @description What people call it. */
+            name: string;
+            /** @enum {string} */
+            unit: "number" | "decibels" | "hertz" | "milliseconds" | "seconds" | "share" | "ratio" | "beats" | "degrees" | "bits";
+            /**
+             * Format: double
+             * @description Lowest value.
+             */
+            min: number;
+            /**
+             * Format: double
+             * @description Highest value.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description Value where a project says nothing.
+             */
+            default: number;
+            /** @description How a knob divides the range. */
+            scale: components["schemas"]["ParameterScale"];
+            /** @description Names of a choice's values, counted from 0; empty for other scales. */
+            choices: string[];
+        };
+        /** @description The effects of this installation. */
+        EffectsAnswer: {
+            /** @description The engine's own effects, in the order in which people are offered them. */
+            effects: components["schemas"]["BuiltinEffect"][];
+            /** @description VST effects: none, as the helper of this version loads no plugins. */
+            vst_effects: components["schemas"]["VstEffect"][];
+            /** @description How old the list of plugins is. */
+            cache: components["schemas"]["ScanCache"];
+        };
+        /** @description An entry of the log. */
+        Entry: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description When, RFC 3339. */
+            at: string;
+            /** @description What was done. */
+            action: string;
+            /** @description Id of the account that did it; null where nobody was logged in. */
+            actor_id: string | null;
+            /** @description Name of that account at the time. */
+            actor: string;
+            /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
+            via: components["schemas"]["Via"];
+            /** @description Address that the request came from; null on the command line. */
+            address: string | null;
+            /** @description What it was done to: an account, a project, a file. */
+            target: string;
+            /** @description More about it; may be empty. */
+            detail: string;
+        };
+        /**
+         * @description The kind of deployment.
+         * @enum {string}
+         */
+        Environment: "standalone" | "container";
+        /** @description What an export may be. */
+        ExportCapabilities: {
+            /** @description File formats. */
+            formats: string[];
+            /** @description Sample formats. */
+            bit_depths: components["schemas"]["BitDepth"][];
+            /** @description Sample rates in hertz. */
+            sample_rates_hz: number[];
+        };
+        /** @description What to export. */
+        ExportRequest: {
+            /** @description A stored project; exactly one of this and `project` is given. */
+            project_id?: string | null;
+            project?: components["schemas"]["Project"] | null;
+        };
+        /** @description One place in a document that is wrong. */
+        FieldError: {
+            /** @description JSON pointer (RFC 6901) to the offending value. */
+            pointer: string;
+            /** @description What is wrong with it. */
+            detail: string;
+        };
+        /**
+         * @description File formats, for the API's description.
+         * @enum {string}
+         */
+        Format: "wav";
+        /** @description A project made from a MIDI file. It is not stored. */
+        ImportAnswer: {
+            /** @description The project. */
+            project: components["schemas"]["Project"];
+            /** @description What could not be read or kept, in words. */
+            warnings: string[];
+        };
+        /**
+         * @description Where instruments sound.
+         * @enum {string}
+         */
+        InstrumentSound: "server" | "client";
+        /** @description An invitation, without its code. */
+        Invite: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description Where it stands. */
+            state: components["schemas"]["InviteState"];
+            /** @description What the account that it makes may do. */
+            role: components["schemas"]["Role"];
+            /** @description What it is for; may be empty. */
+            note: string;
+            /** @description Name of the administrator who made it. */
+            created_by: string;
+            /** @description When it was made, RFC 3339. */
+            created_at: string;
+            /** @description Until when it is good, RFC 3339. */
+            expires_at: string;
+            /** @description When it was used, RFC 3339; null if it was not. */
+            used_at: string | null;
+            /** @description Name of the account that was made with it. */
+            used_by: string | null;
+        };
+        /**
+         * @description Where an invitation stands.
+         * @enum {string}
+         */
+        InviteState: "open" | "used" | "expired";
+        /** @description A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key fits nearly as well. */
+        KeyEstimate: {
+            /** @description Tonic, such as `C` or `F#`. */
+            tonic: string;
+            /** @description `major` or `minor`. */
+            mode: string;
+            /**
+             * Format: double
+             * @description Correlation with the profile of the key, 0.5 to 1.
+             */
+            correlation: number;
+        };
+        /** @description Something of a project that is not in a render. */
+        LeftOutOfRender: {
+            /** @description JSON pointer to it. */
+            pointer: string;
+            /** @description Why. */
+            reason: string;
+        };
+        /** @description Limits on what the service accepts, and the page's intervals. */
+        Limits: {
+            /**
+             * Format: int64
+             * @description Largest uploaded file in bytes.
+             */
+            upload_max_bytes: number;
+            /**
+             * Format: int64
+             * @description Largest project document in bytes.
+             */
+            project_max_bytes: number;
+            /**
+             * Format: int64
+             * @description Largest MIDI file in bytes.
+             */
+            midi_max_bytes: number;
+            /**
+             * Format: int64
+             * @description Largest body of every other request in bytes.
+             */
+            body_max_bytes: number;
+            /**
+             * Format: int64
+             * @description Longest tail of a render in seconds.
+             */
+            tail_max_secs: number;
+            /**
+             * Format: int64
+             * @description Longest audio file in seconds.
+             */
+            audio_max_secs: number;
+            /**
+             * Format: int64
+             * @description Most channels of an audio file.
+             */
+            audio_max_channels: number;
+            /**
+             * Format: int64
+             * @description What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
+             */
+            audio_quota_bytes: number;
+            /**
+             * Format: int32
+             * @description Revisions of a project that are kept.
+             */
+            revisions_kept: number;
+            /**
+             * Format: int64
+             * @description How often the page saves by itself, in seconds.
+             */
+            autosave_secs: number;
+            /**
+             * Format: int64
+             * @description How often the page asks whether another window has saved, in seconds.
+             */
+            revision_poll_secs: number;
+        };
+        /** @description A key that was just made. */
+        MadeApiKey: components["schemas"]["ApiKey"] & {
+            /** @description The key: send it as `Authorization: Bearer <key>`. It is never shown again. */
+            key: string;
+        };
+        /** @description Who is asking. */
+        Me: components["schemas"]["UserView"] & {
+            /** @description Whether the caller counts as local: logging out changes nothing for them. */
+            local: boolean;
+        };
+        /** @description An account to make. */
+        NewAccount: {
+            /** @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter. */
+            username: string;
+            /** @description Password: a score of 3 or more, at most 1024 bytes. */
+            password: string;
+            /** @description Code of an invitation. Needed where registration is by invitation; elsewhere it may give a role. */
+            invite?: string | null;
+        };
+        /** @description A key to make. */
+        NewApiKey: {
+            /** @description What to call it: 1 to 64 characters, such as the name of the script that will use it. */
+            name: string;
+        };
+        /** @description An invitation to make. */
+        NewInvite: {
+            /** @description What the account may do; `user` by default. */
+            role?: components["schemas"]["Role"];
+            /** @description What it is for: at most 200 characters, for administrators only. */
+            note?: string;
+            /**
+             * Format: int32
+             * @description How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+             */
+            expires_in_secs?: number;
+        };
+        /** @description An invitation that was just made. */
+        NewInviteAnswer: components["schemas"]["Invite"] & {
+            /** @description The code to hand to whoever is invited. It is never shown again. */
+            code: string;
+            /**
+             * @description The page's path with the code, where whoever is invited registers. The code stands behind `#`, which no browser
+             *     sends, so that no log has it.
+             */
+            register_path: string;
+        };
+        /** @description An account to make. */
+        NewUser: {
+            /** @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter. */
+            username: string;
+            /** @description What the user may do; `user` by default. */
+            role?: components["schemas"]["Role"];
+            /** @description First password, which must be changed at the first log-in; generated if left out. */
+            password?: string | null;
+        };
+        /** @description A task and whose it is. */
+        OwnedTask: components["schemas"]["Task"] & {
+            /** @description Id of the account that started it. */
+            owner_id: string;
+            /** @description Name of that account. */
+            owner: string;
+        };
+        /** @description A page of a list. */
+        Page_Account: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id, a UUID. */
+                id: string;
+                /** @description Name to log in with. */
+                username: string;
+                /** @description What the user may do. */
+                role: components["schemas"]["Role"];
+                /** @description Whether the account is switched off. */
+                disabled: boolean;
+                /** @description Whether nothing else is allowed until the password is changed. */
+                must_change_password: boolean;
+                /** @description Whether the account has a password; the desktop's administrator begins without one. */
+                has_password: boolean;
+                /** @description When it was made, RFC 3339. */
+                created_at: string;
+                /** @description When somebody last logged in with the password, RFC 3339; null if never. */
+                last_login_at: string | null;
+                /**
+                 * Format: int64
+                 * @description What the user may store in audio, in bytes.
+                 */
+                audio_quota_bytes: number;
+                /** @description Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`. */
+                has_own_quota: boolean;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_AudioFile: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id, a UUID: the `server_file_id` of a project's audio items. */
+                id: string;
+                /** @description Name of the file when it was first uploaded. */
+                name: string;
+                /** @description SHA-256 of the file, in hexadecimal digits. */
+                sha256: string;
+                /** @description Media type of the file. */
+                media_type: string;
+                /** @description Kind of file. */
+                container: string;
+                /** @description How its samples are coded. */
+                codec: string;
+                /**
+                 * Format: int64
+                 * @description Size of the file in bytes.
+                 */
+                size_bytes: number;
+                /**
+                 * Format: int64
+                 * @description What counts of the quota: the file with its decoded copies and its peaks, in bytes.
+                 */
+                stored_bytes: number;
+                /**
+                 * Format: int32
+                 * @description Sample rate in hertz.
+                 */
+                sample_rate_hz: number;
+                /**
+                 * Format: int32
+                 * @description Channels of the file.
+                 */
+                source_channels: number;
+                /**
+                 * Format: int32
+                 * @description Channels of the decoded copy: 1 or 2. More than two are mixed to two after ITU-R BS.775.
+                 */
+                channels: number;
+                /**
+                 * Format: int64
+                 * @description Length in frames at its sample rate.
+                 */
+                frames: number;
+                /**
+                 * Format: double
+                 * @description Length in seconds.
+                 */
+                duration_secs: number;
+                /** @description What was found wrong with the file and passed over, in sentences. */
+                warnings: string[];
+                /** @description Tags, in alphabetical order. */
+                tags: string[];
+                /** @description When it was uploaded, RFC 3339. */
+                created_at: string;
+                /** @description Where the file is. */
+                file_url: string;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Entry: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id, a UUID. */
+                id: string;
+                /** @description When, RFC 3339. */
+                at: string;
+                /** @description What was done. */
+                action: string;
+                /** @description Id of the account that did it; null where nobody was logged in. */
+                actor_id: string | null;
+                /** @description Name of that account at the time. */
+                actor: string;
+                /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
+                via: components["schemas"]["Via"];
+                /** @description Address that the request came from; null on the command line. */
+                address: string | null;
+                /** @description What it was done to: an account, a project, a file. */
+                target: string;
+                /** @description More about it; may be empty. */
+                detail: string;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Invite: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id, a UUID. */
+                id: string;
+                /** @description Where it stands. */
+                state: components["schemas"]["InviteState"];
+                /** @description What the account that it makes may do. */
+                role: components["schemas"]["Role"];
+                /** @description What it is for; may be empty. */
+                note: string;
+                /** @description Name of the administrator who made it. */
+                created_by: string;
+                /** @description When it was made, RFC 3339. */
+                created_at: string;
+                /** @description Until when it is good, RFC 3339. */
+                expires_at: string;
+                /** @description When it was used, RFC 3339; null if it was not. */
+                used_at: string | null;
+                /** @description Name of the account that was made with it. */
+                used_by: string | null;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_OwnedTask: {
+            /** @description The entries, newest first. */
+            items: (components["schemas"]["Task"] & {
+                /** @description Id of the account that started it. */
+                owner_id: string;
+                /** @description Name of that account. */
+                owner: string;
+            })[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_ProjectSummary: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id of the project. */
+                project_id: string;
+                /** @description Title. */
+                name: string;
+                /**
+                 * Format: int64
+                 * @description Current revision.
+                 */
+                revision: number;
+                /** @description Time of the last save, RFC 3339. */
+                updated_at: string;
+                /**
+                 * Format: int64
+                 * @description Size of the stored JSON in bytes.
+                 */
+                size_bytes: number;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Task: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id, a UUID. */
+                id: string;
+                /** @description What kind of work it is, such as `render`. */
+                kind: string;
+                /** @description Where it stands. */
+                state: components["schemas"]["TaskState"];
+                /**
+                 * Format: double
+                 * @description Share that is done, 0 to 1.
+                 */
+                progress: number;
+                /** @description What it is doing, for a person; may be empty. */
+                message: string;
+                /** @description When it was started, RFC 3339. */
+                created_at: string;
+                /** @description When a thread first took it up, RFC 3339. */
+                started_at: string | null;
+                /** @description When it ended, RFC 3339. */
+                finished_at: string | null;
+                /** @description What came out of it: what the same request would have answered directly. */
+                result: unknown;
+                /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
+                error: unknown;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description How a knob divides the range of a parameter.
+         * @enum {string}
+         */
+        ParameterScale: "linear" | "logarithmic" | "choice" | "switch";
+        /** @description A password to judge. */
+        PasswordCandidate: {
+            /** @description Judged by its first 100 characters, and not stored. */
+            password: string;
+        };
+        /** @description A change of password. */
+        PasswordChange: {
+            /** @description The password until now; left out where none was ever set. */
+            current_password?: string | null;
+            /** @description The password from now on: a score of 3 or more, at most 1024 bytes. */
+            new_password: string;
+        };
+        /** @description How strong a password is. */
+        PasswordStrength: {
+            /**
+             * Format: int32
+             * @description 0 (guessed at once) to 4 (very hard to guess).
+             */
+            score: number;
+            /** @description What makes it weak, if something does. */
+            warning: string | null;
+            /** @description How to make it stronger. */
+            suggestions: string[];
+            /** @description Whether it is strong enough to be set. */
+            accepted: boolean;
+        };
+        /** @description Peaks as BBC audiowaveform writes them in JSON (version 2). */
+        Peaks: {
+            /**
+             * Format: int32
+             * @description Version of the format: 2.
+             */
+            version: number;
+            /**
+             * Format: int32
+             * @description Channels: 1 or 2.
+             */
+            channels: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate: number;
+            /**
+             * Format: int64
+             * @description Frames under one pixel.
+             */
+            samples_per_pixel: number;
+            /**
+             * Format: int32
+             * @description Width of the values: 8 or 16.
+             */
+            bits: number;
+            /**
+             * Format: int64
+             * @description Pixels.
+             */
+            length: number;
+            /** @description Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127 or 32767. */
+            data: number[];
+        };
+        /** @description A preset of a SoundFont. */
+        Preset: {
+            /**
+             * Format: int32
+             * @description SoundFont bank number; 128 holds drum kits.
+             */
+            bank: number;
+            /**
+             * Format: int32
+             * @description Program number.
+             */
+            program: number;
+            /** @description Name in the file. */
+            name: string;
+        };
+        /** @description Body of every error answer (RFC 9457). */
+        Problem: {
+            /** @description Kind of problem: a URI reference made from `code`. */
+            type: string;
+            /** @description The status in words. */
+            title: string;
+            /**
+             * Format: int32
+             * @description HTTP status.
+             */
+            status: number;
+            /** @description What happened to this request, for a person. */
+            detail: string;
+            /** @description Stable name of the problem, for a program. */
+            code: string;
+            /** @description The offending places of a document that failed validation. */
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description A project in a list. */
+        ProjectSummary: {
+            /** @description Id of the project. */
+            project_id: string;
+            /** @description Title. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Current revision.
+             */
+            revision: number;
+            /** @description Time of the last save, RFC 3339. */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description Size of the stored JSON in bytes.
+             */
+            size_bytes: number;
+        };
+        /** @description An account with the password to hand to its owner. */
+        ProvidedUser: {
+            /** @description The account. */
+            user: components["schemas"]["Account"];
+            /** @description The generated password; null if one was sent. It is never shown again. */
+            password: string | null;
+        };
+        /** @description Proof of what a render is. */
+        Receipt: {
+            /**
+             * Format: double
+             * @description Highest magnitude of any sample; 1 is full scale.
+             */
+            peak: number;
+            /**
+             * Format: int64
+             * @description Samples that lay beyond full scale and were clipped to it.
+             */
+            clipped_samples: number;
+            /** @description Ids of tracks that should have been heard and were not. */
+            silent_tracks: string[];
+            /** @description What the engine does not play of the project: plugins, effects of other versions, audio that is gone. */
+            left_out: components["schemas"]["LeftOutOfRender"][];
+            /** @description Version of the engine. */
+            engine_version: string;
+            /** @description SHA-256 of the project document, in hexadecimal. */
+            project_sha256: string;
+            /** @description SHA-256 of the audio bytes of the file, without its header, in hexadecimal. */
+            pcm_sha256: string;
+            /**
+             * Format: int64
+             * @description Frames in the file.
+             */
+            frames: number;
+            /**
+             * Format: double
+             * @description Where the last item ends, in seconds; the rest of the file is its tail.
+             */
+            song_secs: number;
+            /** @description How it was rendered. */
+            settings: components["schemas"]["ReceiptSettings"];
+        };
+        /** @description How a render was made. */
+        ReceiptSettings: {
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /** @description How samples stand in the file. */
+            bit_depth: components["schemas"]["BitDepth"];
+            /**
+             * Format: double
+             * @description Longest tail that was allowed, in seconds.
+             */
+            tail_secs: number;
+            /**
+             * Format: int32
+             * @description Most voices of one track.
+             */
+            polyphony: number;
+            /** @description How voices read between the values of a sample: `linear`, `four_point` or `sinc`. */
+            interpolation: string;
+            /** @description The room that all instruments shared, as in a project's settings. */
+            reverb: Record<string, unknown>;
+            /** @description The chorus that all instruments shared, as in a project's settings. */
+            chorus: Record<string, unknown>;
+            /**
+             * Format: int64
+             * @description Start of every random sequence, dither included.
+             */
+            seed: number;
+            /** @description The banks that were played, as `soundfont_id` or file name. */
+            soundfonts: string[];
+        };
+        /** @description What a reference measures, for comparing. */
+        ReferenceAnswer: {
+            /** @description Name of the file. */
+            name: string;
+            /**
+             * Format: double
+             * @description Length in seconds.
+             */
+            duration_secs: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /**
+             * Format: double
+             * @description Gated loudness in LUFS (EBU R 128); null for silence.
+             */
+            lufs: number | null;
+            /**
+             * Format: double
+             * @description True peak in dBTP; null for silence.
+             */
+            true_peak_db: number | null;
+            /**
+             * Format: double
+             * @description Loudness range in LU (EBU Tech 3342).
+             */
+            loudness_range_lu: number;
+            /**
+             * Format: double
+             * @description Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
+             */
+            spectral_centroid_hz: number | null;
+            /** @description Levels in thirds of an octave from 25 Hz to 20 kHz. */
+            third_octaves: components["schemas"]["BandLevel"][];
+        };
+        /** @description A stored file to compare with. */
+        ReferenceRequest: {
+            /** @description Id of the audio file. */
+            audio_id: string;
+        };
+        /** @description A file that was not taken. */
+        RefusedFile: {
+            /** @description Its name. */
+            name: string;
+            /** @description Why. */
+            problem: components["schemas"]["Problem"];
+        };
+        /**
+         * @description Who may make an account.
+         * @enum {string}
+         */
+        Registration: "open" | "invite" | "closed";
+        /** @description A finished render. */
+        RenderAnswer: {
+            /** @description Identifies the render. */
+            render_id: string;
+            /** @description Where its file is. */
+            audio_url: string;
+            /** @description File format. */
+            format: string;
+            /** @description How samples stand in the file. */
+            bit_depth: components["schemas"]["BitDepth"];
+            /**
+             * Format: double
+             * @description Length in seconds.
+             */
+            duration_secs: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /**
+             * Format: double
+             * @description Gated loudness of the file in LUFS (EBU R 128); null for silence.
+             */
+            lufs: number | null;
+            /**
+             * Format: double
+             * @description True peak of the file in dBTP; null for silence.
+             */
+            true_peak_db: number | null;
+            /** @description Proof of what was rendered. */
+            receipt: components["schemas"]["Receipt"];
+        };
+        /** @description Words about the song. */
+        RenderMetadata: {
+            /** @description Title. */
+            title?: string | null;
+        };
+        /** @description What to render, and how. */
+        RenderRequest: {
+            /** @description A stored project; exactly one of this and `project` is given. */
+            project_id?: string | null;
+            project?: components["schemas"]["Project"] | null;
+            format?: components["schemas"]["Format"] | null;
+            bit_depth?: components["schemas"]["BitDepth"] | null;
+            /** @enum {integer|null} */
+            sample_rate_hz?: 44100 | 48000 | 96000 | null;
+            /**
+             * Format: double
+             * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
+             */
+            tail_secs?: number | null;
+            metadata?: components["schemas"]["RenderMetadata"] | null;
+        };
+        /** @description The kept revisions of a project. */
+        RevisionList: {
+            /** @description The revisions, newest first. */
+            items: components["schemas"]["RevisionSummary"][];
+        };
+        /** @description A revision in a list. */
+        RevisionSummary: {
+            /**
+             * Format: int64
+             * @description The revision.
+             */
+            revision: number;
+            /** @description Time of its save, RFC 3339. */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description Size of the stored JSON in bytes.
+             */
+            size_bytes: number;
+        };
+        /**
+         * @description What a user may do.
+         * @enum {string}
+         */
+        Role: "admin" | "user";
+        /** @description What a save answers. */
+        Saved: {
+            /** @description Id of the project. */
+            project_id: string;
+            /**
+             * Format: int64
+             * @description The revision that the save made: 1 for a new project.
+             */
+            revision: number;
+            /** @description Time of the save, RFC 3339. */
+            updated_at: string;
+        };
+        /** @description How old the list of plugins is, and how old it may become. */
+        ScanCache: {
+            /**
+             * Format: int32
+             * @description How long a scan is taken to hold, in seconds.
+             */
+            max_age_secs: number;
+            /** @description When the plugins were last searched for, RFC 3339; null: never. */
+            scanned_at: string | null;
+        };
+        /** @description A bank with a fault. */
+        ScanProblem: {
+            /** @description Id of the bank. */
+            soundfont_id: string;
+            /** @description Its file. */
+            path: string;
+            /** @description Whether it can be played nevertheless, without what is skipped. */
+            usable: boolean;
+            /** @description What is wrong with it. */
+            problem: string;
+        };
+        /** @description What the scans found. */
+        Scans: {
+            /** @description The scan for SoundFonts. */
+            soundfonts: components["schemas"]["SoundFontScan"];
+        };
+        /** @description Bad regions of a SoundFont: it is played without them. */
+        SkippedParts: {
+            /** @description How many there are. */
+            count: number;
+            /** @description Where the first of them stand, and what is wrong; at most 20. */
+            reasons: string[];
+        };
+        /** @description A SoundFont with its presets. */
+        SoundFont: components["schemas"]["SoundFontSummary"] & {
+            /** @description Its presets by ascending bank and program. */
+            presets: components["schemas"]["Preset"][];
+        };
+        /**
+         * @description What kind of samples a SoundFont has.
+         * @enum {string}
+         */
+        SoundFontFormat: "sf2" | "sf3";
+        /** @description Notes and what they are played with. */
+        SoundFontRenderRequest: {
+            /** @description Notes as in a project's MIDI item. */
+            notes: components["schemas"]["Project.Note"][];
+            /** @description Controls as in a project's MIDI item. */
+            controls?: components["schemas"]["Project.Control"][];
+            /** @description Bank to play; left out: the default bank, which also stands in for a missing one. */
+            soundfont_id?: string | null;
+            /**
+             * Format: int32
+             * @description SoundFont bank number, 0 by default; 128 holds drum kits.
+             */
+            bank?: number;
+            /**
+             * Format: int32
+             * @description Program, 0 by default.
+             */
+            program?: number;
+            /** @description Tempo changes as in a project; 120 quarter notes a minute by default. */
+            tempo_map?: components["schemas"]["Project.TempoPoint"][];
+            /** @description What ticks are. */
+            time_base?: components["schemas"]["TimeBase"];
+            /** @enum {integer|null} */
+            sample_rate_hz?: 44100 | 48000 | 96000 | null;
+            /**
+             * Format: double
+             * @description Longest time in seconds that the sound may ring on after the last note; by default as long
+             *     as the service allows. Silence ends it.
+             */
+            tail_secs?: number | null;
+            /** @description The engine's settings as in a project. */
+            settings?: components["schemas"]["Project.Settings"];
+            /**
+             * @description `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
+             *     mix. They belong to no loudspeakers: the file's channel mask is 0.
+             */
+            sends?: boolean;
+        };
+        /** @description What the last scan for SoundFonts found. */
+        SoundFontScan: {
+            /** @description When it ended, RFC 3339. */
+            scanned_at: string;
+            /** @description Folders that are searched (`SF_SOUNDFONT_DIRS`). */
+            folders: string[];
+            /** @description Banks that were found. */
+            found: number;
+            /** @description Banks that can be played. */
+            usable: number;
+            /** @description The bank that stands in for a missing one; null where there is none. */
+            default_soundfont_id: string | null;
+            /** @description Banks that cannot be played, or not wholly. */
+            problems: components["schemas"]["ScanProblem"][];
+        };
+        /**
+         * @description Where a SoundFont comes from.
+         * @enum {string}
+         */
+        SoundFontSource: "system" | "upload";
+        /** @description A SoundFont without its presets. */
+        SoundFontSummary: {
+            /** @description Identifies the bank: the stem of its file, lower-case letters and digits. */
+            soundfont_id: string;
+            /** @description Name in the file; the stem of the file where it gives none. */
+            name: string;
+            /** @description Where it comes from. */
+            source: components["schemas"]["SoundFontSource"];
+            /** @description What kind of samples it has. */
+            format: components["schemas"]["SoundFontFormat"];
+            /**
+             * Format: int64
+             * @description Size of the file in bytes.
+             */
+            size_bytes: number;
+            /** @description SHA-256 of the file in hexadecimal; null where it could not be read. */
+            content_hash: string | null;
+            /** @description Whether it stands in for a missing one. */
+            default: boolean;
+            /** @description Whether it can be played. */
+            usable: boolean;
+            /** @description Why it cannot be played; null if it can. */
+            problem: string | null;
+            /** @description What it is played without. */
+            skipped: components["schemas"]["SkippedParts"];
+        };
+        /** @description A task that was started in place of a direct answer. */
+        StartedTask: {
+            /** @description Its id; see `/tasks/{id}`. */
+            task_id: string;
+        };
+        /** @description What lies on the disk. */
+        Storage: {
+            /** @description By user, whoever stores most first. Audio that several users have counts for each of them. */
+            users: components["schemas"]["UserStorage"][];
+            /**
+             * Format: int64
+             * @description All audio as it lies on the disk, each content once, in bytes.
+             */
+            audio_disk_bytes: number;
+            /**
+             * Format: int64
+             * @description All finished exports, in bytes.
+             */
+            render_disk_bytes: number;
+            /**
+             * Format: int64
+             * @description Free space of that disk in bytes; null where the system does not say.
+             */
+            free_bytes: number | null;
+        };
+        /** @description Stands for a tag in the API's description. */
+        Tag: string;
+        /** @description The tags of a file. */
+        Tags: {
+            /** @description At most 50 tags of 1 to 64 characters. */
+            tags: components["schemas"]["Tag"][];
+        };
+        /** @description A task as the API shows it. */
+        Task: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description What kind of work it is, such as `render`. */
+            kind: string;
+            /** @description Where it stands. */
+            state: components["schemas"]["TaskState"];
+            /**
+             * Format: double
+             * @description Share that is done, 0 to 1.
+             */
+            progress: number;
+            /** @description What it is doing, for a person; may be empty. */
+            message: string;
+            /** @description When it was started, RFC 3339. */
+            created_at: string;
+            /** @description When a thread first took it up, RFC 3339. */
+            started_at: string | null;
+            /** @description When it ended, RFC 3339. */
+            finished_at: string | null;
+            /** @description What came out of it: what the same request would have answered directly. */
+            result: unknown;
+            /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
+            error: unknown;
+        };
+        /**
+         * @description Where a task stands.
+         * @enum {string}
+         */
+        TaskState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+        /** @description An autosave. */
+        TempDocument: {
+            /** @description Time of writing, RFC 3339. */
+            updated_at: string;
+            /** @description The window that wrote it. */
+            client_id: string;
+            /** @description The project, in this version's form; valid only as far as what was sent was. */
+            project: Record<string, unknown>;
+        };
+        /** @description When an autosave was written, and by which window. */
+        TempRevision: {
+            /** @description Time of writing, RFC 3339; null if there is no autosave. */
+            updated_at: string | null;
+            /** @description The window that wrote it; null if there is no autosave. */
+            client_id: string | null;
+        };
+        /** @description An autosave as a window sends it. */
+        TempSave: {
+            /** @description The window's own id: it ignores writes that carry it. */
+            client_id: string;
+            /** @description The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none. */
+            project: Record<string, unknown>;
+        };
+        /** @description A tempo, from the autocorrelation of the spectral flux. A tempo below 80 or above 165 may come out doubled or halved. */
+        TempoEstimate: {
+            /**
+             * Format: double
+             * @description Beats a minute.
+             */
+            bpm: number;
+            /**
+             * Format: double
+             * @description How regular the beat is, 0.1 to 1.
+             */
+            regularity: number;
+        };
+        /**
+         * @description What the ticks of notes and controls are.
+         * @enum {string}
+         */
+        TimeBase: "ticks" | "seconds";
+        /** @description A fresh token and whom it stands for. */
+        TokenAnswer: {
+            /** @description The token: send it as `Authorization: Bearer <token>`. */
+            access_token: string;
+            /** @description Always `bearer`. */
+            token_type: string;
+            /**
+             * Format: int64
+             * @description Seconds until it expires.
+             */
+            expires_in: number;
+            /** @description The account. */
+            user: components["schemas"]["UserView"];
+        };
+        /** @description What became of the files of an upload. */
+        UploadAnswer: {
+            /** @description The files that are there now, in the order in which they came. */
+            files: components["schemas"]["UploadedFile"][];
+            /** @description The files that were not taken, and why. */
+            refused: components["schemas"]["RefusedFile"][];
+        };
+        /** @description Files as a form, for the API's description. */
+        UploadForm: {
+            /** @description The files, as many parts as there are. */
+            file: string[];
+        };
+        /**
+         * @description Where an upload stands.
+         * @enum {string}
+         */
+        UploadState: "receiving" | "decoding" | "done" | "refused";
+        /** @description Where a resumable upload stands. */
+        UploadStatus: {
+            /** @description Id of the upload. */
+            id: string;
+            /** @description Name of the file. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Announced size in bytes.
+             */
+            length_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes that have come.
+             */
+            offset_bytes: number;
+            /** @description Where it stands. */
+            state: components["schemas"]["UploadState"];
+            /** @description The task that decodes the file, once all bytes are there. */
+            task_id: string | null;
+            /** @description The audio file, once it is there. */
+            audio_id: string | null;
+        };
+        /** @description A file that is there now. */
+        UploadedFile: components["schemas"]["AudioFile"] & {
+            /** @description Whether the user had a file of this content already; it is then the one that is answered. */
+            already_there: boolean;
+        };
+        /** @description What to change of an account; what is left out stays. */
+        UserChange: {
+            role?: components["schemas"]["Role"] | null;
+            /** @description Whether the account is switched off. Switched off, its tokens end and its API keys rest. */
+            disabled?: boolean | null;
+            /**
+             * Format: int64
+             * @description What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
+             */
+            audio_quota_bytes?: number | null;
+        };
+        /** @description What one user stores. */
+        UserStorage: {
+            /** @description Id of the account. */
+            user_id: string;
+            /** @description Name of the account. */
+            username: string;
+            /**
+             * Format: int64
+             * @description Audio files.
+             */
+            audio_files: number;
+            /**
+             * Format: int64
+             * @description What they take with decoded copies, peaks and uploads under way, in bytes. This counts of the quota.
+             */
+            audio_bytes: number;
+            /**
+             * Format: int64
+             * @description What the user may store in audio, in bytes.
+             */
+            audio_quota_bytes: number;
+            /**
+             * Format: int64
+             * @description Projects.
+             */
+            projects: number;
+            /**
+             * Format: int64
+             * @description Their kept revisions and the autosave, in bytes.
+             */
+            project_bytes: number;
+            /**
+             * Format: int64
+             * @description Finished exports that are kept, in bytes.
+             */
+            render_bytes: number;
+            /**
+             * Format: int64
+             * @description All of these, in bytes.
+             */
+            total_bytes: number;
+        };
+        /** @description A user as the API shows it. */
+        UserView: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description Name to log in with. */
+            username: string;
+            /** @description What the user may do. */
+            role: components["schemas"]["Role"];
+            /** @description Whether nothing else is allowed until the password is changed. */
+            must_change_password: boolean;
+            /** @description Whether the account has a password; the desktop's administrator begins without one. */
+            has_password: boolean;
+        };
+        /**
+         * @description How a caller proved who they are.
+         * @enum {string}
+         */
+        Via: "local" | "token" | "api_key" | "command_line" | "nobody";
+        /** @description A VST effect. */
+        VstEffect: {
+            /** @description Identifies the plugin in a track's effects. */
+            plugin_id: string;
+            /** @description Name in the module. */
+            name: string;
+            /** @description `vst2` or `vst3`. */
+            format: string;
+        };
+        /** @description A VST instrument. */
+        VstInstrument: {
+            /** @description Identifies the plugin in a track's `synth_engine`. */
+            plugin_id: string;
+            /** @description Name in the module. */
+            name: string;
+            /** @description `vst2` or `vst3`. */
+            format: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    get_admin_audit: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description Only this action. */
+                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "project_deleted" | "audio_deleted" | "soundfont_deleted";
+                /** @description Only what this account did or what was done to it, by its name. */
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Entry"];
+                };
+            };
+        };
+    };
+    get_admin_invites: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Invite"];
+                };
+            };
+        };
+    };
+    post_admin_invites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewInvite"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewInviteAnswer"];
+                };
+            };
+        };
+    };
+    delete_admin_invites_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the invitation */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_admin_scans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scans"];
+                };
+            };
+        };
+    };
+    post_admin_scans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scans"];
+                };
+            };
+        };
+    };
+    get_admin_storage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+        };
+    };
+    get_admin_tasks: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description Only tasks that stand so. */
+                state?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_OwnedTask"];
+                };
+            };
+        };
+    };
+    delete_admin_tasks_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnedTask"];
+                };
+            };
+        };
+    };
+    get_admin_users: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description Part of the name, in any case. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Account"];
+                };
+            };
+        };
+    };
+    post_admin_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProvidedUser"];
+                };
+            };
+        };
+    };
+    get_admin_users_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the account */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+        };
+    };
+    patch_admin_users_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the account */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+        };
+    };
+    post_admin_users_id_reset_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the account */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProvidedUser"];
+                };
+            };
+        };
+    };
+    get_audio: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description Part of the name, in any case. */
+                search?: string;
+                /** @description A tag that the files have. */
+                tag?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AudioFile"];
+                };
+            };
+        };
+    };
+    post_audio_reference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReferenceRequest"];
+                "multipart/form-data": components["schemas"]["UploadForm"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReferenceAnswer"];
+                };
+            };
+        };
+    };
+    post_audio_upload: {
+        parameters: {
+            query?: {
+                /** @description `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is this answer. */
+                async?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["UploadForm"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadAnswer"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
+    post_audio_uploads: {
+        parameters: {
+            query?: never;
+            header: {
+                "Tus-Resumable": "1.0.0";
+                /** @description Size of the file in bytes */
+                "Upload-Length": number;
+                /** @description `filename` and its name in base64 */
+                "Upload-Metadata"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begun */
+            201: {
+                headers: {
+                    Location?: string;
+                    "Upload-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    options_audio_uploads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description See the headers */
+            204: {
+                headers: {
+                    "Tus-Checksum-Algorithm"?: string;
+                    "Tus-Extension"?: string;
+                    "Tus-Max-Size"?: number;
+                    "Tus-Version"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_audio_uploads_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadStatus"];
+                };
+            };
+        };
+    };
+    delete_audio_uploads_id: {
+        parameters: {
+            query?: never;
+            header: {
+                "Tus-Resumable": "1.0.0";
+            };
+            path: {
+                /** @description Id of the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    head_audio_uploads_id: {
+        parameters: {
+            query?: never;
+            header: {
+                "Tus-Resumable": "1.0.0";
+            };
+            path: {
+                /** @description Id of the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description See the headers */
+            200: {
+                headers: {
+                    "Upload-Expires"?: string;
+                    "Upload-Length"?: number;
+                    "Upload-Metadata"?: string;
+                    "Upload-Offset"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_audio_uploads_id: {
+        parameters: {
+            query?: never;
+            header: {
+                "Tus-Resumable": "1.0.0";
+                /** @description Bytes that have come before */
+                "Upload-Offset": number;
+                /** @description `sha1` or `sha256`, and the part's in base64 */
+                "Upload-Checksum"?: string;
+            };
+            path: {
+                /** @description Id of the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Added */
+            204: {
+                headers: {
+                    /** @description After the last byte: the task that decodes */
+                    "Songfoundry-Task-Id"?: string;
+                    "Upload-Expires"?: string;
+                    "Upload-Offset"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_audio_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioFile"];
+                };
+            };
+        };
+    };
+    delete_audio_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_audio_id_analyze: {
+        parameters: {
+            query?: {
+                /** @description `true`: 202 with a task, whose result is this answer. */
+                async?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioAnalysis"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
+    get_audio_id_file: {
+        parameters: {
+            query?: {
+                /** @description `original`, the default, or `wav32f`: the samples that browser and service both play, as a 32-bit float WAV file. */
+                format?: "original" | "wav32f";
+                /** @description With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's own, the default. */
+                sample_rate_hz?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_audio_id_peaks: {
+        parameters: {
+            query?: {
+                /** @description `dat`, the default, or `json`. */
+                format?: "dat" | "json";
+                /** @description Width of the values: 8 or 16 (the default). */
+                bits?: number;
+                /** @description Frames under one pixel: a power of two from 1 to 65536, 256 by default. */
+                samples_per_pixel?: number;
+                /** @description First pixel, 0 by default. */
+                start?: number;
+                /** @description How many pixels; by default all that follow. At most 1048576, below 256 frames a pixel 65536. */
+                pixels?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The peaks */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Peaks"];
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    put_audio_id_tags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tags"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioFile"];
+                };
+            };
+        };
+    };
+    get_auth_api_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+        };
+    };
+    post_auth_api_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeApiKey"];
+                };
+            };
+        };
+    };
+    delete_auth_api_keys_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_auth_local: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+        };
+    };
+    post_auth_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Credentials"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+        };
+    };
+    post_auth_logout: {
+        parameters: {
+            query?: {
+                /** @description `true`, the default: every token of the account. `false`: only the one that was sent, with those it was renewed from and to. */
+                everywhere?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tokens have ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_auth_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+        };
+    };
+    post_auth_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+        };
+    };
+    post_auth_password_strength: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordCandidate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordStrength"];
+                };
+            };
+        };
+    };
+    post_auth_refresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+        };
+    };
+    post_auth_register: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAccount"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+        };
+    };
+    post_multitrack_midi_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportRequest"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/midi": unknown;
+                };
+            };
+        };
+    };
+    post_multitrack_midi_import: {
+        parameters: {
+            query?: {
+                /** @description Bank that the tracks play; the default bank by default. */
+                soundfont_id?: string;
+                /** @description Name of the project; the name in the file by default. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The file */
+        requestBody: {
+            content: {
+                "audio/midi": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+        };
+    };
+    get_plugins_available: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Available"];
+                };
+            };
+        };
+    };
+    get_plugins_effects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EffectsAnswer"];
+                };
+            };
+        };
+    };
+    post_plugins_render: {
+        parameters: {
+            query?: {
+                /** @description `true`: answer 202 with a task at once. The task's result is what a direct answer would be. */
+                async?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenderRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderAnswer"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
+    get_plugins_renders_render_id_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the render */
+                render_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_plugins_soundfont_render: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SoundFontRenderRequest"];
+            };
+        };
+        responses: {
+            /** @description The sound */
+            200: {
+                headers: {
+                    /** @description `true` if it stood in for another */
+                    "X-Soundfont-Fallback"?: string;
+                    /** @description The bank that was really played */
+                    "X-Soundfont-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+        };
+    };
+    get_plugins_soundfonts_catalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogAnswer"];
+                };
+            };
+        };
+    };
+    get_plugins_soundfonts_download_sf_id: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096: the answer is an SF2 file with PCM
+                 *     samples that holds what these presets need and sounds the same to the bit. A pair that
+                 *     the bank does not have stands for the preset that would be played instead. Left out: the
+                 *     file as it is, whatever its samples are.
+                 */
+                presets?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the SoundFont */
+                sf_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    ETag?: string;
+                    /** @description `true` if it stands in for another */
+                    "X-Soundfont-Fallback"?: string;
+                    /** @description The bank that is really sent */
+                    "X-Soundfont-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    delete_plugins_soundfonts_sf_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the SoundFont */
+                sf_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_plugins_vst_fx_process: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    post_plugins_vst_fx_process: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    get_plugins_vst_render: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    post_plugins_vst_render: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    get_projects: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ProjectSummary"];
+                };
+            };
+        };
+    };
+    post_projects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Project"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+        };
+    };
+    get_projects_temp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TempDocument"];
+                };
+            };
+        };
+    };
+    put_projects_temp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TempSave"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TempRevision"];
+                };
+            };
+        };
+    };
+    delete_projects_temp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no autosave any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_projects_temp_revision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TempRevision"];
+                };
+            };
+        };
+    };
+    post_projects_upgrade: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Project"];
+            };
+        };
+        responses: {
+            /** @description The document in this version's form; a save says whether it is valid */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, unknown>;
+                };
+            };
+        };
+    };
+    get_projects_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+        };
+    };
+    put_projects_id: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The revision as an entity tag, such as "3" */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Project"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+        };
+    };
+    delete_projects_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_projects_id_duplicate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+        };
+    };
+    get_projects_id_raw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stored text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+        };
+    };
+    get_projects_id_revisions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionList"];
+                };
+            };
+        };
+    };
+    post_projects_id_revisions_n_restore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Restore only if this is the current revision */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the project */
+                id: string;
+                /** @description The revision to restore */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+        };
+    };
+    get_system_capabilities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Capabilities"];
+                };
+            };
+        };
+    };
+    get_tasks: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Task"];
+                };
+            };
+        };
+    };
+    get_tasks_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+        };
+    };
+    delete_tasks_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+        };
+    };
+    get_tasks_id_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events named `task`, each with a task as JSON */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+}
