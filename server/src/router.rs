@@ -36,8 +36,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, ai_presets, ai_proxy, audio, auth, compression, docs, health, multitrack, page, panics, plugins,
-    presets, projects, request_log, system, tasks, user_config,
+    admin, ai_presets, ai_proxy, audio, auth, compression, docs, files, health, media, multitrack, page,
+    panics, plugins, presets, projects, request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -61,6 +61,8 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
+        .merge(files::routes(config))
+        .merge(media::routes())
         .merge(multitrack::routes(config))
         .merge(plugins::routes(config))
         .merge(presets::routes())
