@@ -274,7 +274,7 @@ impl Config {
             log: log(source)?,
             tasks: tasks(source)?,
             ai: ai::load(source)?,
-            folders: folders(source, environment),
+            folders: folders(source, environment)?,
             web_dir: web_dir(source)?,
             storage,
         })
@@ -332,17 +332,24 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
     })
 }
 
-fn folders(source: &Source, environment: Environment) -> FoldersConfig {
+fn folders(source: &Source, environment: Environment) -> Result<FoldersConfig, ConfigError> {
     let is_desktop = environment == Environment::Standalone;
+    let whole = |key, dir: PathBuf| match dir.is_absolute() {
+        true => Ok(dir),
+        false => Err(invalid(key, &dir.to_string_lossy(), "the whole path of a folder".to_owned())),
+    };
     let media_dirs = match source.text("SF_MEDIA_DIRS").0 {
-        Some(text) => std::env::split_paths(text).filter(|dir| dir.is_absolute()).collect(),
+        Some(text) => std::env::split_paths(text)
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .map(|dir| whole("SF_MEDIA_DIRS", dir))
+            .collect::<Result<_, _>>()?,
         None => dirs::audio_dir().filter(|_| is_desktop).into_iter().collect(),
     };
     let documents_dir = match source.text("SF_DOCUMENTS_DIR").0 {
-        Some(text) => Some(PathBuf::from(text)),
+        Some(text) => Some(whole("SF_DOCUMENTS_DIR", PathBuf::from(text))?),
         None => dirs::document_dir().map(|dir| dir.join("Songfoundry")),
     };
-    FoldersConfig { media_dirs, documents_dir: documents_dir.filter(|dir| is_desktop && dir.is_absolute()) }
+    Ok(FoldersConfig { media_dirs, documents_dir: documents_dir.filter(|_| is_desktop) })
 }
 
 fn log(source: &Source) -> Result<LogConfig, ConfigError> {

@@ -207,6 +207,26 @@ fn what_nobody_wants_any_more_ends() {
     assert!(matches!(outcome, Err(Failure::Cancelled)), "{outcome:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_decoder_can_be_ended_from_the_list_of_helpers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A pipe that nobody writes to: the decoder waits for it.
+    nix::unistd::mkfifo(&folder.path().join("in"), nix::sys::stat::Mode::S_IRWXU).expect("makes a pipe");
+    let helpers = Helpers::default();
+    let decoder = Decoder::of_this_program(helpers.clone()).expect("this program");
+    let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits: LIMITS };
+    let mut was_listed = false;
+    let outcome = decoder.run(folder.path(), &job, &mut |_| {
+        for helper in helpers.list() {
+            was_listed |= helper.kind == "decoder" && helpers.end(helper.id).is_some();
+        }
+        true
+    });
+    assert!(was_listed && matches!(outcome, Err(Failure::Cancelled)), "{outcome:?}");
+    assert_eq!(helpers.list(), []);
+}
+
 /// What a hostile file must come to.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
