@@ -23,18 +23,29 @@ const MAX_AGE_SECS: &str = "600";
 
 /// Middleware: answers what browsers ask before a call from another site, and lets them read what comes.
 pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Request, next: Next) -> Response {
-    let Some(origin) = allowed(&origins, request.headers()).filter(|_| is_api(&request)) else {
+    if origins.is_empty() || !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
+    }
+    let mut response = match allowed(&origins, request.headers()) {
+        Some(origin) => answer(origin, request, next).await,
+        None => next.run(request).await,
     };
-    let asked_before = request.method() == Method::OPTIONS;
-    let wanted = request.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD).is_some();
+    // Also where nothing is allowed: a cache must not give that to a site that may.
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
+    response
+}
+
+/// The answer to a site that may ask.
+async fn answer(origin: HeaderValue, request: Request, next: Next) -> Response {
+    let is_asked_before = request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let headers_wanted = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    let mut response = match asked_before && wanted {
+    let mut response = match is_asked_before {
         true => StatusCode::NO_CONTENT.into_response(),
         false => next.run(request).await,
     };
     let headers = response.headers_mut();
-    if asked_before && wanted {
+    if is_asked_before {
         set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         set(headers, header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS);
         if let Some(wanted) = headers_wanted {
@@ -44,7 +55,6 @@ pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Reque
         set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, READABLE);
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.append(header::VARY, HeaderValue::from_static("origin"));
     response
 }
 
@@ -56,10 +66,6 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
 fn allowed(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then(|| origin.clone())
-}
-
-fn is_api(request: &Request) -> bool {
-    request.uri().path().starts_with("/api/")
 }
 
 #[cfg(test)]
@@ -122,6 +128,7 @@ mod tests {
         {
             let answer = ask_before(&app, PATH, origin).await;
             assert_eq!(answer.header("access-control-allow-origin"), "", "{origin}");
+            assert!(answer.header("vary").contains("origin"), "{origin}");
         }
         assert_eq!(ask_before(&app, "/index.html", SITE).await.header("access-control-allow-origin"), "");
     }

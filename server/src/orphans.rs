@@ -145,6 +145,29 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn uploads_go_on_meanwhile() {
+        let app = TestApp::start().await;
+        let state = app.state.clone();
+        let collecting = tokio::spawn(async move {
+            loop {
+                // However young: what is being brought is safe by its lock.
+                collect(&state, Duration::ZERO).await.expect("collects");
+            }
+        });
+        for number in 1..=6 {
+            let sound = sine_wav(100.0 * f64::from(number), 48_000, 0.1);
+            let call = with_form(app.local(Method::POST, UPLOAD), &[("a.wav", &sound)]);
+            call.send().await.expect(201);
+        }
+        collecting.abort();
+        // Ended by the abort, which is what was asked for.
+        let _ = collecting.await;
+        for one in audio::expected(&app.state.db).await.expect("reads") {
+            assert!(is_there(&app, &one.key), "{:?}", one.key);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn one_process_does_it() {
         let app = TestApp::with(&[("SF_ORPHAN_AGE_SECS", "60")]).await;
         let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");

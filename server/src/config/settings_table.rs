@@ -88,7 +88,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_TRUSTED_PROXIES",
         range: Range::Text("IP addresses separated by commas"),
-        about: "Proxies whose X-Forwarded-For names the client, for log-in throttling and logs only.",
+        about: "Proxies whose X-Forwarded-For names the client, for throttling, rate limits and logs only.",
         ..BLANK
     },
     Setting {
@@ -515,6 +515,20 @@ pub const SETTINGS: &[Setting] = &[
         unit: "seconds",
         range: Range::Whole(1, 3_600),
         about: "Longest silence of the service with the language models, before its answer and within it.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_MEDIA_DIRS",
+        default_note: "standalone: your music folder; container: none",
+        range: Range::Text("whole paths of folders, separated as in PATH"),
+        about: "Folders whose audio files administrators may list and import without sending them.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DOCUMENTS_DIR",
+        default_note: "standalone: `Songfoundry` in your documents folder; container: none",
+        range: Range::Text("the whole path of a folder; made if missing"),
+        about: "Folder in which a desktop saves files for its administrator.",
         ..BLANK
     },
     Setting {

@@ -12,7 +12,7 @@ use crate::file_answer::FileAnswer;
 use crate::state::AppState;
 
 /// Folder of the store that archives of stems are in.
-const FOLDER: &str = "stems";
+pub(crate) const FOLDER: &str = "stems";
 
 /// Finished archives of a user that are kept; older ones make room.
 const KEPT: usize = 10;

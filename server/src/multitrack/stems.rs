@@ -15,6 +15,7 @@ use zip::write::SimpleFileOptions;
 
 use super::render_options::{RenderJob, RenderOptions, RenderedProject, file_stem, nothing_to_render};
 use super::stem_files;
+use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Json;
@@ -106,6 +107,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let parts = Parts::open(&project, &mut sources)?;
     let places = wanted(&project, &parts, tracks)?;
 
+    // Beside the archive there is one stem at a time.
+    check_room(state, parts.file_bytes(&options).saturating_mul(places.len() as u64 + 1))?;
     let stems_id = uuid::Uuid::new_v4().simple().to_string();
     let key = stem_files::key(owner_id, &stems_id)?;
     let mut writer = state.blobs.writer(&key)?;
@@ -150,6 +153,15 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         left_out: parts.left_out(),
     };
     serde_json::to_value(result).map_err(ApiError::internal)
+}
+
+/// 507 if so many bytes more leave less free than is kept in reserve.
+fn check_room(state: &AppState, bytes: u64) -> ApiResult<()> {
+    let needed_bytes = state.config.limits.audio.reserve_bytes.saturating_add(bytes);
+    match audio::free_bytes(state.blobs.root())? {
+        Some(free_bytes) if free_bytes < needed_bytes => Err(ApiError::StorageFull),
+        _ => Ok(()),
+    }
 }
 
 /// Places of the tracks whose stems are wanted.

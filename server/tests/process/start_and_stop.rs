@@ -117,6 +117,10 @@ fn logs_are_json_on_request_and_never_hold_a_token() {
     service.expect(401, "GET", "/api/v1/tasks", &headers, &Value::Null);
     let body = json!({ "username": "admin", "password": "hidden-in-the-body" });
     service.expect(401, "POST", "/api/v1/auth/login", &[], &body);
+    let tail = service.expect(200, "GET", "/api/v1/system/log?limit=1000", &[], &Value::Null).to_string();
+    assert!(tail.contains("failed log-in") && !tail.contains("hidden-in"), "{tail}");
+    let graver = service.expect(200, "GET", "/api/v1/system/log?level=warn", &[], &Value::Null);
+    assert_eq!(graver["lines"].as_array().map(Vec::len), Some(1), "{graver}");
     service.stop();
     let text = reader.join().expect("reads");
     assert!(text.contains("/api/v1/tasks") && text.contains("failed log-in"), "{text}");
