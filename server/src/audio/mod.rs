@@ -31,7 +31,7 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
-pub(crate) use intake::free_bytes;
+pub(crate) use intake::{check_room, free_bytes};
 pub(crate) use recordings::recording;
 pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload_task::UPLOAD;
