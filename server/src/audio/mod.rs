@@ -32,7 +32,7 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
-pub(crate) use intake::free_bytes;
+pub(crate) use intake::{check_room, free_bytes};
 pub(crate) use inventory::{FILES, PARTS, expected, orphans};
 pub(crate) use recordings::recording;
 pub(crate) use take_in::{Original, discard, original, take_in};
