@@ -176,6 +176,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/ai_presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the caller's prompt templates, the newest first. */
+        get: operations["get_ai_presets"];
+        put?: never;
+        /** Stores a prompt template of the caller. */
+        post: operations["post_ai_presets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ai_presets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads a prompt template of the caller. */
+        get: operations["get_ai_presets_id"];
+        /** Replaces a prompt template of the caller. */
+        put: operations["put_ai_presets_id"];
+        post?: never;
+        /** Deletes a prompt template of the caller. */
+        delete: operations["delete_ai_presets_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ai_presets/{id}/favourite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Makes a prompt template of the caller a favourite, or none. */
+        put: operations["put_ai_presets_id_favourite"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ai_presets/{id}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Fills in the variables of a prompt template of the caller. A value is text: braces in it mean nothing. */
+        post: operations["post_ai_presets_id_render"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ai_proxy/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a language model: the body and the answer are those of OpenAI's `chat/completions`. With `stream` the
+         *     answer comes as events; what goes wrong on the way is an event `error` with a problem.
+         */
+        post: operations["post_ai_proxy_v1_chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ai_proxy/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the language models that users may ask. */
+        get: operations["get_ai_proxy_v1_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audio": {
         parameters: {
             query?: never;
@@ -529,6 +637,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/multitrack/freeze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
+         *     answers the project in which that file stands in the track's place and sounds as the track did. The task's result
+         *     is a `Frozen`.
+         */
+        post: operations["post_multitrack_freeze"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/multitrack/midi/export": {
         parameters: {
             query?: never;
@@ -560,6 +689,61 @@ export interface paths {
         put?: never;
         /** Reads a MIDI file, as the body or as the part `file` of a form, into a project. */
         post: operations["post_multitrack_midi_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/multitrack/mixdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mixes a song down to an audio file of the caller, for clips of this or another song. The task's result is a `Mixdown`. */
+        post: operations["post_multitrack_mixdown"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/multitrack/stems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renders what each track adds to the mix into a file of its own: through its fader, its sends, its buses and groups and
+         *     the master's fader, without the master's effects and limiter. All are as long and begin with the song. Where tracks share
+         *     nothing but faders and reverbs they add up to the mix. The task's result is a `Stems`.
+         */
+        post: operations["post_multitrack_stems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/multitrack/stems/{stems_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends a finished archive of stems. */
+        get: operations["get_multitrack_stems_stems_id_file"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -612,6 +796,23 @@ export interface paths {
         /** Renders a project to a file, in the engine that the page plays it with. */
         post: operations["post_plugins_render"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/renders/{render_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a finished render, whose file then takes no more room. */
+        delete: operations["delete_plugins_renders_render_id"];
         options?: never;
         head?: never;
         patch?: never;
@@ -747,6 +948,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists presets: the caller's own, the newest first, then the factory's. */
+        get: operations["get_presets"];
+        put?: never;
+        /** Stores a preset of the caller. */
+        post: operations["post_presets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/presets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads a preset of the caller or of the factory. */
+        get: operations["get_presets_id"];
+        /** Replaces a preset of the caller. */
+        put: operations["put_presets_id"];
+        post?: never;
+        /** Deletes a preset of the caller. */
+        delete: operations["delete_presets_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -759,6 +997,26 @@ export interface paths {
         put?: never;
         /** Stores a new project. One without `project_id` gets one. */
         post: operations["post_projects"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stores the project of a bundle with its audio. Audio that the caller has already is not stored again. Either all
+         *     of it is there afterwards or nothing.
+         */
+        post: operations["post_projects_import"];
         delete?: never;
         options?: never;
         head?: never;
@@ -832,6 +1090,23 @@ export interface paths {
         post?: never;
         /** Deletes a project with all its revisions. */
         delete: operations["delete_projects_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends a project and the audio that it names as one zip archive. */
+        get: operations["get_projects_id_bundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -922,6 +1197,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads the last lines of this process's log; at most 1000 are kept, in memory. */
+        get: operations["get_system_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/runtime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says what this process runs on. */
+        get: operations["get_system_runtime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says which versions are at work. */
+        get: operations["get_system_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks": {
         parameters: {
             query?: never;
@@ -966,6 +1292,43 @@ export interface paths {
         };
         /** Follows a task: an event `task` with the task's JSON now and after every change, until it has ended. */
         get: operations["get_tasks_id_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/user_config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads the caller's settings. */
+        get: operations["get_user_config"];
+        /** Replaces the caller's settings: what the body leaves out has its default afterwards. */
+        put: operations["put_user_config"];
+        post?: never;
+        /** Gives all of the caller's settings their defaults back. */
+        delete: operations["delete_user_config"];
+        options?: never;
+        head?: never;
+        /** Changes some of the caller's settings; null gives one its default back. Either all changes hold or none. */
+        patch: operations["patch_user_config"];
+        trace?: never;
+    };
+    "/api/v1/user_config/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the settings that there are, with what they take and their defaults. */
+        get: operations["get_user_config_settings"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1201,6 +1564,8 @@ export interface components {
             audio_formats: string[];
             /** @description What an export may be. */
             export: components["schemas"]["ExportCapabilities"];
+            /** @description Whether language models can be asked through `/ai_proxy`. */
+            ai: boolean;
             /** @description Limits. */
             limits: components["schemas"]["Limits"];
             /** @description Who may make an account. */
@@ -1311,6 +1676,11 @@ export interface components {
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
         };
+        /** @description Whether a template is to be at hand. */
+        Favourite: {
+            /** @description Whether it is. */
+            favourite: boolean;
+        };
         /** @description One place in a document that is wrong. */
         FieldError: {
             /** @description JSON pointer (RFC 6901) to the offending value. */
@@ -1323,12 +1693,37 @@ export interface components {
          * @enum {string}
          */
         Format: "wav";
+        /** @description Which track to freeze. */
+        FreezeRequest: components["schemas"]["RenderOptions"] & {
+            /** @description Id of the track. */
+            track_id: string;
+            /** @description Where its sound is taken: `before_fader`, the default, or `after_fader`. */
+            stage?: components["schemas"]["Stage"];
+        };
         /** @description A project made from a MIDI file. It is not stored. */
         ImportAnswer: {
             /** @description The project. */
             project: components["schemas"]["Project"];
             /** @description What could not be read or kept, in words. */
             warnings: string[];
+        };
+        /** @description What an import brought. */
+        Imported: {
+            /** @description Id of the project: the one that it had, or a new one if that is taken. */
+            project_id: string;
+            /**
+             * Format: int64
+             * @description Its revision.
+             */
+            revision: number;
+            /** @description Time of the import, RFC 3339. */
+            updated_at: string;
+            /** @description Audio files that are the caller's now and were not before. */
+            audio_added: number;
+            /** @description Audio files that the caller had already. */
+            audio_known: number;
+            /** @description Ids of audio that the project names and that was not in the bundle. */
+            audio_missing: string[];
         };
         /**
          * @description Where instruments sound.
@@ -1394,6 +1789,11 @@ export interface components {
             project_max_bytes: number;
             /**
              * Format: int64
+             * @description Largest bundle of a project and its audio in bytes.
+             */
+            bundle_max_bytes: number;
+            /**
+             * Format: int64
              * @description Largest MIDI file in bytes.
              */
             midi_max_bytes: number;
@@ -1423,6 +1823,31 @@ export interface components {
              */
             audio_quota_bytes: number;
             /**
+             * Format: int64
+             * @description What the kept revisions of one user's projects may take, in bytes.
+             */
+            projects_quota_bytes: number;
+            /**
+             * Format: int64
+             * @description What one user's finished renders may take, in bytes; older ones make room.
+             */
+            renders_quota_bytes: number;
+            /**
+             * Format: int64
+             * @description Tasks of one user that may wait or run.
+             */
+            tasks_unfinished: number;
+            /**
+             * Format: int64
+             * @description Tasks of one user that run at a time.
+             */
+            tasks_running: number;
+            /**
+             * Format: int64
+             * @description Requests of one user per minute; 0: no limit.
+             */
+            requests_per_minute: number;
+            /**
              * Format: int32
              * @description Revisions of a project that are kept.
              */
@@ -1438,6 +1863,14 @@ export interface components {
              */
             revision_poll_secs: number;
         };
+        /** @description The end of the log. */
+        LogLines: {
+            /**
+             * @description The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged. Tokens, keys and
+             *     passwords do not stand in them.
+             */
+            lines: Record<string, unknown>[];
+        };
         /** @description A key that was just made. */
         MadeApiKey: components["schemas"]["ApiKey"] & {
             /** @description The key: send it as `Authorization: Bearer <key>`. It is never shown again. */
@@ -1447,6 +1880,18 @@ export interface components {
         Me: components["schemas"]["UserView"] & {
             /** @description Whether the caller counts as local: logging out changes nothing for them. */
             local: boolean;
+        };
+        /** @description What to mix down. */
+        MixdownRequest: components["schemas"]["RenderOptions"] & {
+            /** @description Name of the audio file; by default the project's. */
+            name?: string | null;
+        };
+        /** @description The language models that users may ask. */
+        ModelList: {
+            /** @description Always `list`. */
+            object: string;
+            /** @description The models as the service describes them; each has an `id`. */
+            data: Record<string, unknown>[];
         };
         /** @description An account to make. */
         NewAccount: {
@@ -1659,6 +2104,30 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Page_PresetSummary: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id: a UUID, or a name that begins with `factory-`. */
+                id: string;
+                /** @description What it is for. */
+                kind: components["schemas"]["PresetKind"];
+                /** @description Who made it. */
+                source: components["schemas"]["PresetSource"];
+                /** @description Its name. */
+                name: string;
+                /** @description Where people look for it, such as `Vocals`; may be empty. */
+                category: string;
+                /** @description What it does and how to use it; may be empty. */
+                description: string;
+                /** @description When it was stored, RFC 3339; null for the factory's. */
+                created_at: string | null;
+                /** @description When it was last changed, RFC 3339; null for the factory's. */
+                updated_at: string | null;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Page_ProjectSummary: {
             /** @description The entries, newest first. */
             items: {
@@ -1678,6 +2147,30 @@ export interface components {
                  * @description Size of the stored JSON in bytes.
                  */
                 size_bytes: number;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_PromptTemplate: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id, a UUID. */
+                id: string;
+                /** @description What its owner calls it. */
+                title: string;
+                /** @description The text, with `{{name}}` where a variable goes. */
+                body: string;
+                /** @description What it is found by. */
+                keywords: string[];
+                /** @description Whether its owner wants it at hand. */
+                favourite: boolean;
+                /** @description Names of its variables, in the order in which they first come. */
+                variables: string[];
+                /** @description When it was stored, RFC 3339. */
+                created_at: string;
+                /** @description When it was last changed, RFC 3339. */
+                updated_at: string;
             }[];
             /** @description Where the next page starts; null on the last one. */
             next_cursor: string | null;
@@ -1794,6 +2287,51 @@ export interface components {
             /** @description Name in the file. */
             name: string;
         };
+        /** @description A preset to store. */
+        PresetBody: {
+            /** @description What it is for. */
+            kind: components["schemas"]["PresetKind"];
+            /** @description Its name: 1 to 200 characters. */
+            name: string;
+            /** @description Where to look for it: at most 64 characters; empty by default. */
+            category?: string;
+            /** @description What it does: at most 2000 characters; empty by default. */
+            description?: string;
+            /**
+             * @description `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it has some. Ids of
+             *     effects and side-chains, which mean something in one project only, are not stored.
+             */
+            content: Record<string, unknown>;
+        };
+        /**
+         * @description What a preset is for.
+         * @enum {string}
+         */
+        PresetKind: "instrument" | "effect_chain";
+        /**
+         * @description Who made a preset.
+         * @enum {string}
+         */
+        PresetSource: "factory" | "user";
+        /** @description A preset without its content. */
+        PresetSummary: {
+            /** @description Id: a UUID, or a name that begins with `factory-`. */
+            id: string;
+            /** @description What it is for. */
+            kind: components["schemas"]["PresetKind"];
+            /** @description Who made it. */
+            source: components["schemas"]["PresetSource"];
+            /** @description Its name. */
+            name: string;
+            /** @description Where people look for it, such as `Vocals`; may be empty. */
+            category: string;
+            /** @description What it does and how to use it; may be empty. */
+            description: string;
+            /** @description When it was stored, RFC 3339; null for the factory's. */
+            created_at: string | null;
+            /** @description When it was last changed, RFC 3339; null for the factory's. */
+            updated_at: string | null;
+        };
         /** @description Body of every error answer (RFC 9457). */
         Problem: {
             /** @description Kind of problem: a URI reference made from `code`. */
@@ -1830,6 +2368,25 @@ export interface components {
              * @description Size of the stored JSON in bytes.
              */
             size_bytes: number;
+        };
+        /** @description A prompt template. */
+        PromptTemplate: {
+            /** @description Id, a UUID. */
+            id: string;
+            /** @description What its owner calls it. */
+            title: string;
+            /** @description The text, with `{{name}}` where a variable goes. */
+            body: string;
+            /** @description What it is found by. */
+            keywords: string[];
+            /** @description Whether its owner wants it at hand. */
+            favourite: boolean;
+            /** @description Names of its variables, in the order in which they first come. */
+            variables: string[];
+            /** @description When it was stored, RFC 3339. */
+            created_at: string;
+            /** @description When it was last changed, RFC 3339. */
+            updated_at: string;
         };
         /** @description An account with the password to hand to its owner. */
         ProvidedUser: {
@@ -1998,6 +2555,23 @@ export interface components {
             /** @description Title. */
             title?: string | null;
         };
+        /** @description The project of a request, and how it is rendered. */
+        RenderOptions: {
+            /** @description A stored project; exactly one of this and `project` is given. */
+            project_id?: string | null;
+            project?: components["schemas"]["Project"] | null;
+            bit_depth?: components["schemas"]["BitDepth"] | null;
+            /**
+             * Format: int32
+             * @description 44100, 48000 or 96000 Hz; the project's own rate by default.
+             */
+            sample_rate_hz?: number | null;
+            /**
+             * Format: double
+             * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
+             */
+            tail_secs?: number | null;
+        };
         /** @description What to render, and how. */
         RenderRequest: {
             /** @description A stored project; exactly one of this and `project` is given. */
@@ -2013,6 +2587,18 @@ export interface components {
              */
             tail_secs?: number | null;
             metadata?: components["schemas"]["RenderMetadata"] | null;
+        };
+        /** @description What to fill in. */
+        RenderTemplate: {
+            /** @description Texts by the names of variables. What the template does not use is passed over. */
+            variables?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A template, filled in. */
+        RenderedTemplate: {
+            /** @description The text. */
+            text: string;
         };
         /** @description The kept revisions of a project. */
         RevisionList: {
@@ -2039,6 +2625,37 @@ export interface components {
          * @enum {string}
          */
         Role: "admin" | "user";
+        /** @description What this process runs on. */
+        Runtime: {
+            /** @description The kind of deployment. */
+            environment: components["schemas"]["Environment"];
+            /** @description Operating system. */
+            os: string;
+            /** @description Kind of processor. */
+            architecture: string;
+            /** @description Processors that this process may use. */
+            processors: number;
+            /** @description When this process started, RFC 3339. */
+            started_at: string;
+            /**
+             * Format: int64
+             * @description How long it has run, in seconds.
+             */
+            uptime_secs: number;
+            /** @description `sqlite` or `postgresql`. */
+            database: string;
+            /**
+             * Format: int64
+             * @description Number of the form that the database is in.
+             */
+            database_form: number;
+            /** @description Where files are stored: `folder`, `shared_folder` or `s3`. */
+            blob_store: string;
+            /** @description How tasks run: `threads` of this process, or a `queue` that processes share. */
+            tasks: string;
+            /** @description Threads of this process that run tasks; 0 where it leaves them to workers. */
+            task_workers: number;
+        };
         /** @description What a save answers. */
         Saved: {
             /** @description Id of the project. */
@@ -2076,6 +2693,36 @@ export interface components {
         Scans: {
             /** @description The scan for SoundFonts. */
             soundfonts: components["schemas"]["SoundFontScan"];
+        };
+        /** @description What a setting takes. */
+        SettingDescription: {
+            /** @description Its name. */
+            key: string;
+            /** @description `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be null). */
+            kind: string;
+            /** @description The words of a choice; empty for other kinds. */
+            choices: string[];
+            /**
+             * Format: double
+             * @description Lowest number; null where it is none.
+             */
+            min: number | null;
+            /**
+             * Format: double
+             * @description Highest number; null where it is none.
+             */
+            max: number | null;
+            /** @description Most characters of a text; null where it is none. */
+            max_chars: number | null;
+            /** @description Value for whoever has not set it. */
+            default: unknown;
+            /** @description What it does. */
+            about: string;
+        };
+        /** @description The settings that there are. */
+        SettingList: {
+            /** @description One entry each. */
+            items: components["schemas"]["SettingDescription"][];
         };
         /** @description Bad regions of a SoundFont: it is played without them. */
         SkippedParts: {
@@ -2178,10 +2825,20 @@ export interface components {
             /** @description What it is played without. */
             skipped: components["schemas"]["SkippedParts"];
         };
+        /**
+         * @description Where a track's sound is taken.
+         * @enum {string}
+         */
+        Stage: "before_fader" | "after_fader";
         /** @description A task that was started in place of a direct answer. */
         StartedTask: {
             /** @description Its id; see `/tasks/{id}`. */
             task_id: string;
+        };
+        /** @description Whose stems to render. */
+        StemsRequest: components["schemas"]["RenderOptions"] & {
+            /** @description Ids of the tracks; by default all that play something and are not muted. */
+            tracks?: string[] | null;
         };
         /** @description What lies on the disk. */
         Storage: {
@@ -2202,6 +2859,11 @@ export interface components {
              * @description Free space of that disk in bytes; null where the system does not say.
              */
             free_bytes: number | null;
+        };
+        /** @description A preset. */
+        StoredPreset: components["schemas"]["PresetSummary"] & {
+            /** @description `effects` as on a track of a project, without ids; for an instrument also its `synth_engine`. */
+            content: Record<string, unknown>;
         };
         /** @description Stands for a tag in the API's description. */
         Tag: string;
@@ -2263,6 +2925,17 @@ export interface components {
             client_id: string;
             /** @description The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none. */
             project: Record<string, unknown>;
+        };
+        /** @description A template to store. */
+        TemplateBody: {
+            /** @description What to call it: 1 to 200 characters. */
+            title: string;
+            /** @description The text: 1 to 20000 characters, with `{{name}}` where a variable goes. */
+            body: string;
+            /** @description What it is found by: at most 20 of 1 to 64 characters, in any case different; none by default. */
+            keywords?: string[];
+            /** @description Whether it is to be at hand; not by default. */
+            favourite?: boolean;
         };
         /** @description A tempo, from the autocorrelation of the spectral flux. A tempo below 80 or above 165 may come out doubled or halved. */
         TempoEstimate: {
@@ -2352,6 +3025,15 @@ export interface components {
              */
             audio_quota_bytes?: number | null;
         };
+        /** @description A user's settings. */
+        UserConfig: {
+            /** @description The value of every setting, by name: what the user has set, otherwise its default. */
+            settings: Record<string, unknown>;
+            /** @description Names of the settings that the user has set. */
+            set: string[];
+            /** @description When one of these was last set, RFC 3339; null if none is. */
+            updated_at: string | null;
+        };
         /** @description What one user stores. */
         UserStorage: {
             /** @description Id of the account. */
@@ -2406,6 +3088,20 @@ export interface components {
             must_change_password: boolean;
             /** @description Whether the account has a password; the desktop's administrator begins without one. */
             has_password: boolean;
+        };
+        /** @description Which versions are at work. */
+        Version: {
+            /** @description Of the service. */
+            version: string;
+            /** @description Of the API: the part of its paths. */
+            api_version: string;
+            /** @description Of the engine, as receipts name it. */
+            engine_version: string;
+            /**
+             * Format: int64
+             * @description Of project documents that are written.
+             */
+            schema_version: number;
         };
         /**
          * @description How a caller proved who they are.
@@ -2756,6 +3452,225 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProvidedUser"];
+                };
+            };
+        };
+    };
+    get_ai_presets: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description A keyword, in any case. */
+                keyword?: string;
+                /** @description Part of the title, the text or a keyword, in any case. */
+                search?: string;
+                /** @description `true`: favourites only; `false`: the others only. */
+                favourite?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PromptTemplate"];
+                };
+            };
+        };
+    };
+    post_ai_presets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptTemplate"];
+                };
+            };
+        };
+    };
+    get_ai_presets_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the template */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptTemplate"];
+                };
+            };
+        };
+    };
+    put_ai_presets_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the template */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptTemplate"];
+                };
+            };
+        };
+    };
+    delete_ai_presets_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the template */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    put_ai_presets_id_favourite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the template */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Favourite"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptTemplate"];
+                };
+            };
+        };
+    };
+    post_ai_presets_id_render: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the template */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenderTemplate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderedTemplate"];
+                };
+            };
+        };
+    };
+    post_ai_proxy_v1_chat_completions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `model`, `messages` and so on */
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, unknown>;
+                };
+            };
+        };
+    };
+    get_ai_proxy_v1_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
                 };
             };
         };
@@ -3408,6 +4323,30 @@ export interface operations {
             };
         };
     };
+    post_multitrack_freeze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FreezeRequest"];
+            };
+        };
+        responses: {
+            /** @description The task; its result is a `Frozen` */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
     post_multitrack_midi_export: {
         parameters: {
             query?: never;
@@ -3458,6 +4397,85 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ImportAnswer"];
                 };
+            };
+        };
+    };
+    post_multitrack_mixdown: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MixdownRequest"];
+            };
+        };
+        responses: {
+            /** @description The task; its result is a `Mixdown` */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
+    post_multitrack_stems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StemsRequest"];
+            };
+        };
+        responses: {
+            /** @description The task; its result is a `Stems` */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
+    get_multitrack_stems_stems_id_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the archive */
+                stems_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -3531,6 +4549,27 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["StartedTask"];
                 };
+            };
+        };
+    };
+    delete_plugins_renders_render_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the render */
+                render_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -3717,6 +4756,131 @@ export interface operations {
         requestBody?: never;
         responses: never;
     };
+    get_presets: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description `instrument` or `effect_chain`; both by default. */
+                kind?: "instrument" | "effect_chain";
+                /** @description `factory` or `user`; both by default. */
+                source?: "factory" | "user";
+                /** @description Part of the name, the category or the description, in any case. */
+                search?: string;
+                /** @description The category, in any case. */
+                category?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PresetSummary"];
+                };
+            };
+        };
+    };
+    post_presets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredPreset"];
+                };
+            };
+        };
+    };
+    get_presets_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the preset */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredPreset"];
+                };
+            };
+        };
+    };
+    put_presets_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the preset */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredPreset"];
+                };
+            };
+        };
+    };
+    delete_presets_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the preset */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     get_projects: {
         parameters: {
             query?: {
@@ -3762,6 +4926,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Saved"];
+                };
+            };
+        };
+    };
+    post_projects_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The archive */
+        requestBody: {
+            content: {
+                "application/zip": string;
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
                 };
             };
         };
@@ -3944,6 +5134,37 @@ export interface operations {
             };
         };
     };
+    get_projects_id_bundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     post_projects_id_duplicate: {
         parameters: {
             query?: never;
@@ -4060,6 +5281,68 @@ export interface operations {
             };
         };
     };
+    get_system_log: {
+        parameters: {
+            query?: {
+                /** @description The newest so many lines: 1 to 1000, 200 by default. */
+                limit?: number;
+                /** @description Only lines that are as grave as this or graver. */
+                level?: "trace" | "debug" | "info" | "warn" | "error";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogLines"];
+                };
+            };
+        };
+    };
+    get_system_runtime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Runtime"];
+                };
+            };
+        };
+    };
+    get_system_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Version"];
+                };
+            };
+        };
+    };
     get_tasks: {
         parameters: {
             query?: {
@@ -4148,6 +5431,111 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+        };
+    };
+    get_user_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserConfig"];
+                };
+            };
+        };
+    };
+    put_user_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Values by the names of settings */
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserConfig"];
+                };
+            };
+        };
+    };
+    delete_user_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserConfig"];
+                };
+            };
+        };
+    };
+    patch_user_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Values by the names of settings */
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserConfig"];
+                };
+            };
+        };
+    };
+    get_user_config_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingList"];
                 };
             };
         };
