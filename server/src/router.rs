@@ -38,8 +38,8 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, ai_presets, ai_proxy, audio, auth, compression, cors, docs, health, metrics, multitrack, page,
-    panics, plugins, presets, projects, rates, request_log, system, tasks, user_config,
+    admin, ai_presets, ai_proxy, audio, auth, compression, cors, docs, files, health, media, metrics,
+    multitrack, page, panics, plugins, presets, projects, rates, request_log, system, tasks, user_config,
 };
 
 /// How long a client may be silent in the middle of a body.
@@ -63,6 +63,8 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
+        .merge(files::routes(config))
+        .merge(media::routes())
         .merge(multitrack::routes(config))
         .merge(plugins::routes(config))
         .merge(presets::routes())

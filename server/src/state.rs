@@ -17,6 +17,7 @@ use crate::blobs::{Blobs, Remote, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db};
+use crate::helpers::Helpers;
 use crate::metrics::Metrics;
 use crate::plugins::Sound;
 use crate::rates::Rates;
@@ -52,6 +53,8 @@ pub struct Services {
     pub tasks: Tasks,
     /// The way to language models.
     pub ai_proxy: AiProxy,
+    /// Helper processes.
+    pub helpers: Helpers,
     /// Cancelled when the service is to stop: long answers and loops end then.
     pub stop: CancellationToken,
     /// Held as long as this process uses the storage folder.
@@ -96,6 +99,7 @@ impl AppState {
         let storage_lock = lock(dir)?;
         let blobs = open_blobs(&config.storage, Sharing::Own).await?;
         let db = db::open(&config.storage.database, config.storage.database_connections).await?;
+        let helpers = Helpers::default();
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             passwords: Passwords::new()?,
@@ -107,7 +111,8 @@ impl AppState {
             rates: Rates::new(config.limits.requests),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,
-            audio: Audio::new().context("cannot find the program that decodes audio")?,
+            audio: Audio::new(&helpers).context("cannot find the program that decodes audio")?,
+            helpers,
             stop: CancellationToken::new(),
             blobs,
             db,

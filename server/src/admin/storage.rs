@@ -8,6 +8,7 @@ use crate::auth::{Admin, management};
 use crate::blobs::Blobs;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
+use crate::multitrack::STEMS_FOLDER;
 use crate::plugins::renders;
 use crate::state::AppState;
 use crate::{audio, projects};
@@ -29,7 +30,7 @@ pub(super) struct UserStorage {
     projects: u64,
     /// Their kept revisions and the autosave, in bytes.
     project_bytes: u64,
-    /// Finished exports that are kept, in bytes.
+    /// Finished exports and stems that are kept, in bytes.
     render_bytes: u64,
     /// All of these, in bytes.
     total_bytes: u64,
@@ -42,7 +43,7 @@ pub(super) struct Storage {
     users: Vec<UserStorage>,
     /// All audio as it lies on the disk, each content once, in bytes.
     audio_disk_bytes: u64,
-    /// All finished exports, in bytes.
+    /// All finished exports and stems, in bytes.
     render_disk_bytes: u64,
     /// Free space of that disk in bytes; null where the system does not say.
     free_bytes: Option<u64>,
@@ -57,8 +58,12 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     let projects = projects::usage_of_all(&state.db).await?;
     let blobs = state.blobs.clone();
     let (renders, audio_disk_bytes, render_disk_bytes) = tokio::task::spawn_blocking(move || {
-        let renders = renders::usage_of_all(&blobs)?;
-        ApiResult::Ok((renders, folder_bytes(&blobs, audio::FOLDER)?, folder_bytes(&blobs, renders::FOLDER)?))
+        let mut renders = renders::usage_of_all(&blobs, renders::FOLDER)?;
+        for (owner_id, bytes) in renders::usage_of_all(&blobs, STEMS_FOLDER)? {
+            *renders.entry(owner_id).or_default() += bytes;
+        }
+        let render_bytes = folder_bytes(&blobs, renders::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
+        ApiResult::Ok((renders, folder_bytes(&blobs, audio::FOLDER)?, render_bytes))
     })
     .await??;
     let default_quota_bytes = state.config.limits.audio.quota_bytes;

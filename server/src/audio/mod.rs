@@ -31,13 +31,15 @@ mod upload_task;
 mod usage;
 
 pub(crate) use analyze::ANALYSIS;
-pub(crate) use intake::free_bytes;
+pub(crate) use decode::Facts;
+pub(crate) use intake::{check_room, free_bytes};
 pub(crate) use inventory::{FILES, PARTS, expected, orphans};
 pub(crate) use recordings::recording;
 pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -53,6 +55,7 @@ use crate::config::Config;
 use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
+use crate::helpers::Helpers;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
@@ -102,15 +105,23 @@ impl Audio {
     ///
     /// # Errors
     /// When the system does not say which program this is.
-    pub fn new() -> std::io::Result<Self> {
+    pub fn new(helpers: &Helpers) -> std::io::Result<Self> {
         let places = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
-            decoder: decode::Decoder::of_this_program()?,
+            decoder: decode::Decoder::of_this_program(helpers.clone())?,
             places: Arc::new(Semaphore::new(places)),
             contents: Mutex::new(()),
             making: Arc::default(),
             busy_uploads: resumable::Busy::default(),
         })
+    }
+
+    /// What the headers of files say, in their order; `None` for what is no audio file that is read here. Blocks.
+    ///
+    /// # Errors
+    /// When the process that reads them cannot be started.
+    pub(crate) fn inspect(&self, files: &[PathBuf]) -> std::io::Result<Vec<Option<Facts>>> {
+        self.decoder.inspect(files)
     }
 
     /// Waits until nobody else, in whatever process, brings or deletes contents. For threads that may block.

@@ -109,6 +109,8 @@ actions! {
     TaskCancelled = "task_cancelled",
     /// An administrator started a scan.
     ScanStarted = "scan_started",
+    /// An administrator ended a helper process.
+    HelperEnded = "helper_ended",
     /// A project was deleted.
     ProjectDeleted = "project_deleted",
     /// An audio file was deleted.

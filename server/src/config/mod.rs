@@ -218,6 +218,15 @@ pub enum MetricsAccess {
     Off,
 }
 
+/// Folders of this machine outside the storage folder.
+#[derive(Debug, Clone)]
+pub struct FoldersConfig {
+    /// Folders whose audio files may be listed and imported.
+    pub media_dirs: Vec<PathBuf>,
+    /// Folder in which files are saved; `None`: nowhere.
+    pub documents_dir: Option<PathBuf>,
+}
+
 /// What is logged and how.
 #[derive(Debug, Clone)]
 pub struct LogConfig {
@@ -252,6 +261,8 @@ pub struct Config {
     pub tasks: TasksConfig,
     /// Language models.
     pub ai: AiConfig,
+    /// Folders of this machine that administrators may look into and save to.
+    pub folders: FoldersConfig,
     /// Folder of the built page, if one was set or found.
     pub web_dir: Option<PathBuf>,
 }
@@ -307,6 +318,7 @@ impl Config {
             log: log(source)?,
             tasks: tasks(source)?,
             ai: ai::load(source)?,
+            folders: folders(source, environment)?,
             web_dir: web_dir(source)?,
             storage,
         })
@@ -334,6 +346,26 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
         reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })
+}
+
+fn folders(source: &Source, environment: Environment) -> Result<FoldersConfig, ConfigError> {
+    let is_desktop = environment == Environment::Standalone;
+    let whole = |key, dir: PathBuf| match dir.is_absolute() {
+        true => Ok(dir),
+        false => Err(invalid(key, &dir.to_string_lossy(), "the whole path of a folder".to_owned())),
+    };
+    let media_dirs = match source.text("SF_MEDIA_DIRS").0 {
+        Some(text) => std::env::split_paths(text)
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .map(|dir| whole("SF_MEDIA_DIRS", dir))
+            .collect::<Result<_, _>>()?,
+        None => dirs::audio_dir().filter(|_| is_desktop).into_iter().collect(),
+    };
+    let documents_dir = match source.text("SF_DOCUMENTS_DIR").0 {
+        Some(text) => Some(whole("SF_DOCUMENTS_DIR", PathBuf::from(text))?),
+        None => dirs::document_dir().map(|dir| dir.join("Songfoundry")),
+    };
+    Ok(FoldersConfig { media_dirs, documents_dir: documents_dir.filter(|_| is_desktop) })
 }
 
 fn log(source: &Source) -> Result<LogConfig, ConfigError> {

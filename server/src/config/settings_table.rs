@@ -518,6 +518,20 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_MEDIA_DIRS",
+        default_note: "standalone: your music folder; container: none",
+        range: Range::Text("whole paths of folders, separated as in PATH"),
+        about: "Folders whose audio files administrators may list and import without sending them.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DOCUMENTS_DIR",
+        default_note: "standalone: `Songfoundry` in your documents folder; container: none",
+        range: Range::Text("the whole path of a folder; made if missing"),
+        about: "Folder in which a desktop saves files for its administrator.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_LOG",
         default: "info",
         range: Range::Text("a tracing filter, such as warn or songfoundry_server=debug"),

@@ -168,3 +168,12 @@ fn the_address_of_language_models_holds_no_secret() {
         assert!(error.contains("SF_AI_UPSTREAM_URL") && !error.contains("secret"), "{error}");
     }
 }
+
+#[test]
+fn folders_of_the_machine_are_whole_paths() {
+    let folders = load(&[("SF_MEDIA_DIRS", "/a:/b:"), ("SF_DOCUMENTS_DIR", "/c")]).expect("valid").folders;
+    assert_eq!(folders.media_dirs, [Path::new("/a"), Path::new("/b")]);
+    assert_eq!(folders.documents_dir.as_deref(), Some(Path::new("/c")));
+    refused(&[("SF_MEDIA_DIRS", "/a:b")], "SF_MEDIA_DIRS is `b`; expected the whole path of a folder");
+    refused(&[("SF_DOCUMENTS_DIR", "c")], "SF_DOCUMENTS_DIR is `c`");
+}

@@ -130,6 +130,8 @@ async fn stems_add_up_to_the_mix() {
     let project = song(&studio).await;
     let whole = mix(&studio, &project).await;
     let made = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
+    let storage = studio.get("/admin/storage").await.expect(200);
+    assert!(storage["render_disk_bytes"].as_u64() > made["size_bytes"].as_u64(), "{storage}");
     let answer = studio.app.local(Method::GET, made["url"].as_str().expect("an address")).send().await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
     assert_eq!(made["size_bytes"], answer.bytes.len());
@@ -285,4 +287,11 @@ async fn stems_are_their_owners_alone_and_the_newest_are_kept() {
         result(&studio, STEMS, &request).await;
     }
     studio.app.local(Method::GET, &path).send().await.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stems_leave_room_on_the_disk() {
+    let studio = Studio::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
+    let project = crate::plugins::tests::song(0, 0, json!([]));
+    assert_eq!(failure(&studio, STEMS, &json!({ "project": project })).await["code"], "storage_full");
 }

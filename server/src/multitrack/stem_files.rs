@@ -12,7 +12,7 @@ use crate::file_answer::FileAnswer;
 use crate::state::AppState;
 
 /// Folder of the store that archives of stems are in.
-const FOLDER: &str = "stems";
+pub(crate) const FOLDER: &str = "stems";
 
 /// Files of stems.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["zip"] };

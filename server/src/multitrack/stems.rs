@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use zip::ZipWriter;
-use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
 use super::render_options::{RenderJob, RenderOptions, RenderedProject, file_stem, nothing_to_render};
 use super::stem_files;
+use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Json;
@@ -106,6 +106,9 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let parts = Parts::open(&project, &mut sources)?;
     let places = wanted(&project, &parts, tracks)?;
 
+    // Beside the archive there is one stem at a time.
+    let bytes = parts.file_bytes(&options).saturating_mul(places.len() as u64 + 1);
+    audio::check_room(state, state.blobs.root(), bytes)?;
     let stems_id = uuid::Uuid::new_v4().simple().to_string();
     let key = stem_files::key(owner_id, &stems_id)?;
     let mut writer = state.blobs.writer(&key)?;
@@ -126,7 +129,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
             .compression_method(zip::CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default())
             .large_file(file.metadata()?.len() >= LARGE_BYTES);
-        zip.start_file(&file_name, entry).map_err(from_zip)?;
+        zip.start_file(&file_name, entry)?;
         io::copy(&mut file, &mut zip)?;
         frames = measured.frames;
         stems.push(Stem {
@@ -137,7 +140,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
             true_peak_db: measured.true_peak_dbtp,
         });
     }
-    zip.finish().map_err(from_zip)?;
+    zip.finish()?;
     let size_bytes = writer.finish()?.metadata()?.len();
     stem_files::keep_newest(&state.blobs, owner_id)?;
     let result = Stems {
@@ -168,11 +171,4 @@ fn wanted(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) -> ApiR
         }
     };
     if places.is_empty() { Err(nothing_to_render("The project")) } else { Ok(places) }
-}
-
-fn from_zip(error: ZipError) -> ApiError {
-    match error {
-        ZipError::Io(error) => error.into(),
-        other => ApiError::internal(other),
-    }
 }

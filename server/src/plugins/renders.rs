@@ -110,10 +110,10 @@ pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration)
         .collect())
 }
 
-/// Bytes of the kept renders of every user, by their ids. Blocks.
-pub(crate) fn usage_of_all(blobs: &Blobs) -> ApiResult<HashMap<String, u64>> {
+/// Bytes of the kept renders of every user, or of other files whose names begin with their owner's id, by these ids. Blocks.
+pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<HashMap<String, u64>> {
     let mut usage = HashMap::new();
-    for (id, size_bytes) in blobs.sizes(FOLDER)? {
+    for (id, size_bytes) in blobs.sizes(folder)? {
         if let Some((owner_id, _)) = id.split_once('_') {
             *usage.entry(owner_id.to_owned()).or_default() += size_bytes;
         }

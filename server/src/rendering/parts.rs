@@ -15,7 +15,7 @@ use super::delivery::Delivery;
 use super::measure::Measured;
 use super::mix::{LeftOutOfRender, MixOptions, tracks_that_play};
 use super::sources::{Prepared, Sources};
-use super::{Observer, RenderError, crew};
+use super::{CHANNELS, Observer, RenderError, crew};
 
 /// By how much the master turns a part down: peaks of +21 dBFS stay below the limiter's -3 dBFS.
 const HEADROOM: f32 = 16.0;
@@ -64,6 +64,15 @@ impl Parts {
     pub fn heard(&self) -> Vec<usize> {
         let tracks = &self.prepared.session.tracks;
         self.playing.iter().copied().filter(|&place| !tracks[place].mute).collect()
+    }
+
+    /// Bytes of a part's file, its header not counted.
+    #[must_use]
+    pub fn file_bytes(&self, options: &MixOptions) -> u64 {
+        let session = &self.prepared.session;
+        let secs = session.length_frames as f64 / f64::from(session.sample_rate_hz) + options.tail_secs;
+        let frame_bytes = CHANNELS * options.format.bytes_per_sample() as u64;
+        (secs * f64::from(options.sample_rate_hz)).ceil() as u64 * frame_bytes
     }
 
     /// What the engine does not play of the project.

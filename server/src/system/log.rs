@@ -42,7 +42,7 @@ pub struct LogLines {
 }
 
 /// Reads the last lines of this process's log; at most 1000 are kept, in memory.
-#[utoipa::path(get, path = "/system/log", tag = "system", params(LogQuery),
+#[utoipa::path(get, path = "/system/log", tag = "system", security(("bearer" = ["admin"])), params(LogQuery),
     responses((status = 200, body = LogLines), CommonErrors))]
 pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<Json<LogLines>> {
     let limit = query.limit.unwrap_or(LIMIT_DEFAULT);

@@ -1,20 +1,24 @@
-//! The process that decodes one file: `songfoundry decode`.
+//! The process that decodes one file, or looks into some: `songfoundry decode`.
 //!
-//! Its first line of input is a [`Job`]; its output is lines of JSON, the last of them the outcome. It ends by itself
+//! Its first line of input is an [`Order`]; its output is lines of JSON, the last of them the outcome. It ends by itself
 //! when its input ends, for then nobody waits for it any more.
 
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::panic::catch_unwind;
+use std::path::PathBuf;
 use std::process::exit;
 use std::time::{Duration, Instant};
 
-use super::{Job, Limits, Message, Refusal, reader};
+use super::{Job, Limits, Message, Order, Refusal, reader};
 
 /// Most memory that the process may map, in bytes.
 const MEMORY_MAX_BYTES: u64 = 3 << 29;
 
 /// Exit code of a process that ended itself because its time was over.
 pub(super) const TIME_IS_OVER: i32 = 75;
+
+/// Longest time that one process looks into files, in seconds.
+pub(super) const INSPECTION_SECS: u64 = 20;
 
 /// How often progress is reported.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
@@ -26,7 +30,13 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
-    let job: Job = serde_json::from_str(&line)?;
+    match serde_json::from_str(&line)? {
+        Order::Decode(job) => decode(job),
+        Order::Inspect(files) => inspect(&files),
+    }
+}
+
+fn decode(job: Job) -> anyhow::Result<()> {
     limit(&job.limits)?;
     end_with_parent(job.limits.wall_secs);
     let mut reported = Instant::now();
@@ -44,6 +54,16 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Ok(report) => Message::Done(report),
         Err(refusal) => Message::Refused(refusal),
     });
+    Ok(())
+}
+
+fn inspect(files: &[PathBuf]) -> anyhow::Result<()> {
+    let wall_secs = INSPECTION_SECS;
+    limit(&Limits { max_secs: 0, max_channels: 0, max_output_bytes: 0, wall_secs })?;
+    end_with_parent(wall_secs);
+    for file in files {
+        print(&Message::Inspected(catch_unwind(|| reader::inspect(file)).unwrap_or_default()));
+    }
     Ok(())
 }
 

@@ -23,7 +23,32 @@ use serde::{Deserialize, Serialize};
 /// Lowest and highest sample rate that is taken, in hertz.
 const SAMPLE_RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
 
-/// What a child is to do. Paths are relative to its folder.
+/// What a child is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    /// Decode a file.
+    Decode(Job),
+    /// Read the headers of these files, and say of each what is in it.
+    Inspect(Vec<PathBuf>),
+}
+
+/// What the header of an audio file says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// Kind of file: `wave`, `flac`, `mp3` and so on.
+    pub(crate) container: String,
+    /// How its samples are coded.
+    pub(crate) codec: String,
+    /// Sample rate in hertz.
+    pub(crate) sample_rate_hz: u32,
+    /// Channels.
+    pub(crate) channels: u32,
+    /// Length in frames, if the header says it.
+    pub(crate) frames: Option<u64>,
+}
+
+/// What a child is to decode. Paths are relative to its folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The file to read.
@@ -93,6 +118,8 @@ enum Message {
     Done(Report),
     /// The other end.
     Refused(Refusal),
+    /// What is in the next of the files to look into; null if it is no audio file that is read here.
+    Inspected(Option<Facts>),
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use symphonia::core::meta::MetadataOptions;
 
 use super::mp4_edit::{self, Edit};
 use super::speakers::speakers;
-use super::{Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
+use super::{Facts, Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
 use crate::audio::float_wav::{self, FloatWavWriter};
 use crate::audio::peaks_file::PeaksWriter;
 
@@ -67,6 +67,20 @@ pub(super) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Result<Report,
     }
     let warnings = damage.warnings(source.promised_frames, &sink);
     sink.finish(&source, warnings)
+}
+
+/// What the header of a file says; `None` if it is no audio file that is read here.
+pub(super) fn inspect(path: &Path) -> Option<Facts> {
+    let source = Source::open(CountedFile::open(path).ok()?).ok()?;
+    let track = source.format.default_track(TrackType::Audio)?;
+    let params = track.codec_params.as_ref()?.audio()?;
+    Some(Facts {
+        container: source.format.format_info().short_name.to_owned(),
+        codec: source.decoder.codec_info().short_name.to_owned(),
+        sample_rate_hz: params.sample_rate?,
+        channels: params.channels.as_ref()?.count() as u32,
+        frames: source.promised_frames,
+    })
 }
 
 fn disk(error: io::Error) -> Refusal {

@@ -6,6 +6,7 @@ use super::{Decoder, Failure, Job, Limits, Refusal, Report, child};
 use crate::audio::float_wav::{FloatWavReader, file_bytes};
 use crate::audio::peaks_file::{self, Shape};
 use crate::audio::sounds::*;
+use crate::helpers::Helpers;
 
 /// The test that is the decoder's process when it is told so.
 pub(super) const ENTRY: &str = "audio::decode::tests::a_process_decodes";
@@ -27,7 +28,7 @@ fn decode_within(bytes: &[u8], limits: Limits) -> Result<Decoded, Failure> {
         fs::write(folder.path().join(name), bytes).expect("writes");
     }
     let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits };
-    let decoder = Decoder::of_this_program().expect("this program");
+    let decoder = Decoder::of_this_program(Helpers::default()).expect("this program");
     let report = decoder.run(folder.path(), &job, &mut |_| true)?;
     let Report { channels, frames, .. } = report;
     let samples = fs::File::open(folder.path().join("samples")).expect("opens");
@@ -157,7 +158,7 @@ fn peaks_are_those_of_the_samples() {
         fs::write(folder.path().join(name), bytes).expect("writes");
     }
     let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits: LIMITS };
-    Decoder::of_this_program()
+    Decoder::of_this_program(Helpers::default())
         .expect("this program")
         .run(folder.path(), &job, &mut |_| true)
         .expect("decodes");
@@ -198,8 +199,32 @@ fn what_nobody_wants_any_more_ends() {
     }
     let limits = Limits { max_secs: 10_000, max_output_bytes: 1 << 30, ..LIMITS };
     let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits };
-    let outcome = Decoder::of_this_program().expect("this program").run(folder.path(), &job, &mut |_| false);
+    let outcome = Decoder::of_this_program(Helpers::default()).expect("this program").run(
+        folder.path(),
+        &job,
+        &mut |_| false,
+    );
     assert!(matches!(outcome, Err(Failure::Cancelled)), "{outcome:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_decoder_can_be_ended_from_the_list_of_helpers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A pipe that nobody writes to: the decoder waits for it.
+    nix::unistd::mkfifo(&folder.path().join("in"), nix::sys::stat::Mode::S_IRWXU).expect("makes a pipe");
+    let helpers = Helpers::default();
+    let decoder = Decoder::of_this_program(helpers.clone()).expect("this program");
+    let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits: LIMITS };
+    let mut was_listed = false;
+    let outcome = decoder.run(folder.path(), &job, &mut |_| {
+        for helper in helpers.list() {
+            was_listed |= helper.kind == "decoder" && helpers.end(helper.id).is_some();
+        }
+        true
+    });
+    assert!(was_listed && matches!(outcome, Err(Failure::Cancelled)), "{outcome:?}");
+    assert_eq!(helpers.list(), []);
 }
 
 /// What a hostile file must come to.
@@ -397,4 +422,38 @@ fn hostile_ogg_pages_and_mp4_boxes_end() {
             check(&format!("{} at {offset}", String::from_utf8_lossy(table)), &broken, Fate::Whole);
         }
     }
+}
+
+#[test]
+fn headers_are_looked_into_and_what_is_none_harms_nobody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files: Vec<(&str, Vec<u8>)> = vec![
+        ("a", float_wav(2, 44_100, &[0.0; 44_100])),
+        ("b", b"no sound at all".to_vec()),
+        ("c", FLAC.to_vec()),
+        ("d", Vec::new()),
+        ("e", MP3.to_vec()),
+        ("f", OGG.to_vec()),
+    ];
+    let paths: Vec<_> = files.iter().map(|(name, _)| folder.path().join(name)).collect();
+    for (path, (_, bytes)) in paths.iter().zip(&files) {
+        fs::write(path, bytes).expect("writes");
+    }
+    let helpers = Helpers::default();
+    let found =
+        Decoder::of_this_program(helpers.clone()).expect("this program").inspect(&paths).expect("starts");
+    let facts = |place: usize| found[place].as_ref().expect("a sound");
+    assert_eq!((facts(0).container.as_str(), facts(0).frames, facts(0).channels), ("wave", Some(22_050), 2));
+    assert_eq!(facts(0).sample_rate_hz, 44_100);
+    assert_eq!((&found[1], &found[3]), (&None, &None));
+    for place in [2, 5] {
+        // Half a second.
+        let rate = f64::from(facts(place).sample_rate_hz);
+        let secs = facts(place).frames.expect("a length") as f64 / rate;
+        assert!((secs - 0.5).abs() < 0.06, "{place}: {secs}");
+    }
+    assert_eq!(facts(4).container, "mp3");
+    let gone = Decoder::of_this_program(helpers.clone()).expect("this program").inspect(&["/none".into()]);
+    assert_eq!(gone.expect("starts"), [None]);
+    assert_eq!(helpers.list(), []);
 }

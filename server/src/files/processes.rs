@@ -1,0 +1,43 @@
+//! `/files/processes`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::audit::{self, Action};
+use crate::auth::Admin;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, Path};
+use crate::helpers::Helper;
+use crate::state::AppState;
+
+/// Helper processes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct HelperList {
+    /// Those of this process that run now, the oldest first.
+    items: Vec<Helper>,
+}
+
+/// Lists the helper processes that this process of the service has started and that run now. Administrators only.
+#[utoipa::path(get, path = "/files/processes", tag = "files", security(("bearer" = ["admin"])),
+    responses((status = 200, body = HelperList), CommonErrors))]
+pub(super) async fn list(State(state): State<AppState>, _: Admin) -> Json<HelperList> {
+    Json(HelperList { items: state.helpers.list() })
+}
+
+/// Ends a helper process. What it worked on fails as if it had been cancelled. Administrators only.
+#[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin"])),
+    params(("id" = u64, Path, description = "Id of the helper")),
+    responses((status = 202, description = "It was told to end", body = Helper), CommonErrors))]
+pub(super) async fn end(
+    State(state): State<AppState>,
+    Admin(user): Admin,
+    Path(id): Path<u64>,
+) -> ApiResult<(StatusCode, Json<Helper>)> {
+    let helper =
+        state.helpers.end(id).ok_or_else(|| ApiError::not_found("helper process", &id.to_string()))?;
+    let target = format!("{} {}", helper.kind, helper.pid);
+    audit::record(&state.db, &user.who(), Action::HelperEnded, &target, &helper.started_at).await;
+    Ok((StatusCode::ACCEPTED, Json(helper)))
+}

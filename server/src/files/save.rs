@@ -1,0 +1,203 @@
+//! `POST /files/save`: a file into the Documents folder of a desktop.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::queries::SaveQuery;
+use crate::auth::Admin;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{BodyLimit, Json, Query, is_length_limit};
+use crate::state::AppState;
+
+/// Longest name, in bytes: most file systems take 255, and a number may be added.
+const NAME_MAX_BYTES: usize = 200;
+
+/// Most files of one name before the next one is refused.
+const NUMBERS_MAX: u32 = 10_000;
+
+/// Names that some systems give to devices, in lower case, whatever ending follows.
+const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
+
+/// A file that was saved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SavedFile {
+    /// Its whole path.
+    path: String,
+    /// Its name: with a number if there was one of that name.
+    name: String,
+    /// Its size in bytes.
+    size_bytes: u64,
+}
+
+/// Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a file whose name is
+/// taken gets a number. Administrators only.
+#[utoipa::path(post, path = "/files/save", tag = "files", security(("bearer" = ["admin"])), params(SaveQuery),
+    request_body(content = String, content_type = "application/octet-stream", description = "The file"),
+    responses((status = 201, body = SavedFile),
+        (status = 501, description = "`no_documents_folder`: a server has none", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`storage_full`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn save(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(SaveQuery { name }): Query<SaveQuery>,
+    request: Request,
+) -> ApiResult<(StatusCode, Json<SavedFile>)> {
+    let folder = state.config.folders.documents_dir.clone().ok_or_else(|| ApiError::NotImplemented {
+        code: "no_documents_folder",
+        detail:
+            "There is no folder to save in here (SF_DOCUMENTS_DIR, on a desktop); download the file instead."
+                .to_owned(),
+    })?;
+    let name = safe_name(&name)?;
+    let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
+    let mut unfinished = on_thread(move || Unfinished::create(&folder)).await?;
+    let mut pieces = request.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| match is_length_limit(&error) {
+            true => limit.exceeded(),
+            false => ApiError::BodyIncomplete,
+        })?;
+        unfinished = on_thread(move || {
+            unfinished.file.write_all(&piece)?;
+            Ok(unfinished)
+        })
+        .await?;
+    }
+    let saved = on_thread(move || unfinished.finish(&name)).await?;
+    Ok((StatusCode::CREATED, Json(saved)))
+}
+
+async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> ApiResult<T> {
+    Ok(tokio::task::spawn_blocking(work).await??)
+}
+
+/// A file that is being written under a name of its own. Dropped, it is gone.
+struct Unfinished {
+    file: File,
+    path: PathBuf,
+}
+
+impl Unfinished {
+    fn create(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(format!(".songfoundry-{}.part", uuid::Uuid::new_v4().simple()));
+        Ok(Self { file: File::create_new(&path)?, path })
+    }
+
+    /// Gives the file its name, or the first with a number that is free.
+    fn finish(self, name: &str) -> io::Result<SavedFile> {
+        self.file.sync_all()?;
+        let size_bytes = self.file.metadata()?.len();
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        for number in 1..=NUMBERS_MAX {
+            let name = numbered(name, number);
+            let path = folder.join(&name);
+            match give_name(&self.path, &path) {
+                Ok(()) => {
+                    let path = path.to_string_lossy().into_owned();
+                    return Ok(SavedFile { path, name, size_bytes });
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // What cannot be removed is hidden and says by its name what it is.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Gives a file a second name, never that of another file. Where the disk knows no second names it is copied.
+fn give_name(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
+            let mut copy = File::create_new(to)?;
+            io::copy(&mut File::open(from)?, &mut copy)?;
+            copy.sync_all()
+        }
+        done => done,
+    }
+}
+
+/// `Song.wav` as `Song (2).wav`, and so on.
+fn numbered(name: &str, number: u32) -> String {
+    if number == 1 {
+        return name.to_owned();
+    }
+    match name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
+        Some((stem, ending)) => format!("{stem} ({number}).{ending}"),
+        None => format!("{name} ({number})"),
+    }
+}
+
+/// A name that any system takes for a file of this folder.
+///
+/// # Errors
+/// 400 `bad_name` if nothing is left of it, or too much.
+fn safe_name(name: &str) -> ApiResult<String> {
+    let fits = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
+    let safe: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).collect();
+    let safe = safe.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
+    if safe.is_empty() || safe.len() > NAME_MAX_BYTES {
+        let detail =
+            format!("The name of a file has 1 to {NAME_MAX_BYTES} bytes beside points and blanks around it.");
+        return Err(ApiError::bad_request("bad_name", detail));
+    }
+    let stem = safe.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let numbered_device = |kind: &str| {
+        stem.strip_prefix(kind)
+            .is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let is_device = DEVICES.contains(&stem.as_str()) || numbered_device("com") || numbered_device("lpt");
+    Ok(if is_device { format!("_{safe}") } else { safe.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_nowhere_else() {
+        for (name, expected) in [
+            ("Song.wav", "Song.wav"),
+            ("Ünï 1.zip", "Ünï 1.zip"),
+            ("../../etc/passwd", "_.._etc_passwd"),
+            ("/etc/passwd", "_etc_passwd"),
+            ("C:\\x.wav", "C__x.wav"),
+            (".bashrc", "bashrc"),
+            ("a\0b\n.wav", "a_b_.wav"),
+            ("x.wav. ", "x.wav"),
+            ("CON", "_CON"),
+            ("nul.txt", "_nul.txt"),
+            ("com1.wav", "_com1.wav"),
+            ("comet.wav", "comet.wav"),
+        ] {
+            assert_eq!(safe_name(name).expect("a name"), expected, "{name:?}");
+        }
+        for name in ["", ".", "..", " . ", &"x".repeat(201)] {
+            assert!(safe_name(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_stand_before_the_ending() {
+        assert_eq!(numbered("Song.wav", 1), "Song.wav");
+        assert_eq!(numbered("Song.wav", 2), "Song (2).wav");
+        assert_eq!(numbered("a.b.zip", 3), "a.b (3).zip");
+        assert_eq!(numbered("Song", 2), "Song (2)");
+    }
+}

@@ -1,0 +1,117 @@
+//! The helper processes that this process has started, so that they can be listed and ended.
+//!
+//! Whoever starts one registers it for as long as it lives and looks at its flag; nobody is ever ended by a number
+//! that the system may have given to another process meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock;
+
+/// A helper process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Helper {
+    /// Id within this service; never given to another helper.
+    pub id: u64,
+    /// What it does: `decoder`.
+    pub kind: &'static str,
+    /// Number of the process in the system.
+    pub pid: u32,
+    /// When it was started, RFC 3339.
+    pub started_at: String,
+    /// Whether it was told to end.
+    pub ending: bool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    last_id: AtomicU64,
+    running: Mutex<BTreeMap<u64, (Helper, Arc<AtomicBool>)>>,
+}
+
+impl Inner {
+    fn running(&self) -> MutexGuard<'_, BTreeMap<u64, (Helper, Arc<AtomicBool>)>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All helper processes of this process.
+#[derive(Debug, Clone, Default)]
+pub struct Helpers(Arc<Inner>);
+
+impl Helpers {
+    /// Lists a helper for as long as what comes back is kept.
+    pub(crate) fn register(&self, kind: &'static str, pid: u32) -> Registered {
+        let id = self.0.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let helper = Helper { id, kind, pid, started_at: clock::now_text(), ending: false };
+        let stop = Arc::new(AtomicBool::new(false));
+        self.0.running().insert(id, (helper, Arc::clone(&stop)));
+        Registered { helpers: self.clone(), id, stop }
+    }
+
+    /// The helpers that run now, the oldest first.
+    pub(crate) fn list(&self) -> Vec<Helper> {
+        let current = |(helper, stop): &(Helper, Arc<AtomicBool>)| Helper {
+            ending: stop.load(Ordering::Relaxed),
+            ..helper.clone()
+        };
+        self.0.running().values().map(current).collect()
+    }
+
+    /// Tells a helper to end, and says which it is; `None` if it does not run.
+    pub(crate) fn end(&self, id: u64) -> Option<Helper> {
+        let running = self.0.running();
+        let (helper, stop) = running.get(&id)?;
+        stop.store(true, Ordering::Relaxed);
+        Some(Helper { ending: true, ..helper.clone() })
+    }
+}
+
+/// A helper's place in the list.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    helpers: Helpers,
+    id: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl Registered {
+    /// Whether somebody wants the helper to end.
+    pub(crate) fn is_to_end(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.helpers.0.running().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_is_listed_while_it_runs_and_can_be_told_to_end() {
+        let helpers = Helpers::default();
+        let first = helpers.register("decoder", 7);
+        let second = helpers.register("decoder", 8);
+        assert_eq!(helpers.list().iter().map(|one| one.pid).collect::<Vec<_>>(), [7, 8]);
+        let id = helpers.list()[1].id;
+        assert!(helpers.end(id).is_some_and(|one| one.pid == 8 && one.ending));
+        assert!(second.is_to_end() && !first.is_to_end());
+        assert_eq!(helpers.list().iter().map(|one| one.ending).collect::<Vec<_>>(), [false, true]);
+        drop(second);
+        assert_eq!(helpers.end(id), None);
+        assert_eq!(helpers.list().len(), 1);
+        drop(first);
+        let third = helpers.register("decoder", 9);
+        assert!(helpers.list()[0].id > id, "an id is never given twice");
+        drop(third);
+    }
+}

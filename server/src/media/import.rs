@@ -1,0 +1,124 @@
+//! `POST /media/import`.
+
+use std::fs::File;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::listing::is_audio;
+use super::places::{Places, shown, unreadable};
+use crate::audio::{self, AudioFile};
+use crate::auth::Admin;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::Json;
+use crate::state::AppState;
+
+/// Most files in one request.
+const FILES_MAX: usize = 100;
+
+/// Which files to import.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MediaImport {
+    /// Whole paths of 1 to 100 audio files.
+    paths: Vec<String>,
+}
+
+/// What became of the files of an import.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ImportedMedia {
+    /// The files that are among the caller's audio now.
+    files: Vec<ImportedFile>,
+    /// The files that were not taken, and why.
+    refused: Vec<RefusedMedia>,
+}
+
+/// A file that was imported.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ImportedFile {
+    /// Where it came from.
+    path: String,
+    /// Whether the caller had a file of this content already; it is then the one that is answered.
+    known: bool,
+    /// The file.
+    file: AudioFile,
+}
+
+/// A file that was not taken.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RefusedMedia {
+    /// Its path, as it was asked for.
+    path: String,
+    /// Why.
+    problem: Problem,
+}
+
+/// Makes audio files of this machine audio files of the caller, without sending them: they are named, and read here. Limits
+/// and quota are those of an upload. If none can be taken, the first refusal is the answer. Administrators only.
+#[utoipa::path(post, path = "/media/import", tag = "media", security(("bearer" = ["admin"])), request_body = MediaImport,
+    responses((status = 201, body = ImportedMedia),
+        (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn import(
+    State(state): State<AppState>,
+    Admin(user): Admin,
+    Json(MediaImport { paths }): Json<MediaImport>,
+) -> ApiResult<(StatusCode, Json<ImportedMedia>)> {
+    if !(1..=FILES_MAX).contains(&paths.len()) {
+        let detail = format!("`paths` has {} entries; expected 1 to {FILES_MAX}", paths.len());
+        return Err(ApiError::bad_request("bad_paths", detail));
+    }
+    let runtime = Handle::current();
+    let importing = tokio::task::spawn_blocking(move || import_all(&state, &runtime, &user.id, paths));
+    Ok((StatusCode::CREATED, Json(importing.await??)))
+}
+
+fn import_all(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    paths: Vec<String>,
+) -> ApiResult<ImportedMedia> {
+    let places = Places::new(&state.config.folders.media_dirs);
+    let mut answer = ImportedMedia { files: Vec::new(), refused: Vec::new() };
+    let mut first_error = None;
+    for path in paths {
+        match import_one(state, runtime, owner_id, &places, &path) {
+            Ok((file, known)) => answer.files.push(ImportedFile { path, known, file }),
+            // It says nothing about the one file.
+            Err(error @ ApiError::Internal(_)) => return Err(error),
+            Err(error) => {
+                answer.refused.push(RefusedMedia { path, problem: error.problem() });
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if answer.files.is_empty() => Err(error),
+        _ => Ok(answer),
+    }
+}
+
+fn import_one(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    places: &Places,
+    path: &str,
+) -> ApiResult<(AudioFile, bool)> {
+    let real = places.resolve(path)?;
+    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // Before it is opened: opening a pipe would wait.
+    let is_file = std::fs::metadata(&real).is_ok_and(|facts| facts.is_file());
+    if !is_file || !is_audio(&name) {
+        let detail = format!("`{}` is no audio file.", shown(path));
+        return Err(ApiError::bad_request("not_an_audio_file", detail));
+    }
+    let mut content = File::open(&real).map_err(|error| unreadable(path, &error))?;
+    audio::take_in(state, runtime, owner_id, &name, &mut content, &mut |_| true)
+}

@@ -1,0 +1,125 @@
+//! `GET /media/files`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::places::{Places, unreadable};
+use super::queries::FilesQuery;
+use crate::auth::Admin;
+use crate::clock;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// Endings of the names of audio files, in lower case.
+const ENDINGS: &[&str] = &["wav", "wave", "aiff", "aif", "aifc", "flac", "mp3", "ogg", "oga", "m4a", "aac"];
+
+/// An audio file on the service's machine.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct MediaFile {
+    /// Its whole path.
+    path: String,
+    /// Its name.
+    name: String,
+    /// Its size in bytes.
+    size_bytes: u64,
+    /// When it was last written, RFC 3339; null where the system does not say.
+    modified_at: Option<String>,
+    /// Kind of file, such as `wave`; null if its content is none that is read here. The same holds for what follows.
+    container: Option<String>,
+    /// How its samples are coded.
+    codec: Option<String>,
+    /// Sample rate in hertz.
+    sample_rate_hz: Option<u32>,
+    /// Channels.
+    channels: Option<u32>,
+    /// Length in seconds by its header; null also where that does not say it.
+    duration_secs: Option<f64>,
+}
+
+/// Lists the audio files of a folder by name, with what their headers say. Administrators only.
+#[utoipa::path(get, path = "/media/files", tag = "media", security(("bearer" = ["admin"])), params(PageQuery, FilesQuery),
+    responses((status = 200, body = Page<MediaFile>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(page): Query<PageQuery>,
+    Query(FilesQuery { path }): Query<FilesQuery>,
+) -> ApiResult<Json<Page<MediaFile>>> {
+    let (limit, after) = (page.limit()?, page.position()?);
+    let listing = tokio::task::spawn_blocking(move || {
+        let places = Places::new(&state.config.folders.media_dirs);
+        let real = places.resolve(&path)?;
+        let mut files = audio_files(&places, &real).map_err(|error| unreadable(&path, &error))?;
+        if let Some(after) = after {
+            files.retain(|file| sort_key(&file.name) > sort_key(&after.id));
+        }
+        files.truncate(limit as usize + 1);
+        let position = |file: &MediaFile| Position { time: String::new(), id: file.name.clone() };
+        let mut page = Page::from_overfetched(files, limit, position);
+        look_into(&state, &mut page.items)?;
+        Ok::<_, ApiError>(page)
+    });
+    Ok(Json(listing.await??))
+}
+
+/// By name in any case; names that differ only in that stay apart.
+fn sort_key(name: &str) -> (String, &str) {
+    (name.to_lowercase(), name)
+}
+
+/// The audio files of a folder by name.
+fn audio_files(places: &Places, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)?.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| is_audio(name)) else { continue };
+        let Some((path, facts)) = places.entry(&entry) else { continue };
+        if let Some(path) = path.to_str().filter(|_| facts.is_file()) {
+            files.push(MediaFile {
+                path: path.to_owned(),
+                name: name.to_owned(),
+                size_bytes: facts.len(),
+                modified_at: facts.modified().ok().and_then(text),
+                container: None,
+                codec: None,
+                sample_rate_hz: None,
+                channels: None,
+                duration_secs: None,
+            });
+        }
+    }
+    files.sort_by(|one, other| sort_key(&one.name).cmp(&sort_key(&other.name)));
+    Ok(files)
+}
+
+/// Whether a name is that of an audio file, and not hidden.
+pub(super) fn is_audio(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    !name.starts_with('.') && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+}
+
+fn text(time: SystemTime) -> Option<String> {
+    let secs = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+    Some(clock::text_in(i64::try_from(secs).ok()?.checked_sub(clock::now_unix_secs())?))
+}
+
+/// Adds what the headers of files say.
+fn look_into(state: &AppState, files: &mut [MediaFile]) -> ApiResult<()> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
+    for (file, facts) in files.iter_mut().zip(state.audio.inspect(&paths)?) {
+        let Some(facts) = facts else { continue };
+        let rate_hz = f64::from(facts.sample_rate_hz.max(1));
+        file.duration_secs = facts.frames.map(|frames| frames as f64 / rate_hz);
+        file.container = Some(facts.container);
+        file.codec = Some(facts.codec);
+        (file.sample_rate_hz, file.channels) = (Some(facts.sample_rate_hz), Some(facts.channels));
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! What may stand in the queries of this slice's addresses.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which part of the folders is shown.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct TreeQuery {
+    /// Whole path of the folder to begin with.
+    pub(super) path: String,
+    /// How many levels below it are shown: 1 (the default) to 5.
+    pub(super) depth: Option<u32>,
+}
+
+/// Which files are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct FilesQuery {
+    /// Whole path of the folder.
+    pub(super) path: String,
+}

@@ -1,0 +1,190 @@
+//! Folders and files of the machine through the real router.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::audio::sounds::sine_wav;
+use crate::test_app::{Answer, TestApp};
+
+/// A service that may look into one of two folders.
+struct Machine {
+    app: TestApp,
+    music: PathBuf,
+    private: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Machine {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let real = folder.path().canonicalize().expect("a path");
+        let (music, private) = (real.join("music"), real.join("private"));
+        for dir in
+            [music.join("Drums/Kicks/Deep"), music.join("bass"), music.join(".hidden"), private.join("Inner")]
+        {
+            fs::create_dir_all(dir).expect("makes");
+        }
+        fs::write(music.join("One.WAV"), sine_wav(440.0, 48_000, 0.25)).expect("writes");
+        fs::write(music.join("two.wav"), sine_wav(220.0, 44_100, 0.5)).expect("writes");
+        fs::write(music.join("broken.flac"), "nothing").expect("writes");
+        fs::write(music.join("notes.txt"), "text").expect("writes");
+        fs::write(music.join(".secret.wav"), sine_wav(1.0, 48_000, 0.1)).expect("writes");
+        fs::write(private.join("mine.wav"), sine_wav(110.0, 48_000, 0.25)).expect("writes");
+        symlink(private.join("mine.wav"), music.join("link.wav")).expect("links");
+        symlink(&private, music.join("way-out")).expect("links");
+        symlink(music.join("Drums"), music.join("also-drums")).expect("links");
+        let app = TestApp::with(&[("SF_MEDIA_DIRS", &music.to_string_lossy())]).await;
+        Self { app, music, private, _folder: folder }
+    }
+
+    async fn get(&self, route: &str, path: &Path, more: &str) -> Answer {
+        let path: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
+        self.app.local(Method::GET, &format!("/api/v1/media/{route}?path={path}{more}")).send().await
+    }
+
+    async fn import(&self, paths: &[PathBuf]) -> Answer {
+        let body = json!({ "paths": paths });
+        self.app.local(Method::POST, "/api/v1/media/import").json(&body).send().await
+    }
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn folders_are_shown_as_deep_as_asked() {
+    let machine = Machine::start().await;
+    let drives = machine.app.local(Method::GET, "/api/v1/media/drives").send().await.expect(200);
+    let drive = &drives["items"][0];
+    assert_eq!((&drive["path"], &drive["available"]), (&json!(machine.music), &json!(true)));
+    assert!(drive["free_bytes"].as_u64() <= drive["total_bytes"].as_u64() && drive["name"] == "music");
+
+    let tree = machine.get("tree", &machine.music, "").await.expect(200);
+    assert_eq!(names(&tree["folders"]), ["also-drums", "bass", "Drums"]);
+    assert_eq!((&tree["truncated"], &tree["folders"][2]["folders"]), (&json!(false), &Value::Null));
+    // A link within the folders is the folder that it leads to.
+    assert_eq!(tree["folders"][0]["path"], json!(machine.music.join("Drums")));
+    let tree = machine.get("tree", &machine.music, "&depth=2").await.expect(200);
+    assert_eq!(names(&tree["folders"][2]["folders"]), ["Kicks"]);
+    assert_eq!(tree["folders"][2]["folders"][0]["folders"], Value::Null);
+    let tree = machine.get("tree", &machine.music.join("Drums"), "&depth=5").await.expect(200);
+    assert_eq!(names(&tree["folders"][0]["folders"]), ["Deep"]);
+    for depth in ["0", "6", "x"] {
+        machine.get("tree", &machine.music, &format!("&depth={depth}")).await.problem(400, "bad_query");
+    }
+    machine.get("tree", &machine.music.join("One.WAV"), "").await.problem(400, "not_a_folder");
+}
+
+#[tokio::test]
+async fn audio_files_are_listed_with_what_their_headers_say() {
+    let machine = Machine::start().await;
+    let list = machine.get("files", &machine.music, "").await.expect(200);
+    assert_eq!(names(&list["items"]), ["broken.flac", "One.WAV", "two.wav"]);
+    let (broken, one, two) = (&list["items"][0], &list["items"][1], &list["items"][2]);
+    assert_eq!((&broken["container"], &broken["duration_secs"]), (&Value::Null, &Value::Null));
+    assert_eq!(broken["size_bytes"], 7);
+    assert_eq!((&one["container"], &one["duration_secs"]), (&json!("wave"), &json!(0.25)));
+    assert_eq!((&two["sample_rate_hz"], &two["channels"]), (&json!(44_100), &json!(1)));
+    assert!(one["modified_at"].as_str().is_some_and(|time| time.starts_with("20")), "{one}");
+
+    let first = machine.get("files", &machine.music, "&limit=2").await.expect(200);
+    assert_eq!(names(&first["items"]), ["broken.flac", "One.WAV"]);
+    let cursor = first["next_cursor"].as_str().expect("another page");
+    let rest = machine.get("files", &machine.music, &format!("&limit=2&cursor={cursor}")).await.expect(200);
+    assert_eq!((names(&rest["items"]), &rest["next_cursor"]), (vec!["two.wav"], &Value::Null));
+    assert_eq!(machine.get("files", &machine.music.join("bass"), "").await.expect(200)["items"], json!([]));
+}
+
+#[tokio::test]
+async fn nothing_leads_out_of_the_folders() {
+    let machine = Machine::start().await;
+    let music = &machine.music;
+    for path in [
+        machine.private.clone(),
+        machine.private.join("none"),
+        music.join("../private"),
+        music.join("Drums/../../private"),
+        music.join("way-out"),
+        music.join("way-out/Inner"),
+        music.parent().expect("a folder").to_owned(),
+        PathBuf::from(format!("{}-other", music.display())),
+        PathBuf::from("/"),
+        PathBuf::from("/etc"),
+        PathBuf::from("music"),
+        PathBuf::from(""),
+        PathBuf::from("./"),
+    ] {
+        for route in ["tree", "files"] {
+            machine.get(route, &path, "").await.problem(403, "outside_media_dirs");
+        }
+        machine.import(&[path.join("mine.wav")]).await.problem(403, "outside_media_dirs");
+    }
+    machine.import(&[music.join("link.wav")]).await.problem(403, "outside_media_dirs");
+    machine.get("tree", &music.join("none"), "").await.problem(404, "not_found");
+    machine.get("files", &music.join("One.WAV/x"), "").await.problem(404, "not_found");
+    let listed = machine.app.local(Method::GET, "/api/v1/audio").send().await.expect(200);
+    assert_eq!(listed["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_imported_by_their_paths() {
+    let machine = Machine::start().await;
+    let [one, two, broken] = ["One.WAV", "two.wav", "broken.flac"].map(|name| machine.music.join(name));
+    let answer =
+        machine.import(&[one.clone(), broken.clone(), machine.private.join("mine.wav")]).await.expect(201);
+    assert_eq!((&answer["files"][0]["path"], &answer["files"][0]["known"]), (&json!(one), &json!(false)));
+    assert_eq!(answer["files"][0]["file"]["name"], "One.WAV");
+    let codes: Vec<&str> = answer["refused"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["problem"]["code"].as_str())
+        .collect();
+    assert_eq!(codes, ["unsupported_media_type", "outside_media_dirs"]);
+    let id = answer["files"][0]["file"]["id"].as_str().expect("an id");
+    let file = machine.app.local(Method::GET, &format!("/api/v1/audio/{id}/file")).send().await;
+    assert_eq!(file.bytes, fs::read(&one).expect("reads"));
+    assert!(one.exists(), "it is copied, not moved");
+
+    let again = machine.import(&[one, two]).await.expect(201);
+    assert_eq!((&again["files"][0]["known"], &again["files"][1]["known"]), (&json!(true), &json!(false)));
+    machine.import(&[broken]).await.problem(415, "unsupported_media_type");
+    machine.import(&[machine.music.join("notes.txt")]).await.problem(400, "not_an_audio_file");
+    machine.import(&[machine.music.join("Drums")]).await.problem(400, "not_an_audio_file");
+    machine.import(&[machine.music.join("none.wav")]).await.problem(404, "not_found");
+    machine.import(&[]).await.problem(400, "bad_paths");
+}
+
+#[tokio::test]
+async fn only_administrators_look_at_the_machine() {
+    let machine = Machine::start().await;
+    let token = machine.app.token_of_new_user("ada").await;
+    let admin = machine.app.admin_token().await;
+    for (method, path) in [
+        (Method::GET, "drives"),
+        (Method::GET, "tree?path=/"),
+        (Method::GET, "files?path=/"),
+        (Method::POST, "import"),
+    ] {
+        let call = || {
+            machine
+                .app
+                .remote(method.clone(), &format!("/api/v1/media/{path}"))
+                .json(&json!({ "paths": ["/x.wav"] }))
+        };
+        call().send().await.problem(401, "token_missing");
+        call().token(&token).send().await.problem(403, "admin_only");
+        assert_ne!(call().token(&admin).send().await.json()["code"], "admin_only");
+    }
+    // Without a folder there is nothing to look at.
+    let app = TestApp::container().await;
+    let drives = app.local(Method::GET, "/api/v1/media/drives").send().await.expect(200);
+    assert_eq!(drives["items"], json!([]));
+    let call = app.local(Method::GET, "/api/v1/media/tree?path=/").send().await;
+    call.problem(403, "outside_media_dirs");
+}
