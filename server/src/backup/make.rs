@@ -7,11 +7,10 @@ use anyhow::Context as _;
 use tokio::runtime::Handle;
 
 use super::manifest::{Entry, Manifest};
-use super::{BLOBS, DATABASE, KINDS, SIGNING_KEY, SOUNDFONTS, files};
+use super::{BLOBS, DATABASE, KINDS, SIGNING_KEY, SOUNDFONTS, UNLISTED, files};
 use crate::blobs::{BlobKey, Blobs, Expected, Sharing};
 use crate::config::Config;
 use crate::db::{self, Db, Kind};
-use crate::plugins::renders;
 use crate::state::{make_private_dir, open_blobs};
 use crate::{audio, clock};
 
@@ -62,7 +61,7 @@ struct Copying {
 impl Copying {
     fn run(mut self, runtime: &Handle, storage_dir: &Path) -> anyhow::Result<Made> {
         self.database_and_its_files(runtime)?;
-        self.renders()?;
+        self.unlisted()?;
         let key = storage_dir.join(SIGNING_KEY);
         if key.is_file() {
             self.add(File::open(&key)?, SIGNING_KEY)?;
@@ -149,12 +148,14 @@ impl Copying {
         Ok(())
     }
 
-    /// Renders are in no table: whichever there are, unless they are deleted at this moment.
-    fn renders(&mut self) -> anyhow::Result<()> {
-        for entry in self.blobs.entries(renders::FILES.folder)? {
-            let Some(key) = renders::FILES.key(&entry.file_name()) else { continue };
-            if let Some(file) = self.blobs.read(&key)? {
-                self.add(file, &name_of(&key))?;
+    /// Files of which the database does not speak: whichever there are, unless they are deleted at this moment.
+    fn unlisted(&mut self) -> anyhow::Result<()> {
+        for kind in UNLISTED {
+            for entry in self.blobs.entries(kind.folder)? {
+                let Some(key) = kind.key(&entry.file_name()) else { continue };
+                if let Some(file) = self.blobs.read(&key)? {
+                    self.add(file, &name_of(&key))?;
+                }
             }
         }
         Ok(())

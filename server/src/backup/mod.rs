@@ -4,7 +4,7 @@
 //! backup.json            what is in it; written last, so a folder without it is no backup
 //! songfoundry.db         the database (SQLite); PostgreSQL's own pg_dump saves the other kind
 //! token-signing.key      so that log-ins go on
-//! blobs/<kind>/<file>    audio, uploads under way, renders
+//! blobs/<kind>/<file>    audio, uploads under way, renders, stems
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```
 //!
@@ -23,6 +23,7 @@ pub(crate) use restore::restore;
 
 use crate::audio;
 use crate::blobs::{BlobKey, FileKind};
+use crate::multitrack::STEM_FILES;
 use crate::plugins::renders;
 
 /// Name of the database's copy.
@@ -38,7 +39,10 @@ const SOUNDFONTS: &str = "soundfonts";
 const BLOBS: &str = "blobs";
 
 /// Every kind of stored file that is worth keeping; the others can be made again.
-const KINDS: [FileKind; 3] = [audio::FILES, audio::PARTS, renders::FILES];
+const KINDS: [FileKind; 4] = [audio::FILES, audio::PARTS, renders::FILES, STEM_FILES];
+
+/// Kinds of which the database does not speak.
+const UNLISTED: [FileKind; 2] = [renders::FILES, STEM_FILES];
 
 /// The key of a stored file from its place in a backup.
 fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {

@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::error::ApiResult;
+use crate::multitrack::STEM_FILES;
 use crate::plugins::renders;
 use crate::state::AppState;
 use crate::{audio, db};
@@ -46,7 +47,11 @@ pub(super) async fn look(state: &AppState) -> ApiResult<()> {
         let sum = |folder| -> ApiResult<u64> {
             Ok(blobs.sizes(folder)?.iter().map(|(_, size_bytes)| size_bytes).sum())
         };
-        Ok([("audio", sum(audio::FOLDER)?), ("renders", sum(renders::FOLDER)?)])
+        Ok([
+            ("audio", sum(audio::FOLDER)?),
+            ("renders", sum(renders::FOLDER)?),
+            ("stems", sum(STEM_FILES.folder)?),
+        ])
     });
     for (kind, size_bytes) in sums.await?? {
         metrics.set_storage(kind, size_bytes);

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::time::Instant;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -78,12 +79,15 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let snapshot = runtime.block_on(state.sound.catalogue.current())?;
     let RenderedProject { project, options, .. } = job.open()?;
     let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
+    let begun = Instant::now();
     let mut writer = state.blobs.local().unnamed_writer(FOLDER)?;
     let report = mix::render(&project, &options, &mut sources, &mut writer, &mut |share| {
         task.progress(RENDER_SHARE * share, "Mixing");
         !task.is_cancelled()
     })?;
     writer.flush()?;
+    let sound_secs = report.measured.frames as f64 / f64::from(options.sample_rate_hz);
+    state.metrics.rendered("mixdown", begun.elapsed(), sound_secs);
     let name = format!("{}.wav", file_stem(name.as_deref().unwrap_or(&project.name)));
     let mut content = File::open(writer.temporary())?;
     let (file, _) = audio::take_in(state, runtime, owner_id, &name, &mut content, &mut |share| {

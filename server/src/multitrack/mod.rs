@@ -13,6 +13,7 @@ mod stems;
 
 pub(crate) use freeze::FREEZE;
 pub(crate) use mixdown::MIXDOWN;
+pub(crate) use stem_files::FILES as STEM_FILES;
 pub(crate) use stem_files::FOLDER as STEMS_FOLDER;
 pub(crate) use stems::STEMS;
 use utoipa_axum::router::OpenApiRouter;

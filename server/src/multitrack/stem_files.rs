@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use crate::auth::CurrentUser;
-use crate::blobs::{BlobKey, Blobs};
+use crate::blobs::{BlobKey, Blobs, FileKind};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
@@ -13,6 +13,9 @@ use crate::state::AppState;
 
 /// Folder of the store that archives of stems are in.
 pub(crate) const FOLDER: &str = "stems";
+
+/// Files of stems.
+pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["zip"] };
 
 /// Finished archives of a user that are kept; older ones make room.
 const KEPT: usize = 10;

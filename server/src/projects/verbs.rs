@@ -65,7 +65,7 @@ pub(super) async fn created(
     user: &CurrentUser,
     document: &Document,
 ) -> ApiResult<Response> {
-    check_quota(state, user, document).await?;
+    check_quota(state, &user.id, document).await?;
     let saved = store::insert(&state.db, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
         code: "project_exists",
         detail: format!(
@@ -79,9 +79,9 @@ pub(super) async fn created(
 }
 
 /// 507 if the user's projects would take more than they may.
-async fn check_quota(state: &AppState, user: &CurrentUser, document: &Document) -> ApiResult<()> {
+pub(super) async fn check_quota(state: &AppState, owner_id: &str, document: &Document) -> ApiResult<()> {
     let quota_bytes = state.config.limits.projects_quota_bytes;
-    let used_bytes = store::used_bytes(&state.db, &user.id).await?;
+    let used_bytes = store::used_bytes(&state.db, owner_id).await?;
     let needed_bytes = document.text.len() as u64;
     if used_bytes.saturating_add(needed_bytes) > quota_bytes {
         return Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes });
@@ -151,7 +151,7 @@ pub(super) async fn save_over(
     document: &Document,
     expected: i64,
 ) -> ApiResult<SavedAnswer> {
-    check_quota(state, user, document).await?;
+    check_quota(state, &user.id, document).await?;
     match store::save(&state.db, &user.id, document, expected).await? {
         SaveOutcome::Saved(saved) => Ok(saved_answer(StatusCode::OK, saved)),
         SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::super::document::Document;
-use super::super::store;
+use super::super::{store, verbs};
 use super::archive::{Archive, bad, is_ours};
 use super::{AUDIO_FOLDER, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION, audio_ids};
 use crate::audio;
@@ -70,7 +70,7 @@ pub(in crate::projects) async fn import(
     let location = HeaderValue::from_str(&format!("/api/v1/projects/{}", imported.project_id));
     let headers = [
         (header::LOCATION, location.map_err(ApiError::internal)?),
-        (header::ETAG, super::super::verbs::revision_tag(imported.revision)),
+        (header::ETAG, verbs::revision_tag(imported.revision)),
     ];
     Ok((StatusCode::CREATED, headers, Json(imported)).into_response())
 }
@@ -192,6 +192,7 @@ impl Import<'_> {
         audio_ids::replace(&mut project, new_ids);
         let mut document = Document::check(project, None)?;
         let saved = loop {
+            self.runtime.block_on(verbs::check_quota(self.state, self.owner_id, &document))?;
             let inserting = store::insert(&self.state.db, self.owner_id, &document);
             if let Some(saved) = self.runtime.block_on(inserting)? {
                 break saved;
