@@ -21,6 +21,12 @@ pub struct FieldError {
     pub detail: String,
 }
 
+/// A name as a part of a JSON pointer (RFC 6901, section 3).
+#[must_use]
+pub fn pointer_part(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
 /// Body of every error answer (RFC 9457).
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Problem {
@@ -398,6 +404,16 @@ impl From<std::io::Error> for ApiError {
                 Self::StorageFull
             }
             _ => Self::Internal(anyhow::Error::new(error).context("file system")),
+        }
+    }
+}
+
+/// What goes wrong when an archive is written.
+impl From<zip::result::ZipError> for ApiError {
+    fn from(error: zip::result::ZipError) -> Self {
+        match error {
+            zip::result::ZipError::Io(error) => error.into(),
+            other => Self::Internal(anyhow::Error::new(other).context("archive")),
         }
     }
 }

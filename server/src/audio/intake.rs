@@ -100,6 +100,11 @@ pub(crate) fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
     Ok(None)
 }
 
+/// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve.
+pub(crate) fn check_room(state: &AppState, folder: &Path, more_bytes: u64) -> ApiResult<()> {
+    Allowance::of_passing(state).check_disk(folder, more_bytes)
+}
+
 /// A nameless file in the store's folder that is being filled. Dropped, it is gone. For threads that may block.
 #[derive(Debug)]
 pub(super) struct Intake {

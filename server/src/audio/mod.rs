@@ -32,14 +32,13 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
-pub(crate) use intake::free_bytes;
+pub(crate) use intake::{check_room, free_bytes};
 pub(crate) use inventory::{FILES, PARTS, expected, orphans};
 pub(crate) use recordings::recording;
 pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use zip::ZipWriter;
-use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
 use super::render_options::{RenderJob, RenderOptions, RenderedProject, file_stem, nothing_to_render};
@@ -109,7 +108,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let places = wanted(&project, &parts, tracks)?;
 
     // Beside the archive there is one stem at a time.
-    check_room(state, parts.file_bytes(&options).saturating_mul(places.len() as u64 + 1))?;
+    let bytes = parts.file_bytes(&options).saturating_mul(places.len() as u64 + 1);
+    audio::check_room(state, state.blobs.root(), bytes)?;
     let stems_id = uuid::Uuid::new_v4().simple().to_string();
     let key = stem_files::key(owner_id, &stems_id)?;
     let mut writer = state.blobs.writer(&key)?;
@@ -130,7 +130,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
             .compression_method(zip::CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default())
             .large_file(file.metadata()?.len() >= LARGE_BYTES);
-        zip.start_file(&file_name, entry).map_err(from_zip)?;
+        zip.start_file(&file_name, entry)?;
         io::copy(&mut file, &mut zip)?;
         frames = measured.frames;
         stems.push(Stem {
@@ -141,7 +141,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
             true_peak_db: measured.true_peak_dbtp,
         });
     }
-    zip.finish().map_err(from_zip)?;
+    zip.finish()?;
     let size_bytes = writer.finish()?.metadata()?.len();
     stem_files::keep_newest(&state.blobs, owner_id)?;
     let result = Stems {
@@ -154,15 +154,6 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         left_out: parts.left_out(),
     };
     serde_json::to_value(result).map_err(ApiError::internal)
-}
-
-/// 507 if so many bytes more leave less free than is kept in reserve.
-fn check_room(state: &AppState, bytes: u64) -> ApiResult<()> {
-    let needed_bytes = state.config.limits.audio.reserve_bytes.saturating_add(bytes);
-    match audio::free_bytes(state.blobs.root())? {
-        Some(free_bytes) if free_bytes < needed_bytes => Err(ApiError::StorageFull),
-        _ => Ok(()),
-    }
 }
 
 /// Places of the tracks whose stems are wanted.
@@ -181,11 +172,4 @@ fn wanted(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) -> ApiR
         }
     };
     if places.is_empty() { Err(nothing_to_render("The project")) } else { Ok(places) }
-}
-
-fn from_zip(error: ZipError) -> ApiError {
-    match error {
-        ZipError::Io(error) => error.into(),
-        other => ApiError::internal(other),
-    }
 }

@@ -8,7 +8,7 @@ use schemas::validate::validate;
 use serde_json::{Map, Value, json};
 
 use super::PresetKind;
-use crate::error::FieldError;
+use crate::error::{FieldError, pointer_part};
 
 /// Fields of an effect that mean something in one project only.
 const OF_ONE_PROJECT: [&str; 2] = ["id", "side_chain"];
@@ -27,7 +27,7 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
         .keys()
         .filter(|key| !allowed.contains(&key.as_str()))
         .map(|key| {
-            fault(&format!("/{}", escaped(key)), &format!("only {} belong here", allowed.join(" and ")))
+            fault(&format!("/{}", pointer_part(key)), &format!("only {} belong here", allowed.join(" and ")))
         })
         .collect();
     for needed in allowed.iter().filter(|key| kind == PresetKind::EffectChain || **key == "synth_engine") {
@@ -91,7 +91,7 @@ fn effect_faults(effect: &Value, pointer: &str) -> Vec<FieldError> {
     params
         .filter_map(|(id, value)| {
             let why = parameter_fault(kind, id, value)?;
-            Some(fault(&format!("{pointer}/params/{}", escaped(id)), &why))
+            Some(fault(&format!("{pointer}/params/{}", pointer_part(id)), &why))
         })
         .collect()
 }
@@ -122,11 +122,6 @@ fn expected(parameter: &Parameter) -> String {
 
 fn fault(pointer: &str, detail: &str) -> FieldError {
     FieldError { pointer: format!("/content{pointer}"), detail: detail.to_owned() }
-}
-
-/// A name as a part of a JSON pointer (RFC 6901).
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

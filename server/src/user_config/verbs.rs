@@ -9,7 +9,7 @@ use super::settings_table::{USER_SETTINGS, UserSetting, user_setting};
 use super::store::{self, Change};
 use super::value::Kind;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, FieldError};
+use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, pointer_part};
 use crate::extract::Json;
 use crate::state::AppState;
 
@@ -137,7 +137,7 @@ fn checked(body: &Map<String, Value>, null: WhereNull) -> ApiResult<Vec<Change<'
             Some(setting) => setting.kind.check(value).err(),
         };
         match fault {
-            Some(detail) => errors.push(FieldError { pointer: pointer(key), detail }),
+            Some(detail) => errors.push(FieldError { pointer: format!("/{}", pointer_part(key)), detail }),
             None => changes.push((key.as_str(), (!forgets).then(|| value.to_string()))),
         }
     }
@@ -146,11 +146,6 @@ fn checked(body: &Map<String, Value>, null: WhereNull) -> ApiResult<Vec<Change<'
     let detail = format!("The settings are wrong in {places}. First, at {}: {}", first.pointer, first.detail);
     errors.truncate(FAULTS_MAX);
     Err(ApiError::Invalid { code: "invalid_settings", detail, errors })
-}
-
-/// A JSON pointer (RFC 6901) to a field of the body.
-fn pointer(key: &str) -> String {
-    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 async fn view(state: &AppState, owner_id: &str) -> ApiResult<Json<UserConfig>> {

@@ -82,7 +82,8 @@ fn bundle(
     let manifest_text = serde_json::to_string_pretty(&manifest).map_err(ApiError::internal)?;
     let audio_bytes: u64 = manifest.audio.iter().map(|one| one.size_bytes).sum();
     let blobs = state.blobs.local();
-    check_room(state, audio_bytes + (text.len() + manifest_text.len()) as u64)?;
+    let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
+    audio::check_room(state, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
     write(&mut writer, &manifest, &manifest_text, &text, originals)?;
     writer.flush()?;
@@ -97,15 +98,6 @@ fn bundle(
         media_type: "application/zip",
         save_as: Some(format!("{name}.songfoundry.zip")),
     })
-}
-
-/// 507 if an archive of so many bytes leaves less free than is kept in reserve.
-fn check_room(state: &AppState, bytes: u64) -> ApiResult<()> {
-    let needed_bytes = state.config.limits.audio.reserve_bytes.saturating_add(bytes);
-    match audio::free_bytes(state.blobs.local().root())? {
-        Some(free_bytes) if free_bytes < needed_bytes => Err(ApiError::StorageFull),
-        _ => Ok(()),
-    }
 }
 
 fn bundled(server_file_id: String, original: &Original) -> BundledAudio {
@@ -142,22 +134,15 @@ fn write(
     let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
     let deflated = options.compression_method(zip::CompressionMethod::Deflated);
     for (name, text) in [(MANIFEST, manifest_text), (PROJECT, project_text)] {
-        zip.start_file(name, deflated).map_err(from_zip)?;
+        zip.start_file(name, deflated)?;
         zip.write_all(text.as_bytes())?;
     }
     let as_it_is = options.compression_method(zip::CompressionMethod::Stored);
     for (about, mut original) in manifest.audio.iter().zip(originals) {
         let options = as_it_is.large_file(about.size_bytes >= u64::from(u32::MAX));
-        zip.start_file(&about.path, options).map_err(from_zip)?;
+        zip.start_file(&about.path, options)?;
         io::copy(&mut original.file, &mut zip)?;
     }
-    zip.finish().map_err(from_zip)?;
+    zip.finish()?;
     Ok(())
-}
-
-fn from_zip(error: zip::result::ZipError) -> ApiError {
-    match error {
-        zip::result::ZipError::Io(error) => error.into(),
-        other => ApiError::internal(other),
-    }
 }

@@ -85,7 +85,6 @@ async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
     }
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
     let blobs = state.blobs.local();
-    let reserve_bytes = state.config.limits.audio.reserve_bytes;
     let mut writer =
         tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> { Ok(blobs.unnamed_writer(FOLDER)?) })
             .await??;
@@ -95,13 +94,10 @@ async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
             true => limit.exceeded(),
             false => ApiError::BodyIncomplete,
         })?;
+        let state = state.clone();
         writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
             writer.write_all(&piece)?;
-            if audio::free_bytes(writer.temporary().parent().unwrap_or(writer.temporary()))?
-                .is_some_and(|free_bytes| free_bytes < reserve_bytes)
-            {
-                return Err(ApiError::StorageFull);
-            }
+            audio::check_room(&state, writer.temporary(), 0)?;
             Ok(writer)
         })
         .await??;
