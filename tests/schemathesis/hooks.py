@@ -8,7 +8,7 @@ OWN_ID = os.environ["SCHEMATHESIS_USER_ID"]
 NOBODYS_ID = "00000000-0000-4000-8000-000000000000"
 
 
-@schemathesis.serializer("application/offset+octet-stream", "audio/midi", "application/octet-stream")
+@schemathesis.serializer("application/offset+octet-stream", "application/octet-stream", "application/zip", "audio/midi")
 def as_bytes(_, value):
     return value if isinstance(value, bytes) else str(value).encode()
 

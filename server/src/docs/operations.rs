@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::document::WHO;
 
 /// Refusals that stand above the table in place of in every row.
-const EVERYWHERE: &[&str] = &["500", "503", "507"];
+const EVERYWHERE: &[&str] = &["429", "500", "503", "507"];
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Songfoundry: operations</title></head><body>\
 <h1>Operations of Songfoundry</h1>\
 <p>Made from <a href=\"/api/v1/openapi.json\">the description of the API</a>, which <a href=\"/api/docs/\">can be browsed</a>. \
 A refusal is <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>. Whoever is local is an administrator. \
-Any operation may also answer 500 (our fault), 503 (busy; try again) and 507 (no room left).</p>";
+Any operation may also answer 429 (too many requests), 500 (our fault), 503 (busy; try again) and 507 (no room left).</p>";
 
 /// The table as a page.
 pub(super) fn page(document: &Value) -> String {

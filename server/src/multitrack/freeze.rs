@@ -65,7 +65,8 @@ pub(super) struct Frozen {
 /// answers the project in which that file stands in the track's place and sounds as the track did. The task's result
 /// is a `Frozen`.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
-    responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask), CommonErrors))]
+    responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
+        (status = 404, description = "The caller has no such project"), CommonErrors))]
 pub(super) async fn freeze(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -61,7 +61,8 @@ pub(super) struct Mixdown {
 
 /// Mixes a song down to an audio file of the caller, for clips of this or another song. The task's result is a `Mixdown`.
 #[utoipa::path(post, path = "/multitrack/mixdown", tag = "multitrack", request_body = MixdownRequest,
-    responses((status = 202, description = "The task; its result is a `Mixdown`", body = StartedTask), CommonErrors))]
+    responses((status = 202, description = "The task; its result is a `Mixdown`", body = StartedTask),
+        (status = 404, description = "The caller has no such project"), CommonErrors))]
 pub(super) async fn mixdown(
     State(state): State<AppState>,
     user: CurrentUser,

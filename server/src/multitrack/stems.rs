@@ -85,7 +85,8 @@ pub(super) struct Stem {
 /// the master's fader, without the master's effects and limiter. All are as long and begin with the song. Where tracks share
 /// nothing but faders and reverbs they add up to the mix. The task's result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
-    responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask), CommonErrors))]
+    responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
+        (status = 404, description = "The caller has no such project"), CommonErrors))]
 pub(super) async fn stems(
     State(state): State<AppState>,
     user: CurrentUser,

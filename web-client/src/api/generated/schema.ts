@@ -637,6 +637,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/files/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the helper processes that this process of the service has started and that run now. Administrators only. */
+        get: operations["get_files_processes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/processes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a helper process. What it worked on fails as if it had been cancelled. Administrators only. */
+        delete: operations["delete_files_processes_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a file whose name is
+         *     taken gets a number. Administrators only.
+         */
+        post: operations["post_files_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media/drives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the folders that may be looked into (`SF_MEDIA_DIRS`). Administrators only. */
+        get: operations["get_media_drives"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the audio files of a folder by name, with what their headers say. Administrators only. */
+        get: operations["get_media_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes audio files of this machine audio files of the caller, without sending them: they are named, and read here. Limits
+         *     and quota are those of an upload. If none can be taken, the first refusal is the answer. Administrators only.
+         */
+        post: operations["post_media_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the folders that may be
+         *     looked into, are left out. Administrators only.
+         */
+        get: operations["get_media_tree"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/multitrack/freeze": {
         parameters: {
             query?: never;
@@ -1598,6 +1726,30 @@ export interface components {
             /** @description Password. */
             password: string;
         };
+        /** @description A folder that may be looked into. */
+        Drive: {
+            /** @description Its whole path. */
+            path: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether it is there now. */
+            available: boolean;
+            /**
+             * Format: int64
+             * @description Space on its disk in bytes; null where the system does not say.
+             */
+            total_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Space that is free on its disk in bytes; null where the system does not say.
+             */
+            free_bytes: number | null;
+        };
+        /** @description The folders that may be looked into. */
+        DriveList: {
+            /** @description As the settings name them. */
+            items: components["schemas"]["Drive"][];
+        };
         /** @description Something that can be set on an effect. */
         EffectParameter: {
             /** @description Its name in an effect's `params`. */
@@ -1688,6 +1840,15 @@ export interface components {
             /** @description What is wrong with it. */
             detail: string;
         };
+        /** @description A folder. */
+        Folder: {
+            /** @description Its whole path. */
+            path: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The folders in it by name; null if they were not looked for: ask with this folder's path. */
+            folders: components["schemas"]["Folder"][] | null;
+        };
         /**
          * @description File formats, for the API's description.
          * @enum {string}
@@ -1699,6 +1860,30 @@ export interface components {
             track_id: string;
             /** @description Where its sound is taken: `before_fader`, the default, or `after_fader`. */
             stage?: components["schemas"]["Stage"];
+        };
+        /** @description A helper process. */
+        Helper: {
+            /**
+             * Format: int64
+             * @description Id within this service; never given to another helper.
+             */
+            id: number;
+            /** @description What it does: `decoder`. */
+            kind: string;
+            /**
+             * Format: int32
+             * @description Number of the process in the system.
+             */
+            pid: number;
+            /** @description When it was started, RFC 3339. */
+            started_at: string;
+            /** @description Whether it was told to end. */
+            ending: boolean;
+        };
+        /** @description Helper processes. */
+        HelperList: {
+            /** @description Those of this process that run now, the oldest first. */
+            items: components["schemas"]["Helper"][];
         };
         /** @description A project made from a MIDI file. It is not stored. */
         ImportAnswer: {
@@ -1724,6 +1909,22 @@ export interface components {
             audio_known: number;
             /** @description Ids of audio that the project names and that was not in the bundle. */
             audio_missing: string[];
+        };
+        /** @description A file that was imported. */
+        ImportedFile: {
+            /** @description Where it came from. */
+            path: string;
+            /** @description Whether the caller had a file of this content already; it is then the one that is answered. */
+            known: boolean;
+            /** @description The file. */
+            file: components["schemas"]["AudioFile"];
+        };
+        /** @description What became of the files of an import. */
+        ImportedMedia: {
+            /** @description The files that are among the caller's audio now. */
+            files: components["schemas"]["ImportedFile"][];
+            /** @description The files that were not taken, and why. */
+            refused: components["schemas"]["RefusedMedia"][];
         };
         /**
          * @description Where instruments sound.
@@ -1880,6 +2081,44 @@ export interface components {
         Me: components["schemas"]["UserView"] & {
             /** @description Whether the caller counts as local: logging out changes nothing for them. */
             local: boolean;
+        };
+        /** @description An audio file on the service's machine. */
+        MediaFile: {
+            /** @description Its whole path. */
+            path: string;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Its size in bytes.
+             */
+            size_bytes: number;
+            /** @description When it was last written, RFC 3339; null where the system does not say. */
+            modified_at: string | null;
+            /** @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds for what follows. */
+            container: string | null;
+            /** @description How its samples are coded. */
+            codec: string | null;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number | null;
+            /**
+             * Format: int32
+             * @description Channels.
+             */
+            channels: number | null;
+            /**
+             * Format: double
+             * @description Length in seconds by its header; null also where that does not say it.
+             */
+            duration_secs: number | null;
+        };
+        /** @description Which files to import. */
+        MediaImport: {
+            /** @description Whole paths of 1 to 100 audio files. */
+            paths: string[];
         };
         /** @description What to mix down. */
         MixdownRequest: components["schemas"]["RenderOptions"] & {
@@ -2087,6 +2326,44 @@ export interface components {
                 used_at: string | null;
                 /** @description Name of the account that was made with it. */
                 used_by: string | null;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_MediaFile: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Its whole path. */
+                path: string;
+                /** @description Its name. */
+                name: string;
+                /**
+                 * Format: int64
+                 * @description Its size in bytes.
+                 */
+                size_bytes: number;
+                /** @description When it was last written, RFC 3339; null where the system does not say. */
+                modified_at: string | null;
+                /** @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds for what follows. */
+                container: string | null;
+                /** @description How its samples are coded. */
+                codec: string | null;
+                /**
+                 * Format: int32
+                 * @description Sample rate in hertz.
+                 */
+                sample_rate_hz: number | null;
+                /**
+                 * Format: int32
+                 * @description Channels.
+                 */
+                channels: number | null;
+                /**
+                 * Format: double
+                 * @description Length in seconds by its header; null also where that does not say it.
+                 */
+                duration_secs: number | null;
             }[];
             /** @description Where the next page starts; null on the last one. */
             next_cursor: string | null;
@@ -2512,6 +2789,13 @@ export interface components {
             /** @description Why. */
             problem: components["schemas"]["Problem"];
         };
+        /** @description A file that was not taken. */
+        RefusedMedia: {
+            /** @description Its path, as it was asked for. */
+            path: string;
+            /** @description Why. */
+            problem: components["schemas"]["Problem"];
+        };
         /**
          * @description Who may make an account.
          * @enum {string}
@@ -2667,6 +2951,18 @@ export interface components {
             revision: number;
             /** @description Time of the save, RFC 3339. */
             updated_at: string;
+        };
+        /** @description A file that was saved. */
+        SavedFile: {
+            /** @description Its whole path. */
+            path: string;
+            /** @description Its name: with a number if there was one of that name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Its size in bytes.
+             */
+            size_bytes: number;
         };
         /** @description How old the list of plugins is, and how old it may become. */
         ScanCache: {
@@ -2851,7 +3147,7 @@ export interface components {
             audio_disk_bytes: number;
             /**
              * Format: int64
-             * @description All finished exports, in bytes.
+             * @description All finished exports and stems, in bytes.
              */
             render_disk_bytes: number;
             /**
@@ -2969,6 +3265,11 @@ export interface components {
             /** @description The account. */
             user: components["schemas"]["UserView"];
         };
+        /** @description A part of the folders. */
+        Tree: components["schemas"]["Folder"] & {
+            /** @description Whether there are more folders than one answer shows. */
+            truncated: boolean;
+        };
         /** @description What became of the files of an upload. */
         UploadAnswer: {
             /** @description The files that are there now, in the order in which they came. */
@@ -3067,7 +3368,7 @@ export interface components {
             project_bytes: number;
             /**
              * Format: int64
-             * @description Finished exports that are kept, in bytes.
+             * @description Finished exports and stems that are kept, in bytes.
              */
             render_bytes: number;
             /**
@@ -3143,7 +3444,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before; left out for the first one. */
                 cursor?: string;
                 /** @description Only this action. */
-                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "project_deleted" | "audio_deleted" | "soundfont_deleted";
+                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted";
                 /** @description Only what this account did or what was done to it, by its name. */
                 user?: string;
             };
@@ -4319,6 +4620,167 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+        };
+    };
+    get_files_processes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HelperList"];
+                };
+            };
+        };
+    };
+    delete_files_processes_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the helper */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It was told to end */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Helper"];
+                };
+            };
+        };
+    };
+    post_files_save: {
+        parameters: {
+            query: {
+                /** @description Name of the file with its ending. What could be a folder or a device in it becomes `_`. */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The file */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedFile"];
+                };
+            };
+        };
+    };
+    get_media_drives: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DriveList"];
+                };
+            };
+        };
+    };
+    get_media_files: {
+        parameters: {
+            query: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+                /** @description Whole path of the folder. */
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_MediaFile"];
+                };
+            };
+        };
+    };
+    post_media_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MediaImport"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedMedia"];
+                };
+            };
+        };
+    };
+    get_media_tree: {
+        parameters: {
+            query: {
+                /** @description Whole path of the folder to begin with. */
+                path: string;
+                /** @description How many levels below it are shown: 1 (the default) to 5. */
+                depth?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tree"];
                 };
             };
         };
