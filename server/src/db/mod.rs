@@ -103,6 +103,9 @@ async fn pool(kind: Kind, url: &str, connections_max: u32) -> Result<Db, sqlx::E
                 }
             })
         })
+        .after_release(move |connection, _| {
+            Box::pin(async move { Ok(kind == Kind::Postgres || sqlite::is_at_rest(connection).await) })
+        })
         .connect(url)
         .await
 }

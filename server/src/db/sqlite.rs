@@ -44,6 +44,13 @@ pub(super) async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::
     Ok(())
 }
 
+/// Whether a connection that is given back has no transaction open. SQLite ends one by itself when its disk is full; the
+/// driver then rolls back what is not there any more, nests the connection's next transaction in one that it believes
+/// in, and whatever that leaves open would keep the connection at an old state of the database, where it cannot write.
+pub(super) async fn is_at_rest(connection: &mut AnyConnection) -> bool {
+    sqlx::query("ROLLBACK").execute(connection).await.is_err()
+}
+
 /// Makes the database file, if there is none, for this user's eyes only: it holds password hashes.
 /// SQLite gives the files beside it the same mode.
 fn make_private(file: &Path) -> std::io::Result<()> {

@@ -54,6 +54,19 @@ async fn every_connection_writes_through_to_the_disk() {
 }
 
 #[tokio::test]
+async fn a_connection_with_an_open_transaction_is_not_used_again() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", dir.path().join("x.db").display());
+    let db = open(&DatabaseAddress::parse(&url).expect("an address"), 1).await.expect("opens");
+    let mut connection = db.acquire().await.expect("a connection");
+    // Unknown to the driver, as after a transaction that the database has ended by itself.
+    sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
+    form(&mut *connection).await.expect("reads, so that the transaction stands at a state of the database");
+    drop(connection);
+    sqlx::query("BEGIN").execute(&db).await.expect("a connection without a transaction");
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_is_named_without_the_password() {
     // Nothing listens on port 1.
     let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");

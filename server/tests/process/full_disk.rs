@@ -107,7 +107,8 @@ fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
 
     // Space again: the very same service goes on.
     disk.empty();
-    assert_eq!(go_on(&service, &begun).expect("an answer").status, 204);
+    let went_on = go_on(&service, &begun).expect("an answer");
+    assert_eq!(went_on.status, 204, "{}", went_on.body);
     assert_eq!(render(&service).expect("an answer").status, 200);
     let second = upload(&service, "", &wav(480_000, 2)).expect("an answer");
     assert_eq!(second.status, 201, "{}", second.body);
