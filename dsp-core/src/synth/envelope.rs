@@ -53,6 +53,17 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// Frames to the beginning or the end of the attack, whichever is next.
+    fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
+        match self {
+            Self::Delay(share) => Some((1.0 - share) * times.delay),
+            Self::Attack(share) => Some((1.0 - share) * times.attack),
+            _ => None,
+        }
+    }
+}
+
 /// The share of a fall that a time is, for a fall that takes `length`; a fall in no time is over.
 fn fall(frames: f32, length: f32) -> f32 {
     if length > frames { frames / length } else { 1.0 }
@@ -85,14 +96,9 @@ impl VolumeEnvelope {
         }
     }
 
-    /// Frames to the next corner that a straight line between two places would cut off: the
-    /// beginning and the end of the attack.
+    /// Frames to the next corner that a straight line between two places would cut off.
     pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
-        match self.stage {
-            Stage::Delay(share) => Some((1.0 - share) * times.delay),
-            Stage::Attack(share) => Some((1.0 - share) * times.attack),
-            _ => None,
-        }
+        self.stage.frames_to_corner(times)
     }
 
     /// Frames until it has fallen so far, if it does.
@@ -167,6 +173,11 @@ pub(super) struct ModulationEnvelope {
 }
 
 impl ModulationEnvelope {
+    /// Frames to the next corner that a straight line between two places would cut off.
+    pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
+        self.stage.frames_to_corner(times)
+    }
+
     pub(super) fn new() -> Self {
         Self { stage: Stage::Delay(0.0), level: 1.0 }
     }

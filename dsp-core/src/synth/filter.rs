@@ -107,4 +107,14 @@ impl Coefficients {
     pub(super) fn as_array(self) -> [f32; 5] {
         [self.newest, self.middle, self.oldest, self.near, self.far]
     }
+
+    pub(super) fn from_array([newest, middle, oldest, near, far]: [f32; 5]) -> Self {
+        Self { newest, middle, oldest, near, far }
+    }
+
+    /// What lies some of the way to others.
+    pub(super) fn toward(self, others: Self, way: f32) -> Self {
+        let (from, to) = (self.as_array(), others.as_array());
+        Self::from_array(core::array::from_fn(|number| from[number] + (to[number] - from[number]) * way))
+    }
 }

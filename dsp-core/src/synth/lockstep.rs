@@ -62,6 +62,11 @@ impl VoiceFilter {
         }
     }
 
+    /// What it is now.
+    pub(super) fn coefficients(&self) -> Coefficients {
+        Coefficients::from_array(core::array::from_fn(|number| self.numbers[number]))
+    }
+
     /// Lets the filter stay exactly what it is.
     pub(super) fn hold(&mut self, coefficients: Coefficients) {
         self.numbers[..STEPS].copy_from_slice(&coefficients.as_array());

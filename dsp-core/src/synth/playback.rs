@@ -91,7 +91,12 @@ impl Playback {
         }
     }
 
-    /// The highest magnitude that the sample still has, full scale being 1, if it loops for ever and the
+    /// Whether all that is still to come are passes of the loop.
+    pub(super) fn is_in_loop(&self) -> bool {
+        self.gone_through > 0 || self.frame >= self.region.loop_start
+    }
+
+    /// The highest magnitude that the loop has, full scale being 1, if it loops for ever and the
     /// loop is short enough to look through.
     pub(super) fn loop_peak(&self, wave: Wave<'_>) -> Option<f32> {
         let Region { loop_start, loop_end, .. } = self.region;

@@ -376,9 +376,10 @@ impl SynthProcessor {
                 if is_stale {
                     voice.follow_smoothly(around);
                 }
+                // The release, if it is due, comes first: it may ask for another grid.
+                let to_release = voice.frames_to_release(clock);
                 let frames = to_grid(voice.grid_frames());
-                let corners =
-                    [voice.frames_to_release(clock), voice.frames_to_corner(), voice.frames_to_silence()];
+                let corners = [to_release, voice.frames_to_corner(), voice.frames_to_silence()];
                 let frames = corners.into_iter().flatten().fold(frames, u32::min);
                 voice.aim(frames, offset, sample_rate_hz);
             }

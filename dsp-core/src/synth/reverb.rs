@@ -87,22 +87,22 @@ impl ReverbProcessor {
 
     fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let frames = send.len();
+        // Where the room falls silent, and where it wakes up, does not depend on where parts begin.
+        let first = send.iter().position(|value| *value != 0.0).unwrap_or(frames);
+        let sounding = (self.silent_after_frames - self.quiet_frames) as usize;
+        if sounding == 0 && first > 0 {
+            if first < frames {
+                self.process_part(&send[first..], &mut left[first..], &mut right[first..]);
+            }
+            return;
+        }
+        if (1..=first).contains(&sounding) && sounding < frames {
+            self.process_part(&send[..sounding], &mut left[..sounding], &mut right[..sounding]);
+            return self.process_part(&send[sounding..], &mut left[sounding..], &mut right[sounding..]);
+        }
         match send.iter().rposition(|value| *value != 0.0) {
             Some(last) => self.quiet_frames = (frames - 1 - last) as u32,
-            None => {
-                let sounding = (self.silent_after_frames - self.quiet_frames) as usize;
-                if sounding == 0 {
-                    return;
-                }
-                if sounding < frames {
-                    return self.process_part(
-                        &send[..sounding],
-                        &mut left[..sounding],
-                        &mut right[..sounding],
-                    );
-                }
-                self.quiet_frames += frames as u32;
-            }
+            None => self.quiet_frames += frames as u32,
         }
         let mut input = [0.0; PART_FRAMES];
         for (input, value) in input.iter_mut().zip(send) {

@@ -11,7 +11,7 @@ use super::oscillator::Oscillator;
 use super::playback::Playback;
 use super::ramp::{Offset, Ramps};
 use super::settings::{Settings, VOICE_ATTENUATION_CB};
-use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger};
+use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger, smaller};
 use super::{COARSE_GRID_FRAMES, FINE_GRID_FRAMES, GRID_FRAMES};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
@@ -145,10 +145,13 @@ pub(super) struct Voice {
     aimed_at: u64,
     aimed_frames: u32,
     pitch_cents: f32,
-    /// The filter at the end of the stretch.
+    /// What the gains of the outputs have besides the envelope, where the stretch begins and where it ends.
+    shares: [[f32; TRACK_OUTPUTS]; 2],
+    /// What the filter is to become, and what it is at the end of the stretch.
     filter_target: (FilterSetting, Coefficients),
+    filter_aim: Coefficients,
     resonance: Resonance,
-    /// Frames in which gains and filter are still to follow a controller.
+    /// Frames, from where the stretch begins, in which gains and filter are still to follow a controller.
     smooth_frames: u32,
     /// When it is to be released, on the synthesizer's clock: notes sound for a while at least.
     release_at: Option<u64>,
@@ -239,7 +242,9 @@ impl Voice {
             aimed_at: around.clock,
             aimed_frames: 0,
             pitch_cents: f32::NAN,
+            shares: [[0.0; TRACK_OUTPUTS]; 2],
             filter_target: (FilterSetting::OPEN, Coefficients::OPEN),
+            filter_aim: Coefficients::OPEN,
             resonance: Resonance::NONE,
             smooth_frames: 0,
             release_at: None,
@@ -250,8 +255,9 @@ impl Voice {
         };
         voice.follow(around);
         voice.set_filter(around.sample_rate_hz);
-        voice.filter = VoiceFilter::new(voice.filter_target.1);
-        voice.filter_is_open = voice.filter_target.1 == Coefficients::OPEN;
+        voice.filter_aim = voice.filter_target.1;
+        voice.filter = VoiceFilter::new(voice.filter_aim);
+        voice.filter_is_open = voice.filter_aim == Coefficients::OPEN;
         voice
     }
 
@@ -283,7 +289,9 @@ impl Voice {
     /// As [`Self::follow`], without a step in what is heard.
     pub(super) fn follow_smoothly(&mut self, around: Surroundings<'_>) {
         self.follow(around);
-        self.smooth_frames = FINE_GRID_FRAMES;
+        if self.started_at != around.clock {
+            self.smooth_frames = FINE_GRID_FRAMES;
+        }
     }
 
     /// Whether two voices may be the sides of one stereo sample: zones of one instrument, played by one
@@ -351,16 +359,31 @@ impl Voice {
         self.has_arrived = passed == self.aimed_frames;
         if self.has_arrived {
             self.now = self.then;
+            self.shares[0] = self.shares[1];
         } else {
             self.now.advance(&self.settings, passed as f32);
+            let way = passed as f32 / self.aimed_frames.max(1) as f32;
+            let [from, to] = self.shares;
+            self.shares[0] = core::array::from_fn(|output| from[output] + (to[output] - from[output]) * way);
         }
+        self.smooth_frames = self.smooth_frames.saturating_sub(passed);
         self.aimed_at = clock;
         self.aimed_frames = 0;
     }
 
-    /// Frames until the volume turns a corner that no straight line should cut off.
+    /// Frames until the volume or the filter turns a corner that no straight line should cut off.
     pub(super) fn frames_to_corner(&self) -> Option<u32> {
-        let frames = self.now.volume.frames_to_corner(&self.settings.volume_times)?;
+        let settings = &self.settings;
+        let of_volume = self.now.volume.frames_to_corner(&settings.volume_times);
+        let of_filter = if settings.envelope_to_cutoff == 0.0 {
+            None
+        } else {
+            self.now.modulation.frames_to_corner(&settings.modulation_times)
+        };
+        let frames = match (of_volume, of_filter) {
+            (Some(one), Some(other)) => smaller(one, other),
+            (one, other) => one.or(other)?,
+        };
         // Not beyond it: a line that ends after a delay would begin to rise before its end.
         Some((frames as u32).max(1))
     }
@@ -433,8 +456,11 @@ impl Voice {
             return true;
         }
         if fallen_cb >= self.inaudible_cb - FULL_FALL_CB / 2.0 && self.sample_attenuation_cb.is_none() {
-            let peak = bank.wave(self.sample).and_then(|wave| self.playback.loop_peak(wave));
-            self.sample_attenuation_cb = Some(peak.map_or(0.0, gain_to_centibels).max(0.0));
+            // What comes before the loop may be louder than it.
+            if self.playback.is_in_loop() {
+                let peak = bank.wave(self.sample).and_then(|wave| self.playback.loop_peak(wave));
+                self.sample_attenuation_cb = Some(peak.map_or(0.0, gain_to_centibels).max(0.0));
+            }
         }
         false
     }
@@ -471,21 +497,46 @@ impl Voice {
         self.then = self.now;
         self.then.advance(&self.settings, frames as f32);
         self.aimed_frames = frames;
-        // What a controller moves takes its time, however near the next place is.
-        let per_frame = 1.0 / frames.max(self.smooth_frames) as f32;
-        self.smooth_frames = self.smooth_frames.saturating_sub(frames);
-        let gains = self.gains();
-        self.ramps.aim(gains, per_frame, offset);
-        let before = self.filter_target.1;
-        let moves = self.set_filter(sample_rate_hz);
+        // What a controller moves takes its time, however near the next place is; what moves by itself arrives.
+        let way = if self.smooth_frames > frames { frames as f32 / self.smooth_frames as f32 } else { 1.0 };
+        let per_frame = 1.0 / frames as f32;
+        self.aim_gains(way, per_frame, offset);
+        self.aim_filter(way, per_frame, sample_rate_hz);
+    }
+
+    fn aim_gains(&mut self, way: f32, per_frame: f32, offset: Offset) {
+        let settings = &self.settings;
+        let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
+        let attenuation_cb = larger(settings.attenuation_cb - tremolo_cb, 0.0);
+        let own_gain = self.own_gain.of(attenuation_cb);
+        let mut shares = settings.output_gains.map(|output| output * own_gain);
+        if way < 1.0 {
+            for (share, from) in shares.iter_mut().zip(self.shares[0]) {
+                *share = from + (*share - from) * way;
+            }
+        }
+        self.shares[1] = shares;
+        let gain = self.then.volume.gain(&mut self.fallen_gain);
+        self.ramps.aim(shares.map(|share| share * gain), per_frame, offset);
+    }
+
+    fn aim_filter(&mut self, way: f32, per_frame: f32, sample_rate_hz: f32) {
+        let is_under_way = self.filter_moves && !self.has_arrived;
         if self.filter_moves && self.has_arrived {
-            self.filter.hold(before);
+            self.filter.hold(self.filter_aim);
+        }
+        let before = self.filter_aim;
+        self.set_filter(sample_rate_hz);
+        self.filter_aim = self.filter_target.1;
+        if way < 1.0 {
+            let from = if is_under_way { self.filter.coefficients() } else { before };
+            self.filter_aim = from.toward(self.filter_aim, way);
         }
         // From where it is, if events have cut its way short.
-        self.filter_moves = moves || self.filter_moves && !self.has_arrived;
-        self.filter_is_open = !self.filter_moves && self.filter_target.1 == Coefficients::OPEN;
+        self.filter_moves = is_under_way || self.filter_aim != before;
+        self.filter_is_open = !self.filter_moves && self.filter_aim == Coefficients::OPEN;
         if self.filter_moves {
-            self.filter.aim(self.filter_target.1, per_frame);
+            self.filter.aim(self.filter_aim, per_frame);
         }
     }
 
@@ -504,27 +555,16 @@ impl Voice {
         }
     }
 
-    /// Gains of the outputs at the end of the stretch.
-    fn gains(&mut self) -> [f32; TRACK_OUTPUTS] {
-        let settings = &self.settings;
-        let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
-        let attenuation_cb = larger(settings.attenuation_cb - tremolo_cb, 0.0);
-        let gain = self.then.volume.gain(&mut self.fallen_gain) * self.own_gain.of(attenuation_cb);
-        settings.output_gains.map(|output| output * gain)
-    }
-
-    /// Sets the filter for the end of the stretch; says whether it changed.
-    fn set_filter(&mut self, sample_rate_hz: f32) -> bool {
+    /// Says what the filter is to become.
+    fn set_filter(&mut self, sample_rate_hz: f32) {
         let settings = &self.settings;
         let cents = settings.cutoff_cents
             + self.then.tremolo.value() * settings.tremolo_to_cutoff
             + self.then.modulation.level() * settings.envelope_to_cutoff;
         let setting = FilterSetting::new(cents, settings.resonance_cb);
-        if setting == self.filter_target.0 {
-            return false;
+        if setting != self.filter_target.0 {
+            self.filter_target = (setting, setting.coefficients(sample_rate_hz, &mut self.resonance));
         }
-        self.filter_target = (setting, setting.coefficients(sample_rate_hz, &mut self.resonance));
-        true
     }
 }
 
