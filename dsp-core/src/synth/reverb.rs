@@ -387,6 +387,29 @@ mod tests {
     }
 
     #[test]
+    fn where_sound_begins_in_a_call_changes_nothing() {
+        for first in [0, 1, 63, 100] {
+            let run = |call_frames: usize| {
+                let mut reverb = ReverbProcessor::new(ReverbSettings::default(), 16_000);
+                // Again when the room has just fallen silent.
+                let again = first + 20 + (SILENT_AFTER_SECS * 16_000) as usize;
+                let (mut left, mut right) = (vec![0.0; again + 2_000], vec![0.0; again + 2_000]);
+                let mut send = vec![0.0; again + 2_000];
+                (send[first], send[again]) = (1.0, 1.0);
+                let sides = left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames));
+                for (send, (left, right)) in send.chunks(call_frames).zip(sides) {
+                    reverb.process(send, left, right);
+                }
+                (left, right)
+            };
+            let expected = run(1);
+            for call_frames in [3, 64, 77, 512] {
+                assert!(run(call_frames) == expected, "first {first}, {call_frames} frames a call");
+            }
+        }
+    }
+
+    #[test]
     fn reset_equals_new() {
         let mut reverb = ReverbProcessor::new(ReverbSettings::default(), 48_000);
         let run = |reverb: &mut ReverbProcessor| {

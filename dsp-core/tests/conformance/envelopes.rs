@@ -1,8 +1,11 @@
 //! The two envelopes (section 9.1.7): six stages each. Times are 2^(timecents / 1200) seconds.
 
+use dsp_core::session::Event;
+
 use crate::generator::*;
+use crate::maker::Tables;
 use crate::measure::{assert_near, cents_at, db, frame};
-use crate::rig::{AT_ONCE, Rig, SINE_HZ, Sound, control, level, off, on, tables};
+use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, Sound, bend, control, level, off, on, steady, tables};
 
 /// Level of the left side at a time against full, in decibels.
 fn db_at(sound: &Sound, full: f64, secs: f64) -> f64 {
@@ -218,4 +221,71 @@ fn what_a_controller_lifts_is_heard_to_its_end() {
     let sound = rig.play(&[(0.0, control(1, 127)), (0.0, on(60, 127))], 5.0);
     let last = sound.left.iter().rev().find(|value| **value != 0.0).expect("a sound").abs();
     assert!(db(last) < -95.0, "cut at {} dBFS", db(last));
+}
+
+#[test]
+fn a_voice_that_is_louder_than_its_loop_sounds_on_until_it_gets_there() {
+    // Two seconds of full scale before a loop that is all but silent.
+    let mut frames = vec![i16::MAX; 96_000];
+    frames.extend([8; 2_000]);
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&frames, 96_100..97_900);
+    let instrument = tables.add_instrument();
+    // Falls by 96 dB in four seconds.
+    let zone = steady(&[(DECAY_VOL_ENV, 2_400), (SUSTAIN_VOL_ENV, 1_440)]);
+    tables.add_instrument_zone((&zone, &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(60, 127, 2.5);
+    for secs in [1.0, 1.5, 1.95] {
+        assert_near(&format!("after {secs} s"), db_at(&sound, full(), secs), -24.0 * secs, 0.2);
+    }
+    assert_eq!(sound.active_voices, 0);
+}
+
+#[test]
+fn a_controller_beside_a_note_leaves_it_as_it_is() {
+    let rig = Rig::level(&[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 300)]);
+    let alone = rig.play(&[(0.1, on(60, 127))], 0.5);
+    // Values that the controllers have anyway.
+    for with in [control(11, 127), bend(0)] {
+        for events in [[(0.1, with), (0.1, on(60, 127))], [(0.1, on(60, 127)), (0.1, with)]] {
+            assert!(rig.play(&events, 0.5).left == alone.left, "{events:?}");
+        }
+    }
+}
+
+#[test]
+fn a_note_ends_without_a_step_whatever_comes_with_its_end() {
+    // The shortest release, a millisecond.
+    let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
+    let step = |events: &[(f64, Event)]| {
+        let sound = rig.play(events, 0.6).left;
+        sound[100..].windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max) / sound[100]
+    };
+    let alone = step(&[(0.0, on(60, 127)), (0.503, off(60))]);
+    for with in [bend(0), control(64, 0), control(11, 127)] {
+        let both = step(&[(0.0, on(60, 127)), (0.503, off(60)), (0.503, with)]);
+        assert!(both <= alone + 0.001, "a step of {both:.3} beside {with:?}, of {alone:.3} without");
+    }
+    assert!(alone < 0.1, "a step of {alone:.3}");
+}
+
+#[test]
+fn the_filter_opens_when_the_delay_of_its_envelope_is_over() {
+    // A sine of 3840 Hz far above the cutoff, until the envelope takes that ten octaves up.
+    for (delay, delay_secs) in [(-6_773, 0.02), (-7_658, 0.012), (-8_858, 0.006)] {
+        let rig = Rig::sine(&[
+            (INITIAL_FILTER_FC, 1_500),
+            (MOD_ENV_TO_FILTER_FC, 12_000),
+            (DELAY_MOD_ENV, delay),
+            (ATTACK_MOD_ENV, AT_ONCE),
+            (HOLD_MOD_ENV, 0),
+        ]);
+        let sound = rig.hold(96, 127, 0.2).left;
+        let full = sound[9_000..].iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
+        let first = sound.iter().position(|value| value.abs() > 0.1 * full).expect("opens");
+        let secs = first as f64 / RATE_HZ;
+        assert!((0.95..1.05).contains(&(secs / delay_secs)), "opens after {secs:.5} s, not {delay_secs}");
+    }
 }
