@@ -289,6 +289,7 @@ impl Voice {
     /// As [`Self::follow`], without a step in what is heard.
     pub(super) fn follow_smoothly(&mut self, around: Surroundings<'_>) {
         self.follow(around);
+        // A voice that begins here has nothing to step from.
         if self.started_at != around.clock {
             self.smooth_frames = FINE_GRID_FRAMES;
         }

@@ -81,8 +81,8 @@ impl Voices {
         self.used = 0;
     }
 
-    /// Aims voices: `aim` gets each, and how many frames ago all were aimed last; it says which stay. The others
-    /// are let go.
+    /// Aims voices: `aim` gets each, and where it stands in the count of frames, which begins anew if `aims_all`; it
+    /// says which voices stay. The others are let go.
     pub(super) fn aim(&mut self, aims_all: bool, mut aim: impl FnMut(&mut Voice, Offset) -> bool) {
         let offset = Offset { passed: self.passed, restarts: aims_all };
         if aims_all {
