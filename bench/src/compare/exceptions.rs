@@ -150,7 +150,7 @@ impl Exceptions {
     ) -> anyhow::Result<Option<&Exception>> {
         for exception in self.exception.iter().filter(|exception| exception.covers(found)) {
             let left = again(exception.gone_with.conditions(velocity))?;
-            if left.is_none_or(|value| value.abs() <= found.measure.limit()) {
+            if left.is_some_and(|value| value.abs() <= found.measure.limit()) {
                 exception.used.set(true);
                 return Ok(Some(exception));
             }

@@ -3,6 +3,7 @@
 #[cfg(feature = "vorbis")]
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range as Span;
 
@@ -105,7 +106,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     let mut report = Report::default();
     let wave = wave_place(file, &chunks, &mut report);
     let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
-    let samples = read_samples(sample_headers, &file[wave.high.clone()], &mut report);
+    let samples = read_samples(sample_headers, &file[wave.high.clone()], chunks.packed, &mut report);
     let instrument_zones = ZoneTables {
         target: Generator::SampleId,
         target_name: "sample",
@@ -115,6 +116,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     };
     let headers = table::<22>("inst", chunks.instrument_headers)?;
     let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.playable, &mut report);
+    report_missing_loops(sample_headers, &samples, &instruments, &mut report);
     let preset_zones = ZoneTables {
         target: Generator::Instrument,
         target_name: "instrument",
@@ -166,7 +168,7 @@ struct Samples {
     playable: Vec<bool>,
 }
 
-fn read_samples(headers: &[[u8; 46]], wave: &[u8], report: &mut Report) -> Samples {
+fn read_samples(headers: &[[u8; 46]], wave: &[u8], packed: bool, report: &mut Report) -> Samples {
     let count = headers.len();
     let mut all = Samples {
         samples: Vec::with_capacity(count),
@@ -177,7 +179,7 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], report: &mut Report) -> Sampl
     };
     for (number, header) in headers.iter().enumerate() {
         let name = || text(&header[..20]);
-        let samples::Header { sample, stream, problem, remark } = samples::read(header, wave);
+        let samples::Header { sample, stream, problem, remark } = samples::read(header, wave, packed);
         if let Some(reason) = problem.or(remark) {
             report.add(reason, || Place::Sample { number, name: name() });
         }
@@ -188,6 +190,26 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], report: &mut Report) -> Sampl
         all.playable.push(problem.is_none());
     }
     all
+}
+
+/// Samples that a zone wants to loop and that have no loop at all.
+fn report_missing_loops(
+    headers: &[[u8; 46]],
+    samples: &Samples,
+    instruments: &[Instrument],
+    report: &mut Report,
+) {
+    let mut wanted = vec![false; headers.len()];
+    for zone in instruments.iter().flat_map(|instrument| &instrument.zones) {
+        wanted[zone.sample] |= matches!(zone.generators.get(Generator::SampleModes), 1 | 3);
+    }
+    let playable = samples.samples.iter().zip(&samples.playable).zip(wanted).enumerate();
+    for (number, ((sample, playable), wanted)) in playable {
+        if wanted && *playable && !sample.has_loop() {
+            let reason = Reason::Loop { start: sample.loop_start, end: sample.loop_end };
+            report.add(reason, || Place::Sample { number, name: text(&headers[number][..20]) });
+        }
+    }
 }
 
 fn read_instruments(

@@ -71,9 +71,6 @@ pub enum BankError {
         /// Bytes that the file has left for it.
         present_bytes: u64,
     },
-    /// The sample data is one Ogg Vorbis stream (form type sfpk).
-    #[error("the bank's sample data is packed as one Vorbis stream; unpacked, as an SF2, it can be played")]
-    Packed,
     /// Compressed samples that are too long to be played from memory, all together.
     #[error("the samples to be decoded have {frames} frames together; at most {limit_frames} are decoded")]
     TooLong {

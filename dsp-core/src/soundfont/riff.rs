@@ -25,6 +25,8 @@ pub(super) struct Chunks<'a> {
     pub(super) instrument_modulators: Option<&'a [u8]>,
     pub(super) instrument_generators: Option<&'a [u8]>,
     pub(super) sample_headers: Option<&'a [u8]>,
+    /// Whether the sample data is no PCM, whatever the samples' types say (form type `sfpk`).
+    pub(super) packed: bool,
     /// The innermost chunk that has fewer bytes than its header promises.
     cut: Option<Cut>,
 }
@@ -72,9 +74,7 @@ impl<'a> Chunks<'a> {
             }
         }
         chunks.check_presence()?;
-        if form == b"sfpk" && chunks.samples.is_some_and(|samples| samples.starts_with(b"OggS")) {
-            return Err(BankError::Packed);
-        }
+        chunks.packed = form == b"sfpk" && chunks.samples.is_some_and(|samples| samples.starts_with(b"OggS"));
         Ok(chunks)
     }
 

@@ -26,6 +26,14 @@ pub(crate) struct Sample {
     pub(crate) loop_ok: bool,
 }
 
+impl Sample {
+    /// Whether the header says anything of a loop: samples that play once have none, which is written in many
+    /// ways.
+    pub(super) fn has_loop(&self) -> bool {
+        self.loop_start != self.loop_end && self.loop_end != 0
+    }
+}
+
 /// Values of a sample's sound, 16 or 24 bits each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wave<'a> {
@@ -55,8 +63,8 @@ pub(super) struct Header {
     pub(super) remark: Option<Reason>,
 }
 
-/// Reads a header. `wave` is the sample data of the file.
-pub(super) fn read(record: &[u8; 46], wave: &[u8]) -> Header {
+/// Reads a header. `wave` is the sample data of the file, which is no PCM if it is `packed`.
+pub(super) fn read(record: &[u8; 46], wave: &[u8], packed: bool) -> Header {
     let [start, end, loop_start, loop_end, rate_hz] =
         [20, 24, 28, 32, 36].map(|offset| u32_at(record, offset));
     let kind = u16_at(record, 44);
@@ -64,6 +72,8 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8]) -> Header {
         Some(Reason::Rom(kind))
     } else if !SAMPLE_RATES_HZ.contains(&rate_hz) {
         Some(Reason::SampleRate(rate_hz))
+    } else if packed && kind & VORBIS_SAMPLE == 0 {
+        Some(Reason::Packed)
     } else {
         None
     };
@@ -79,15 +89,6 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8]) -> Header {
         Err(problem) => (start, end, None, common_problem.or(Some(problem))),
     };
     let loop_ok = start <= loop_start && loop_start < loop_end && loop_end <= available;
-    // Samples that play once have no loop, which is written in many ways.
-    let has_loop = loop_start != loop_end && loop_end != 0;
-    let remark = if cut.is_some() {
-        cut
-    } else if has_loop && !loop_ok {
-        Some(Reason::Loop { start: loop_start, end: loop_end })
-    } else {
-        None
-    };
     let sample = Sample {
         start,
         end: available,
@@ -99,6 +100,13 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8]) -> Header {
         kind: kind & !VORBIS_SAMPLE,
         link: u16_at(record, 42),
         loop_ok,
+    };
+    let remark = if cut.is_some() {
+        cut
+    } else if sample.has_loop() && !loop_ok {
+        Some(Reason::Loop { start: loop_start, end: loop_end })
+    } else {
+        None
     };
     Header { sample, stream: stream.filter(|_| problem.is_none()), problem, remark }
 }

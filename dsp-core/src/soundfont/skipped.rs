@@ -166,7 +166,7 @@ pub enum Reason {
         /// Frames of sample data.
         limit: usize,
     },
-    /// A loop that cannot be followed; the sample plays once.
+    /// A loop that cannot be followed, or none where a zone wants one; the sample plays once.
     #[error("its loop from frame {start} to {end} cannot be followed")]
     Loop {
         /// First frame.
@@ -189,6 +189,9 @@ pub enum Reason {
         /// Minor version of the file.
         minor: u16,
     },
+    /// A sample without a stream of its own in a bank whose sample data was packed (form type `sfpk`).
+    #[error("the bank's sample data is packed; unpacked, as an SF2, it can be played")]
+    Packed,
     /// A compressed sample in a build that plays PCM only.
     #[error("it is Ogg Vorbis, which this build does not decode")]
     Compressed,

@@ -61,6 +61,9 @@ const SOUNDFONT_NRPN_MSB: u8 = 120;
 /// The value of a 14-bit data entry that means no change.
 const DATA_CENTRE: i32 = 8_192;
 
+/// Widest bend range that data entry can say: 127 semitones and 99 cents.
+const BEND_RANGE_MAX_CENTS: i32 = 12_799;
+
 /// What one unit of an NRPN's data changes of a generator (section 9.6.2): 2 for times, levels
 /// of modulation in cents and the cut-off, 4 for frequencies, 1 for all others.
 fn nrpn_scale(generator: u8) -> i32 {
@@ -86,6 +89,9 @@ pub(super) struct Channel {
     nrpn_count: u16,
     generator_offsets: [f32; Generator::COUNT],
     pub(super) mono: bool,
+    /// The keys that are down, with when they went down, counted, and how fast.
+    held: [Option<(u64, u8)>; 128],
+    held_count: u64,
     /// Whether bank select has come since the last program change.
     bank_selected: bool,
     /// Key from which the next note glides (controller 84).
@@ -110,6 +116,8 @@ impl Channel {
             nrpn_count: 0,
             generator_offsets: [0.0; Generator::COUNT],
             mono: false,
+            held: [None; 128],
+            held_count: 0,
             bank_selected: false,
             portamento_key: None,
         }
@@ -125,6 +133,28 @@ impl Channel {
 
     pub(super) fn set_key_pressure(&mut self, key: u8, value: u8) {
         self.key_pressures[usize::from(key & 127)] = value & 127;
+    }
+
+    /// Takes down that a key has been struck.
+    pub(super) fn press(&mut self, key: u8, velocity: u8) {
+        self.held_count += 1;
+        self.held[usize::from(key & 127)] = Some((self.held_count, velocity));
+    }
+
+    /// Takes down that a key has been let go.
+    pub(super) fn lift(&mut self, key: u8) {
+        self.held[usize::from(key & 127)] = None;
+    }
+
+    /// Takes down that all keys have been let go.
+    fn lift_all(&mut self) {
+        self.held = [None; 128];
+    }
+
+    /// Of the keys that are down, the one that was struck last, and its velocity.
+    pub(super) fn last_held(&self) -> Option<(u8, u8)> {
+        let held = (0u8..).zip(&self.held).filter_map(|(key, held)| held.map(|held| (held, key)));
+        held.max().map(|((_, velocity), key)| (key, velocity))
     }
 
     /// Whether a pedal or switch is down (MIDI 1.0: from 64 on).
@@ -164,8 +194,11 @@ impl Channel {
             RESET_ALL => self.reset_controllers(),
             BANK_MSB | BANK_LSB => self.bank_selected = true,
             PORTAMENTO_CONTROL => self.portamento_key = Some(value),
-            MONO => self.mono = true,
-            POLY => self.mono = false,
+            ALL_SOUND_OFF | ALL_NOTES_OFF | OMNI_OFF | OMNI_ON => self.lift_all(),
+            MONO | POLY => {
+                self.lift_all();
+                self.mono = number == MONO;
+            }
             _ => {}
         }
     }
@@ -241,17 +274,24 @@ impl Channel {
         }
     }
 
+    /// Data increment and decrement (MIDI RP-018): a cent of a bend range, a semitone of a coarse tuning, the
+    /// least significant byte of all others.
     fn step_data(&mut self, step: i32) {
-        let value = i32::from(self.controller(controller::DATA_ENTRY_MSB)) << 7
-            | i32::from(self.controller(controller::DATA_ENTRY_LSB));
-        // RP-018: the least significant byte, but for parameters that have none.
-        let step = match self.parameter {
-            Parameter::BendRange | Parameter::CoarseTuning => step << 7,
-            _ => step,
+        let msb = i32::from(self.controller(controller::DATA_ENTRY_MSB));
+        let lsb = i32::from(self.controller(controller::DATA_ENTRY_LSB));
+        let (msb, lsb) = match self.parameter {
+            Parameter::BendRange => {
+                let cents = (100 * msb + lsb.min(99) + step).clamp(0, BEND_RANGE_MAX_CENTS);
+                (cents / 100, cents % 100)
+            }
+            Parameter::CoarseTuning => ((msb + step).clamp(0, 127), lsb),
+            _ => {
+                let value = (msb << 7 | lsb).saturating_add(step).clamp(0, (1 << 14) - 1);
+                (value >> 7, value & 127)
+            }
         };
-        let value = (value + step).clamp(0, (1 << 14) - 1);
-        self.controllers[usize::from(controller::DATA_ENTRY_MSB)] = (value >> 7) as u8;
-        self.controllers[usize::from(controller::DATA_ENTRY_LSB)] = (value & 127) as u8;
+        self.controllers[usize::from(controller::DATA_ENTRY_MSB)] = msb as u8;
+        self.controllers[usize::from(controller::DATA_ENTRY_LSB)] = lsb as u8;
         self.enter_data(true);
     }
 

@@ -47,10 +47,24 @@ impl VoiceFilter {
         filter
     }
 
-    /// Whether it has rung out: 96 dB below full scale.
+    /// Whether it has rung out: 96 dB below full scale, and without an input it gets no louder.
     pub(super) fn is_quiet(&self) -> bool {
-        const QUIET: f32 = 1.6e-5;
-        self.numbers[INPUTS..END].iter().all(|value| value.abs() < QUIET)
+        const QUIET: f64 = 1.6e-5;
+        let numbers = self.numbers.map(f64::from);
+        if numbers[INPUTS..OUTPUTS].iter().any(|value| value.abs() >= QUIET) {
+            return false;
+        }
+        let [near, far] = [numbers[STEPS - 2], numbers[STEPS - 1]];
+        let [last, before] = [numbers[OUTPUTS], numbers[OUTPUTS + 1]];
+        // Poles at a distance r and an angle w ring as A r^n cos(w n + p). Of any two outputs that follow each other
+        // y^2 + near y z + far z^2 is A^2 sin^2 w, wherever between its peaks the wave is.
+        let square_of_sine = 1.0 - near * near / (4.0 * far);
+        if far > 0.0 && square_of_sine > 0.0 {
+            let energy = last * last + near * last * before + far * before * before;
+            energy < QUIET * QUIET * square_of_sine
+        } else {
+            last.abs() < QUIET && before.abs() < QUIET
+        }
     }
 
     /// Lets the filter become another in `1 / per_frame` frames; the filters between two stable ones are

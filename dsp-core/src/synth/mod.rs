@@ -17,6 +17,7 @@ pub mod chorus;
 mod curves;
 mod envelope;
 mod filter;
+mod grid;
 mod interpolation;
 mod lanes;
 mod lockstep;
@@ -40,12 +41,3 @@ pub(crate) use processor::{SynthConfig, SynthProcessor};
 
 /// Bank number from which on a SoundFont holds drum kits (section 7.2).
 const DRUM_BANK: u16 = 128;
-
-/// The grid in frames on which slow things are computed.
-const COARSE_GRID_FRAMES: u32 = 256;
-
-/// The same for what moves less slowly. Each grid is made of places of the finer ones.
-const GRID_FRAMES: u32 = 128;
-
-/// The same for a pitch that moves, which goes in steps, and for what falls fast.
-const FINE_GRID_FRAMES: u32 = 64;

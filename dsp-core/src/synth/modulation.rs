@@ -2,6 +2,7 @@
 
 use super::channel::Channel;
 use super::curves::{concave, convex};
+use super::units::{larger, smaller};
 use crate::soundfont::{Controller, Curve, Destination, Generator, Modulator, Source, Transform};
 
 /// The values of all generators of a voice, by number, in the units of the file.
@@ -117,22 +118,36 @@ pub(super) fn add(list: &[Modulator], note: Note, channel: &Channel, values: &mu
     }
 }
 
-/// The least attenuation that a zone's modulators leave whatever controllers do: what key and velocity
-/// decide, less all that anything else may take away.
-pub(super) fn least_attenuation_cb(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
+/// What a zone's modulators add to one generator.
+pub(super) fn sum(list: &[Modulator], generator: Generator, note: Note, channel: &Channel) -> f32 {
+    let here = Destination::Generator(generator);
+    let added = list.iter().enumerate().filter(|(_, modulator)| modulator.destination == here);
+    added.map(|(number, _)| output(list, number, note, channel)).sum()
+}
+
+/// The least and the most that a zone's modulators add to a generator whatever controllers do: what key
+/// and velocity decide, and all that anything else may take away or give.
+pub(super) fn reach(list: &[Modulator], generator: Generator, note: Note, channel: &Channel) -> (f32, f32) {
     let of_note = |source: &Source| {
         matches!(source.controller, Controller::None | Controller::NoteOnVelocity | Controller::NoteOnKey)
     };
-    let least = |(number, modulator): (usize, &Modulator)| {
-        if modulator.destination != Destination::Generator(Generator::InitialAttenuation) {
-            return 0.0;
-        }
+    let reach = |number: usize, modulator: &Modulator| {
         let Modulator { source, amount_source, amount, transform, .. } = modulator;
         if of_note(source) && of_note(amount_source) {
-            return output(list, number, note, channel);
+            let value = output(list, number, note, channel);
+            return (value, value);
         }
-        let may_lift = *amount < 0 || source.bipolar || amount_source.bipolar;
-        if *transform == Transform::Linear && may_lift { -f32::from(*amount).abs() } else { 0.0 }
+        let (amount, most) = (f32::from(*amount), f32::from(*amount).abs());
+        match transform {
+            Transform::Absolute => (0.0, most),
+            Transform::Linear if source.bipolar || amount_source.bipolar => (-most, most),
+            Transform::Linear => (smaller(amount, 0.0), larger(amount, 0.0)),
+        }
     };
-    list.iter().enumerate().map(least).sum()
+    let here = Destination::Generator(generator);
+    let added = list.iter().enumerate().filter(|(_, modulator)| modulator.destination == here);
+    added.fold((0.0, 0.0), |(least, most), (number, modulator)| {
+        let (low, high) = reach(number, modulator);
+        (least + low, most + high)
+    })
 }

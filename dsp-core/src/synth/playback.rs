@@ -74,9 +74,9 @@ impl Playback {
         }
     }
 
-    /// Whether nothing but silence is left, `after` so many frames of it.
-    pub(super) fn is_over(&self, kernel: &Kernel, after: i64) -> bool {
-        !self.looping && self.frame >= self.region.end + kernel.taps_before() as i64 + after
+    /// Whether nothing but silence is left.
+    pub(super) fn is_over(&self, kernel: &Kernel) -> bool {
+        !self.looping && self.frame >= self.region.end + kernel.taps_before() as i64
     }
 
     /// Lets the values that the next chunk begins with be brought near.

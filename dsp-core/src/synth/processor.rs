@@ -3,10 +3,11 @@
 mod past;
 
 use super::channel::{Channel, controller};
+use super::grid::Grid;
 use super::interpolation::{CHUNK_FRAMES, Kernel};
 use super::voice::{Glide, Surroundings, Voice};
 use super::voices::Voices;
-use super::{COARSE_GRID_FRAMES, DRUM_BANK, portamento, start};
+use super::{DRUM_BANK, portamento, start};
 use crate::session::{Event, Instrument, Interpolation, Session, Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
@@ -56,6 +57,7 @@ pub(crate) struct SynthProcessor {
     bank: Bank,
     instrument: Instrument,
     sample_rate_hz: f32,
+    grid: Grid,
     kernel: Kernel,
     channel: Channel,
     /// Bank number in force, and the preset that its last program change chose.
@@ -89,6 +91,7 @@ impl SynthProcessor {
             bank: bank.clone(),
             instrument,
             sample_rate_hz: sample_rate_hz as f32,
+            grid: Grid::new(sample_rate_hz),
             kernel: Kernel::new(interpolation),
             channel: Channel::new(),
             bank_number: 0,
@@ -161,8 +164,9 @@ impl SynthProcessor {
     /// What an event leaves behind in the channel, whatever it does to voices.
     fn note_down(&mut self, event: Event) {
         match event {
-            Event::NoteOn { velocity: 0, .. } | Event::NoteOff { .. } => {}
-            Event::NoteOn { key, .. } => {
+            Event::NoteOn { key, velocity: 0 } | Event::NoteOff { key } => self.channel.lift(key),
+            Event::NoteOn { key, velocity } => {
+                self.channel.press(key, velocity);
                 self.channel.take_glide_key(None);
                 self.last_key = Some(key & 127);
             }
@@ -209,8 +213,8 @@ impl SynthProcessor {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        let Self { bank, channel, sample_rate_hz, clock, .. } = self;
-        Surroundings { bank, channel, sample_rate_hz: *sample_rate_hz, clock: *clock }
+        let Self { bank, channel, sample_rate_hz, grid, clock, .. } = self;
+        Surroundings { bank, channel, sample_rate_hz: *sample_rate_hz, grid: *grid, clock: *clock }
     }
 
     fn catch_up(&mut self) {
@@ -219,6 +223,12 @@ impl SynthProcessor {
     }
 
     fn note_on(&mut self, key: u8, velocity: u8) {
+        self.channel.press(key, velocity);
+        self.sound(key, velocity);
+    }
+
+    /// Starts a note of the instrument that is chosen now.
+    fn sound(&mut self, key: u8, velocity: u8) {
         let glide = match self.channel.take_glide_key(self.last_key) {
             Some(from) => portamento::glide(&self.channel, from, key, self.sample_rate_hz),
             None => Glide::NONE,
@@ -240,8 +250,9 @@ impl SynthProcessor {
         }
         let Some(preset) = preset else { return };
         let bank = self.bank.clone();
-        let zones = || start::zones(&bank, preset, key, velocity).take(NOTE_ZONES_MAX);
-        self.voices.make_room(zones().count(), self.sample_rate_hz);
+        let most = NOTE_ZONES_MAX.min(self.voices.polyphony());
+        let zones = || start::zones(&bank, preset, key, velocity).take(most);
+        self.voices.make_room(zones().count(), self.clock, self.sample_rate_hz);
         for zone in zones() {
             let Some(voice) = start::voice(self.surroundings(), zone, self.serial, key, velocity, glide)
             else {
@@ -254,6 +265,7 @@ impl SynthProcessor {
             bank: &bank,
             channel: &self.channel,
             sample_rate_hz: self.sample_rate_hz,
+            grid: self.grid,
             clock: self.clock,
         };
         self.voices.tie_stereo(self.serial, around);
@@ -276,6 +288,16 @@ impl SynthProcessor {
     }
 
     fn note_off(&mut self, key: u8) {
+        let sounded = self.channel.last_held();
+        self.channel.lift(key);
+        // In mono mode the key that was struck before it sounds again, if it is still down.
+        if self.channel.mono
+            && sounded.is_some_and(|(sounded, _)| sounded == key)
+            && let Some((held, velocity)) = self.channel.last_held()
+        {
+            self.sound(held, velocity);
+            return;
+        }
         self.voices.iter_mut().filter(|voice| voice.key == key).for_each(|voice| voice.key_down = false);
         self.let_go();
     }
@@ -356,13 +378,14 @@ impl SynthProcessor {
     fn aim(&mut self) {
         let clock = self.clock;
         let is_stale = core::mem::take(&mut self.stale);
-        let to_grid = |grid: u32| grid - (clock % u64::from(grid)) as u32;
-        let is_grid = to_grid(COARSE_GRID_FRAMES) == COARSE_GRID_FRAMES;
+        let grid = self.grid;
+        let to_grid = |grid_frames: u32| grid_frames - (clock % u64::from(grid_frames)) as u32;
+        let is_grid = to_grid(grid.coarse_frames()) == grid.coarse_frames();
         let aims_all = core::mem::take(&mut self.interrupted) || is_grid;
         let (kernel, bank) = (&self.kernel, &self.bank);
         let sample_rate_hz = self.sample_rate_hz;
-        let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, clock };
-        self.stretch_frames = to_grid(COARSE_GRID_FRAMES);
+        let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, grid, clock };
+        self.stretch_frames = to_grid(grid.coarse_frames());
         let stretch_frames = &mut self.stretch_frames;
         self.voices.aim(aims_all, |voice, offset| {
             if aims_all || voice.has_gone_its_way(clock) {
@@ -378,7 +401,7 @@ impl SynthProcessor {
                 }
                 // The release, if it is due, comes first: it may ask for another grid.
                 let to_release = voice.frames_to_release(clock);
-                let frames = to_grid(voice.grid_frames());
+                let frames = to_grid(voice.grid_frames(grid));
                 let corners = [to_release, voice.frames_to_corner(), voice.frames_to_silence()];
                 let frames = corners.into_iter().flatten().fold(frames, u32::min);
                 voice.aim(frames, offset, sample_rate_hz);

@@ -3,7 +3,7 @@
 use super::envelope::EnvelopeTimes;
 use super::filter::{CENT_ZERO_HZ, RESONANCE_MAX_CB};
 use super::modulation::Values;
-use super::units::{cents_to_ratio, timecents_to_frames};
+use super::units::{cents_to_ratio, gain_to_centibels, timecents_to_frames};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::Generator;
 
@@ -172,6 +172,12 @@ fn delay_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
 fn turns_per_frame(absolute_cents: f32, sample_rate_hz: f32) -> f32 {
     let frequency_hz = CENT_ZERO_HZ * cents_to_ratio(absolute_cents.clamp(-16_000.0, 4_500.0));
     (frequency_hz / sample_rate_hz).min(0.5)
+}
+
+/// How much louder a voice may be in an effect than in the mix by a send, in centibels.
+pub(super) fn send_lift_cb(tenths: f32) -> f32 {
+    let gain = SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);
+    if gain > 1.0 { -gain_to_centibels(gain) } else { 0.0 }
 }
 
 /// Gains for a pan in tenths of a per cent to the right, by equal power, and for sends in tenths of a

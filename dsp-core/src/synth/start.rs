@@ -1,10 +1,10 @@
 //! From a note to the voices that it starts.
 
 use super::channel::controller;
-use super::modulation::Note;
+use super::modulation::{self, Note};
 use super::playback::{LoopMode, Playback, Region};
 use super::voice::{Glide, Start, Surroundings, Tuning, Voice, ZonePlace};
-use crate::soundfont::{Bank, Generator, Generators, Sample};
+use crate::soundfont::{Bank, Generator, Sample};
 
 /// Attenuation of notes that are struck with the soft pedal down. MIDI leaves the amount open.
 const SOFT_PEDAL_CB: f32 = 30.0;
@@ -44,19 +44,29 @@ pub(super) fn voice(
     let generators = &zone.generators;
     let sample = bank.samples().get(zone.sample)?;
     let wave = bank.wave(zone.sample)?;
-    let region = region(sample, generators, wave.high.len() as i64)?;
     let fixed =
         |generator: Generator, own: u8| u8::try_from(generators.get(generator)).unwrap_or(own).min(127);
     let root_key = fixed(Generator::OverridingRootKey, sample.root_key);
+    let note = Note {
+        struck_key: key,
+        key: fixed(Generator::Keynum, key),
+        velocity: fixed(Generator::Velocity, velocity),
+    };
+    let preset_zone = &bank.presets()[zones.preset].zones[zones.preset_zone];
+    let offset = |generator: Generator| {
+        let channel = around.channel;
+        let lists = [&zone.modulators, &preset_zone.modulators];
+        let modulated = lists.map(|list| modulation::sum(list, generator, note, channel));
+        let nrpn = channel.generator_offsets()[generator as usize];
+        let sum = f32::from(generators.get(generator)) + nrpn + modulated[0] + modulated[1];
+        libm::roundf(sum) as i64
+    };
+    let region = region(sample, generators.get(Generator::SampleModes), offset, wave.high.len() as i64)?;
     let soft = around.channel.is_on(controller::SOFT);
     let start = Start {
         serial,
         key,
-        note: Note {
-            struck_key: key,
-            key: fixed(Generator::Keynum, key),
-            velocity: fixed(Generator::Velocity, velocity),
-        },
+        note,
         zones,
         sample: zone.sample,
         playback: Playback::new(region),
@@ -71,14 +81,19 @@ pub(super) fn voice(
     Some(Voice::new(start, around))
 }
 
-/// Where a zone plays its sample: the header's places, moved by the zone's offsets (section
-/// 8.1.2, generators 0 to 4, 12, 45 and 50).
-fn region(sample: &Sample, generators: &Generators, wave_frames: i64) -> Option<Region> {
+/// Where a note plays its sample: the header's places, moved by the offsets that the zone, its modulators
+/// and NRPNs say as the note starts (section 8.1.2, generators 0 to 4, 12, 45 and 50).
+fn region(
+    sample: &Sample,
+    modes: i16,
+    offset: impl Fn(Generator) -> i64,
+    wave_frames: i64,
+) -> Option<Region> {
     /// Frames of a coarse offset's unit.
     const COARSE_FRAMES: i64 = 32_768;
     let moved = |place: u32, fine: Generator, coarse: Generator| {
-        let offset = i64::from(generators.get(fine)) + COARSE_FRAMES * i64::from(generators.get(coarse));
-        (i64::from(place) + offset).clamp(0, wave_frames)
+        let moved = i64::from(place) + offset(fine) + COARSE_FRAMES * offset(coarse);
+        moved.clamp(0, wave_frames)
     };
     let start = moved(sample.start, Generator::StartAddrsOffset, Generator::StartAddrsCoarseOffset);
     let end = moved(sample.end, Generator::EndAddrsOffset, Generator::EndAddrsCoarseOffset);
@@ -86,7 +101,7 @@ fn region(sample: &Sample, generators: &Generators, wave_frames: i64) -> Option<
         moved(sample.loop_start, Generator::StartloopAddrsOffset, Generator::StartloopAddrsCoarseOffset);
     let loop_end = moved(sample.loop_end, Generator::EndloopAddrsOffset, Generator::EndloopAddrsCoarseOffset);
     let can_loop = sample.loop_ok && loop_start < loop_end && loop_end > start;
-    let mode = match generators.get(Generator::SampleModes) {
+    let mode = match modes {
         1 if can_loop => LoopMode::Always,
         3 if can_loop => LoopMode::UntilRelease,
         _ => LoopMode::Once,

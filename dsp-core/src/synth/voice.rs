@@ -4,15 +4,15 @@
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
 use super::filter::{Coefficients, FilterSetting, Resonance};
+use super::grid::Grid;
 use super::interpolation::Kernel;
 use super::lockstep::VoiceFilter;
 use super::modulation::{self, Note, Values};
 use super::oscillator::Oscillator;
 use super::playback::Playback;
 use super::ramp::{Offset, Ramps};
-use super::settings::{Settings, VOICE_ATTENUATION_CB};
+use super::settings::{self, Settings, VOICE_ATTENUATION_CB};
 use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger, smaller};
-use super::{COARSE_GRID_FRAMES, FINE_GRID_FRAMES, GRID_FRAMES};
 use crate::session::TRACK_OUTPUTS;
 use crate::soundfont::{Bank, Generator};
 
@@ -25,6 +25,8 @@ pub(super) struct Tuning {
     /// Its sample rate as a share of the engine's.
     pub(super) rate_ratio: f64,
 }
+
+const SENDS: [Generator; 2] = [Generator::ReverbEffectsSend, Generator::ChorusEffectsSend];
 
 const PITCH_GENERATORS: [Generator; 3] = [Generator::CoarseTune, Generator::FineTune, Generator::ScaleTuning];
 
@@ -130,6 +132,8 @@ pub(super) struct Voice {
     tuning: Tuning,
     /// Of the zones, key and velocity, whatever controllers do.
     least_attenuation_cb: f32,
+    /// To the reverb and to the chorus, in tenths of a per cent, likewise.
+    most_sent: [f32; 2],
     /// How far the envelope must fall so that a sample of full scale is not heard, whatever controllers do.
     inaudible_cb: f32,
     /// Of the loop, once it has been looked through.
@@ -187,6 +191,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) bank: &'a Bank,
     pub(super) channel: &'a Channel,
     pub(super) sample_rate_hz: f32,
+    pub(super) grid: Grid,
     /// Frames since the synthesizer was reset.
     pub(super) clock: u64,
 }
@@ -199,10 +204,15 @@ impl Voice {
         let mut base = summed(&instrument.generators, &preset.generators);
         base[Generator::InitialAttenuation as usize] *= ATTENUATION_SHARE;
         base[Generator::InitialAttenuation as usize] += start.softer_cb;
-        let mut least_attenuation_cb = base[Generator::InitialAttenuation as usize];
-        for list in [&instrument.modulators, &preset.modulators] {
-            least_attenuation_cb += modulation::least_attenuation_cb(list, start.note, around.channel);
-        }
+        let reach = |generator: Generator| {
+            let lists = [&instrument.modulators, &preset.modulators];
+            let reaches = lists.map(|list| modulation::reach(list, generator, start.note, around.channel));
+            let [(one_least, one_most), (other_least, other_most)] = reaches;
+            let value = base[generator as usize];
+            (value + one_least + other_least, value + one_most + other_most)
+        };
+        let (least_attenuation_cb, _) = reach(Generator::InitialAttenuation);
+        let most_sent = SENDS.map(|send| reach(send).1);
         let motion = Motion {
             volume: VolumeEnvelope::new(),
             modulation: ModulationEnvelope::new(),
@@ -232,6 +242,7 @@ impl Voice {
             settings: Settings::SILENT,
             tuning: start.tuning,
             least_attenuation_cb,
+            most_sent,
             inaudible_cb: f32::INFINITY,
             sample_attenuation_cb: None,
             now: motion,
@@ -273,13 +284,17 @@ impl Voice {
         for list in [&instrument_zone.modulators, &preset_zone.modulators] {
             modulation::add(list, self.note, around.channel, &mut values);
         }
-        let nrpn_cb = around.channel.generator_offsets()[Generator::InitialAttenuation as usize];
+        let offset = |generator: Generator| around.channel.generator_offsets()[generator as usize];
         let tuning_cents = around.channel.tuning_cents();
         self.settings.set(&values, self.note.key, tuning_cents, around.sample_rate_hz);
+        let sends = SENDS.into_iter().zip(self.most_sent);
+        let sent = sends.map(|(send, most)| most + larger(offset(send), 0.0)).fold(0.0, larger);
         // The highest gain of the filter lies half the resonance above unity; an NRPN may take from the
-        // attenuation.
-        let lifted_cb =
-            self.settings.resonance_cb / 2.0 + self.settings.tremolo_to_volume_cb.abs() + (-nrpn_cb).max(0.0);
+        // attenuation; and what is sent may be louder than what is heard at once.
+        let lifted_cb = self.settings.resonance_cb / 2.0
+            + self.settings.tremolo_to_volume_cb.abs()
+            + larger(-offset(Generator::InitialAttenuation), 0.0)
+            + settings::send_lift_cb(sent);
         self.inaudible_cb = FULL_FALL_CB + lifted_cb - self.least_attenuation_cb - VOICE_ATTENUATION_CB;
         if self.fading {
             self.settings.volume_times.release = FADE_SECS * around.sample_rate_hz;
@@ -291,7 +306,7 @@ impl Voice {
         self.follow(around);
         // A voice that begins here has nothing to step from.
         if self.started_at != around.clock {
-            self.smooth_frames = FINE_GRID_FRAMES;
+            self.smooth_frames = around.grid.fine_frames();
         }
     }
 
@@ -405,18 +420,18 @@ impl Voice {
 
     /// The grid on which the voice is aimed: so fine that straight lines between its places are not heard.
     /// Pitches go in steps.
-    pub(super) fn grid_frames(&self) -> u32 {
+    pub(super) fn grid_frames(&self, grid: Grid) -> u32 {
         let settings = &self.settings;
         let pitch_moves = settings.vibrato_to_pitch != 0.0
             || settings.tremolo_to_pitch != 0.0
             || settings.envelope_to_pitch != 0.0
             || self.now.glide.cents != 0.0;
         if pitch_moves || self.moves_within(self.fast_frames) {
-            FINE_GRID_FRAMES
+            grid.fine_frames()
         } else if settings.follows_tremolo() || self.moves_within(2.0 * self.fast_frames) {
-            GRID_FRAMES
+            grid.middle_frames()
         } else {
-            COARSE_GRID_FRAMES
+            grid.coarse_frames()
         }
     }
 
@@ -444,8 +459,7 @@ impl Voice {
 
     /// Whether its sample is over, and its filter has rung out.
     pub(super) fn has_ended(&self, kernel: &Kernel) -> bool {
-        self.playback.is_over(kernel, 0)
-            && (self.filter.is_quiet() || self.playback.is_over(kernel, RINGING_FRAMES))
+        self.playback.is_over(kernel) && self.filter.is_quiet()
     }
 
     /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could bring
@@ -464,6 +478,16 @@ impl Voice {
             }
         }
         false
+    }
+
+    /// Whether it has begun just here, so that nothing of it has been heard.
+    pub(super) fn begins_at(&self, clock: u64) -> bool {
+        self.started_at == clock
+    }
+
+    /// How long it has sounded, in frames.
+    pub(super) fn age_frames(&self, clock: u64) -> u64 {
+        clock.saturating_sub(self.started_at)
     }
 
     /// How quiet the voice is, in centibels below full scale.
@@ -572,9 +596,6 @@ impl Voice {
 /// Share of a zone's initial attenuation that is applied: a decibel of the file is 0.4 dB, as on the
 /// sound cards for which banks were made, and in every player since.
 const ATTENUATION_SHARE: f32 = 0.4;
-
-/// Longest that the filter of a voice may ring on behind the end of its sample, in frames of it.
-const RINGING_FRAMES: i64 = 48_000;
 
 /// A fall by 96 dB in less time is computed on a fine grid; one in less than twice of it on the middle one.
 const FAST_FALL_SECS: f32 = 0.25;

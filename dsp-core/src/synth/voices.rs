@@ -13,7 +13,10 @@ use crate::session::{Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
 /// Places beyond the polyphony, for voices that are on their way out.
-const SPARE_PLACES: usize = LANES;
+const SPARE_PLACES: usize = 8 * LANES;
+
+/// How long a voice is spared that has just begun, in seconds: what is struck now is missed most, however soft.
+const SPARED_SECS: f32 = 0.05;
 
 const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
 
@@ -101,34 +104,52 @@ impl Voices {
         self.used = octets.iter().rposition(|octet| !octet.is_empty()).map_or(0, |last| last + 1);
     }
 
-    /// Makes room for `count` voices: those that are heard least fade, released ones before
-    /// held ones. All voices must have caught up.
-    pub(super) fn make_room(&mut self, count: usize, sample_rate_hz: f32) {
+    /// Most voices that sound at a time.
+    pub(super) fn polyphony(&self) -> usize {
+        self.polyphony
+    }
+
+    /// Makes room for `count` voices: those that are missed least fade; what has not been heard yet goes at
+    /// once. All voices must have caught up.
+    pub(super) fn make_room(&mut self, count: usize, clock: u64, sample_rate_hz: f32) {
         let sounding = self.iter().filter(|voice| !voice.fading).count();
+        let spared_frames = (SPARED_SECS * sample_rate_hz) as u64;
         for _ in 0..(sounding + count).saturating_sub(self.polyphony) {
-            let Some(voice) = self.iter_mut().filter(|voice| !voice.fading).min_by_key(|voice| heard(voice))
-            else {
+            let sounding = self.iter_mut().filter(|voice| !voice.fading);
+            let Some(voice) = sounding.min_by_key(|voice| missed(voice, clock, spared_frames)) else {
                 return;
             };
             voice.fade(sample_rate_hz);
         }
+        self.retain(|voice| !(voice.fading && voice.begins_at(clock)));
     }
 
-    /// Gives a voice a place: a free one, or that of the voice that is heard least.
+    fn retain(&mut self, mut stays: impl FnMut(&Voice) -> bool) {
+        for Octet { voices, count } in self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty()) {
+            for place in voices {
+                if place.as_ref().is_some_and(|voice| !stays(voice)) {
+                    *place = None;
+                    *count -= 1;
+                }
+            }
+        }
+    }
+
+    /// Gives a voice a place: a free one, or that of the quietest of those that fade.
     pub(super) fn place(&mut self, voice: Voice) {
         let free = self.octets.iter().position(|octet| octet.count < LANES);
-        let quietest = |octets: &[Octet]| {
-            let places = octets.iter().enumerate().filter_map(|(number, octet)| {
-                octet.voices.iter().flatten().map(heard).min().map(|heard| (heard, number))
+        let number = free.unwrap_or_else(|| {
+            let octets = self.octets.iter().enumerate();
+            let quietest = octets.filter_map(|(number, octet)| {
+                octet.voices.iter().flatten().map(loudness).min().map(|loudness| (loudness, number))
             });
-            places.min().map_or(0, |(_, number)| number)
-        };
-        let number = free.unwrap_or_else(|| quietest(&self.octets));
+            quietest.min().map_or(0, |(_, number)| number)
+        });
         self.used = self.used.max(number + 1);
         let Octet { voices, count } = &mut self.octets[number];
         let lane = voices.iter().position(Option::is_none).unwrap_or_else(|| {
             let lanes = voices.iter().enumerate();
-            lanes.min_by_key(|(_, voice)| voice.as_ref().map(heard)).map_or(0, |(lane, _)| lane)
+            lanes.min_by_key(|(_, voice)| voice.as_ref().map(loudness)).map_or(0, |(lane, _)| lane)
         });
         if voices[lane].is_none() {
             *count += 1;
@@ -204,8 +225,14 @@ impl Voices {
     }
 }
 
-/// Order in which voices are missed least: fading ones, released ones, then quiet ones, then
-/// old ones.
-fn heard(voice: &Voice) -> (bool, bool, i32, u64) {
-    (!voice.fading, !voice.released, -(voice.attenuation_cb() as i32), voice.serial)
+/// Order in which voices are missed least: released ones before held ones, quiet ones before loud ones, old
+/// ones before new ones; the last of all are those that began less than so many frames ago.
+fn missed(voice: &Voice, clock: u64, spared_frames: u64) -> (bool, bool, i32, u64) {
+    let is_spared = voice.age_frames(clock) < spared_frames;
+    (is_spared, !voice.released, -(voice.attenuation_cb() as i32), voice.serial)
+}
+
+/// Order in which voices leave their places without a fade.
+fn loudness(voice: &Voice) -> (bool, i32, u64) {
+    (!voice.fading, -(voice.attenuation_cb() as i32), voice.serial)
 }

@@ -1,5 +1,7 @@
 //! Files of which the chunks are not what a bank's should be.
 
+use dsp_core::soundfont::{Bank, Reason};
+
 use crate::corpus::Outcome::{Heard, Refused};
 use crate::corpus::{Case, but, sound};
 use crate::maker::file::{Chunk, File, List};
@@ -138,16 +140,6 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Refused("the shdr chunk has 69 bytes, which is not a table of 46-byte records"),
     },
     Case {
-        reason: "sample data packed as one stream",
-        file: || {
-            file(|file| {
-                file.form = *b"sfpk";
-                chunk(file, b"smpl").body[..4].copy_from_slice(b"OggS");
-            })
-        },
-        outcome: Refused("packed as one Vorbis stream"),
-    },
-    Case {
         reason: "the form type of packed banks on one that is not packed",
         file: || file(|file| file.form = *b"sfpk"),
         outcome: Heard(&[]),
@@ -226,3 +218,20 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Heard(&[]),
     },
 ];
+
+#[test]
+fn a_bank_whose_sample_data_is_packed_names_the_samples_that_it_goes_without() {
+    let bytes = file(|file| {
+        file.form = *b"sfpk";
+        chunk(file, b"smpl").body[..4].copy_from_slice(b"OggS");
+    });
+    let bank = Bank::from_vec(bytes).expect("a bank");
+    assert_eq!(bank.summary().presets.len(), 2);
+    let packed = bank.skipped().into_iter().filter(|skipped| skipped.reason == Reason::Packed);
+    let of_sample = |number: usize| {
+        format!(
+            "sample {number} (Sample): the bank's sample data is packed; unpacked, as an SF2, it can be played"
+        )
+    };
+    assert_eq!(packed.map(|skipped| skipped.to_string()).collect::<Vec<_>>(), [0, 1].map(of_sample));
+}

@@ -1,0 +1,53 @@
+//! Mono mode (MIDI 1.0, controllers 126 and 127): a channel sounds one key, the one struck last of those that are
+//! down.
+
+use dsp_core::session::Event;
+
+use crate::measure::{assert_near, cents_at};
+use crate::rig::{Rig, SINE_HZ, Sound, control, off, on};
+
+const MONO: Event = Event::Controller { controller: 126, value: 1 };
+const POLY: Event = Event::Controller { controller: 127, value: 0 };
+
+fn play(events: &[(f64, Event)]) -> Sound {
+    // A release that is over soon.
+    Rig::sine(&[(crate::generator::RELEASE_VOL_ENV, -8_000)]).play(events, 1.0)
+}
+
+fn assert_key(sound: &Sound, secs: f64, key: u8) {
+    let expected = 100.0 * (f64::from(key) - 60.0);
+    assert_near(&format!("key {key} at {secs} s"), cents_at(&sound.left, secs, SINE_HZ), expected, 1.0);
+}
+
+#[test]
+fn a_key_that_is_still_down_sounds_again() {
+    let sound = play(&[
+        (0.0, MONO),
+        (0.0, on(60, 100)),
+        (0.2, on(67, 100)),
+        (0.4, on(72, 100)),
+        (0.6, off(72)),
+        (0.8, off(67)),
+    ]);
+    for (secs, key) in [(0.15, 60), (0.35, 67), (0.55, 72), (0.75, 67), (0.95, 60)] {
+        assert_key(&sound, secs, key);
+    }
+    assert_near("voices", sound.active_voices as f64, 1.0, 0.0);
+}
+
+#[test]
+fn a_key_that_is_let_go_while_another_sounds_does_not_come_back() {
+    let sound = play(&[(0.0, MONO), (0.0, on(60, 100)), (0.2, on(67, 100)), (0.4, off(60)), (0.6, off(67))]);
+    assert_key(&sound, 0.35, 67);
+    assert_key(&sound, 0.55, 67);
+    assert_near("voices", sound.active_voices as f64, 0.0, 0.0);
+}
+
+#[test]
+fn its_end_lets_all_keys_go() {
+    let sound = play(&[(0.0, MONO), (0.0, on(60, 100)), (0.2, on(67, 100)), (0.4, POLY), (0.6, off(67))]);
+    assert_near("voices", sound.active_voices as f64, 0.0, 0.0);
+    let sound =
+        play(&[(0.0, MONO), (0.0, on(60, 100)), (0.2, control(123, 0)), (0.4, on(67, 100)), (0.6, off(67))]);
+    assert_near("voices", sound.active_voices as f64, 0.0, 0.0);
+}

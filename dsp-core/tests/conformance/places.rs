@@ -1,0 +1,67 @@
+//! Places of a sample that modulators and NRPNs move (sections 8.2 and 9.6): where a note begins to read follows
+//! what they say as it starts.
+
+use crate::generator::*;
+use crate::measure::{assert_near, frame};
+use crate::rig::{Rig, Sound, control, level, on, ramp, tables};
+
+const ONCE: i16 = 0;
+
+/// The frame of the ramp that is heard at a frame of the output; it is known to two frames.
+fn heard(sound: &Sound, output_frame: usize, full_scale: f64) -> f64 {
+    sound.left[output_frame] / full_scale * 32_768.0 * 2.0
+}
+
+fn full_scale() -> f64 {
+    Rig::of(&tables(&level(), &[], &[])).hold(60, 127, 0.1).left[frame(0.05)] * 32_768.0 / 32_767.0
+}
+
+#[test]
+fn a_controller_moves_where_a_note_begins() {
+    // A general purpose controller, linear from 0 to 1: 64 of 128 is half of the amount.
+    const CONTROLLER: u16 = 0x80 | 16;
+    for (generator, amount, first) in
+        [(START_ADDRS_OFFSET, 2_000_u16, 1_000.0), (START_ADDRS_COARSE_OFFSET, 2, 32_768.0)]
+    {
+        let modulators = [[CONTROLLER, generator, amount, 0, 0]];
+        let rig = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &modulators));
+        let sound = rig.play(&[(0.0, control(16, 64)), (0.0, on(60, 127))], 0.1);
+        assert_near(
+            &format!("by generator {generator}"),
+            heard(&sound, 100, full_scale()),
+            first + 100.0,
+            2.0,
+        );
+        let sound = rig.play(&[(0.0, control(16, 0)), (0.0, on(60, 127))], 0.1);
+        assert_near("where the controller is 0", heard(&sound, 100, full_scale()), 100.0, 2.0);
+    }
+}
+
+#[test]
+fn the_velocity_moves_where_a_note_begins() {
+    // Softly struck, without the attack of the sample: 8.2.1, number 2, from the most to the least.
+    const SOFTNESS: u16 = 0x102;
+    let modulators = [[SOFTNESS, START_ADDRS_OFFSET, 12_800, 0, 0]];
+    let rig = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE), (INITIAL_FILTER_FC, 13_500)], &modulators));
+    assert_near("at full velocity", heard(&rig.hold(60, 127, 0.1), 100, full_scale()), 100.0, 2.0);
+    let soft = rig.hold(60, 27, 0.1);
+    // (127 - 27) / 128 of it. The default modulators make a soft note softer, so it is compared with another.
+    let plain = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).hold(60, 27, 0.3);
+    let found = (0..plain.left.len()).find(|&n| plain.left[n] >= soft.left[2_000]).expect("the same value");
+    assert_near("at velocity 27", found as f64, 12_000.0, 40.0);
+}
+
+#[test]
+fn an_nrpn_moves_where_a_note_begins() {
+    // 9.6.1: 120 and the generator's number; the data counts from 8192, one frame each.
+    let data = 8_192 + 700;
+    let events = [
+        (0.0, control(99, 120)),
+        (0.0, control(98, 0)),
+        (0.0, control(6, (data >> 7) as u8)),
+        (0.0, control(38, (data & 127) as u8)),
+        (0.0, on(60, 127)),
+    ];
+    let sound = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).play(&events, 0.1);
+    assert_near("700 frames on", heard(&sound, 100, full_scale()), 800.0, 2.0);
+}
