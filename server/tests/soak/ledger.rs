@@ -28,11 +28,26 @@ pub(crate) struct Sound {
     pub(crate) number: usize,
 }
 
+/// An upload in parts that has begun.
+#[derive(Debug, Clone)]
+pub(crate) struct Begun {
+    /// Where it is.
+    pub(crate) path: String,
+    /// What is uploaded.
+    pub(crate) number: usize,
+    /// Acknowledged bytes.
+    pub(crate) offset_bytes: usize,
+}
+
 /// Everything that was acknowledged.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) songs: Vec<Song>,
     pub(crate) sounds: Vec<Sound>,
+    /// The upload in parts that was under way when the service ended.
+    pub(crate) begun: Option<Begun>,
+    /// How often an upload in parts went on after the service had ended.
+    pub(crate) resumed: usize,
     pub(crate) saves: usize,
     /// Sounds that were looked at since they were uploaded.
     checked: usize,
@@ -44,18 +59,26 @@ impl Default for Ledger {
     fn default() -> Self {
         let song =
             |number| Song { id: format!("song-{number}"), revision: 0, name: String::new(), in_flight: None };
-        Self { songs: (0..2).map(song).collect(), sounds: Vec::new(), saves: 0, checked: 0, made_it: 0 }
+        Self {
+            songs: (0..2).map(song).collect(),
+            sounds: Vec::new(),
+            begun: None,
+            resumed: 0,
+            saves: 0,
+            checked: 0,
+            made_it: 0,
+        }
     }
 }
 
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { saves, sounds, made_it, .. } = self;
+        let Self { saves, sounds, made_it, resumed, .. } = self;
         let sounds = sounds.len();
         write!(
             f,
             "{saves} acknowledged saves and {sounds} acknowledged uploads are there and whole; \
-             {made_it} saves that were under way are, too"
+             {made_it} saves that were under way are, too; uploads in parts went on {resumed} times"
         )
     }
 }
@@ -80,6 +103,9 @@ pub(crate) fn wav(number: usize) -> String {
     header + &samples
 }
 
+/// Bytes in a part of an upload, the last of which is shorter.
+pub(crate) const PART_BYTES: usize = 700;
+
 impl Ledger {
     /// Checks all songs, and what was uploaded since the last check.
     pub(crate) fn check_newest(&mut self, service: &Service) {
@@ -90,6 +116,10 @@ impl Ledger {
             check_sound(service, sound);
         }
         self.checked = self.sounds.len();
+        if let Some(begun) = &mut self.begun {
+            self.resumed += 1;
+            check_begun(service, begun);
+        }
     }
 
     /// Checks everything that was ever acknowledged.
@@ -121,6 +151,16 @@ fn check_song(service: &Service, song: &mut Song) -> bool {
     }
     assert!(found == document(&song.id, &song.name), "{} is not as it was saved as `{}`", song.id, song.name);
     made_it
+}
+
+/// No acknowledged byte is lost; the part that was under way may be there, or some of it. The upload goes on from what
+/// is there.
+fn check_begun(service: &Service, begun: &mut Begun) {
+    let about = service.expect(200, "GET", &begun.path, &[], &Value::Null);
+    let found = about["offset_bytes"].as_u64().expect("an offset") as usize;
+    let possible = begun.offset_bytes..=begun.offset_bytes + PART_BYTES;
+    assert!(possible.contains(&found), "{about} after {} acknowledged bytes", begun.offset_bytes);
+    begun.offset_bytes = found;
 }
 
 fn check_sound(service: &Service, sound: &Sound) {

@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::ledger::{Ledger, Song, Sound, document, wav};
+use crate::ledger::{Begun, Ledger, PART_BYTES, Song, Sound, document, wav};
 use crate::support::Service;
 
 /// Threads that upload.
 const UPLOADERS: usize = 2;
+
+/// Numbers of the sounds that are uploaded in parts: beyond those of all others.
+const IN_PARTS: usize = 5_000_000;
 
 /// How long the first acknowledgement may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,9 +29,11 @@ pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, 
         let uploaders: Vec<_> = (0..UPLOADERS)
             .map(|one| scope.spawn(move || upload(service, round * UPLOADERS + one, count)))
             .collect();
-        let begun = Instant::now();
+        let begun = ledger.begun.take();
+        let in_parts = scope.spawn(move || upload_in_parts(service, begun, IN_PARTS + round * 1_000, count));
+        let started = Instant::now();
         while acknowledged.load(Ordering::Relaxed) <= round % 5 {
-            assert!(begun.elapsed() < PATIENCE, "round {round}: nothing is acknowledged");
+            assert!(started.elapsed() < PATIENCE, "round {round}: nothing is acknowledged");
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(after);
@@ -39,6 +44,9 @@ pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, 
         for uploader in uploaders {
             ledger.sounds.extend(uploader.join().expect("uploads"));
         }
+        let (begun, sounds) = in_parts.join().expect("uploads in parts");
+        ledger.begun = begun;
+        ledger.sounds.extend(sounds);
     });
 }
 
@@ -82,5 +90,73 @@ fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound>
         let id = answer["files"][0]["id"].as_str().expect("an id").to_owned();
         sounds.push(Sound { id, number });
         count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Uploads by the tus protocol, going on with what had begun, until the service is gone. Says what is under way then,
+/// and what came to its end.
+fn upload_in_parts(
+    service: &Service,
+    mut begun: Option<Begun>,
+    first_number: usize,
+    count: &AtomicUsize,
+) -> (Option<Begun>, Vec<Sound>) {
+    let mut sounds = Vec::new();
+    for number in first_number.. {
+        let Some(mut upload) = begun.take().or_else(|| begin(service, number)) else { return (None, sounds) };
+        while send_part(service, &mut upload) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        match wait_for_file(service, &upload) {
+            Some(id) => sounds.push(Sound { id, number: upload.number }),
+            None => return (Some(upload), sounds),
+        }
+    }
+    unreachable!("no service lasts so long")
+}
+
+const TUS: (&str, &str) = ("Tus-Resumable", "1.0.0");
+
+fn begin(service: &Service, number: usize) -> Option<Begun> {
+    let length = wav(number).len().to_string();
+    let answer = service.call("POST", "/api/v1/audio/uploads", &[TUS, ("Upload-Length", &length)], "")?;
+    assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
+    let mut lines = answer.head.lines().filter_map(|line| line.split_once(": "));
+    let location = lines.find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    Some(Begun { path: location.expect("a place").1.to_owned(), number, offset_bytes: 0 })
+}
+
+/// Sends the next part, if there is one and the service is there.
+fn send_part(service: &Service, upload: &mut Begun) -> bool {
+    let (whole, from) = (wav(upload.number), upload.offset_bytes);
+    let part = &whole[from..whole.len().min(from + PART_BYTES)];
+    if part.is_empty() {
+        return false;
+    }
+    let offset = from.to_string();
+    let headers =
+        [TUS, ("Upload-Offset", offset.as_str()), ("Content-Type", "application/offset+octet-stream")];
+    let Some(answer) = service.call("PATCH", &upload.path, &headers, part) else { return false };
+    assert_eq!(answer.status, 204, "a part was refused: {}", answer.body);
+    upload.offset_bytes += part.len();
+    true
+}
+
+/// The id of the file that came of an upload, or `None` if the service went before it.
+fn wait_for_file(service: &Service, upload: &Begun) -> Option<String> {
+    if upload.offset_bytes < wav(upload.number).len() {
+        return None;
+    }
+    let begun = Instant::now();
+    loop {
+        let answer = service.call("GET", &upload.path, &[], "")?;
+        assert_eq!(answer.status, 200, "an upload is lost: {}", answer.body);
+        let about: Value = serde_json::from_str(&answer.body).expect("JSON");
+        if let Some(id) = about["audio_id"].as_str() {
+            return Some(id.to_owned());
+        }
+        assert_ne!(about["state"], "refused", "{about}");
+        assert!(begun.elapsed() < PATIENCE, "{about} comes to no end");
+        thread::sleep(Duration::from_millis(2));
     }
 }
