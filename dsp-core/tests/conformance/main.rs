@@ -6,6 +6,7 @@ mod maker;
 mod measure;
 mod rig;
 
+mod call_sizes;
 mod channel;
 mod default_modulators;
 mod envelopes;
@@ -16,6 +17,11 @@ mod notes;
 mod oscillators;
 mod outputs;
 mod pitch;
+mod rates;
 mod samples;
 mod voices;
 mod zones;
+
+/// Refuses memory to what runs inside `assert_no_alloc`.
+#[global_allocator]
+static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;
