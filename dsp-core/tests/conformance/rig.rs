@@ -74,8 +74,17 @@ pub(crate) struct Sound {
 
 impl Rig {
     pub(crate) fn of(tables: &Tables) -> Self {
-        let bank = Bank::from_vec(tables.bytes()).expect("a sound bank");
-        assert_eq!(bank.skipped(), []);
+        let rig = Self::of_damaged(tables);
+        assert_eq!(rig.bank.skipped(), []);
+        rig
+    }
+
+    /// A bank of which some may have to be left out.
+    pub(crate) fn of_damaged(tables: &Tables) -> Self {
+        let bank = Bank::from_vec(tables.bytes()).expect("a bank");
+        let presets: Vec<_> =
+            tables.presets.iter().map(|preset| (preset.bank, preset.program as u8)).collect();
+        bank.prepare(&presets).expect("samples that fit");
         let session = Session {
             sample_rate_hz: RATE_HZ as u32,
             polyphony: 64,
