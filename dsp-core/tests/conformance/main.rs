@@ -6,19 +6,34 @@ mod maker;
 mod measure;
 mod rig;
 
+mod call_sizes;
 mod channel;
+mod channel_modes;
+mod curves;
 mod default_modulators;
+mod destinations;
 mod envelopes;
 mod filter;
 mod generator;
+mod generator_parameters;
+mod loops;
 mod modulators;
 mod mono;
 mod notes;
 mod oscillators;
 mod outputs;
+mod pedals;
 mod pitch;
 mod places;
+mod rates;
+mod registered_parameters;
 mod samples;
 mod stealing;
 mod voices;
+#[cfg(feature = "vorbis")]
+mod vorbis;
 mod zones;
+
+/// Refuses memory to what runs inside `assert_no_alloc`.
+#[global_allocator]
+static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

@@ -42,6 +42,32 @@ pub(crate) fn cents_at(signal: &[f64], secs: f64, reference_hz: f64) -> f64 {
     cents(pitch_hz(signal, secs - 0.0125, secs + 0.0125), reference_hz)
 }
 
+/// What is left of a tone when the sine of its frequency that fits best is taken out, in decibels below
+/// that. `angle` is that of a frame, in radians.
+pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
+    let waves = |n: usize| [libm::sin(angle * n as f64), libm::cos(angle * n as f64)];
+    // The normal equations of least squares.
+    let (mut products, mut sums) = ([0.0; 3], [0.0; 2]);
+    for (n, value) in signal.iter().enumerate() {
+        let [sine, cosine] = waves(n);
+        products = [products[0] + sine * sine, products[1] + sine * cosine, products[2] + cosine * cosine];
+        sums = [sums[0] + value * sine, sums[1] + value * cosine];
+    }
+    let [sines, mixed, cosines] = products;
+    let determinant = sines * cosines - mixed * mixed;
+    let of_sine = (sums[0] * cosines - sums[1] * mixed) / determinant;
+    let of_cosine = (sums[1] * sines - sums[0] * mixed) / determinant;
+    let rest: Vec<f64> = signal
+        .iter()
+        .enumerate()
+        .map(|(n, value)| {
+            let [sine, cosine] = waves(n);
+            value - (of_sine * sine + of_cosine * cosine)
+        })
+        .collect();
+    db(rms(&rest) / (libm::hypot(of_sine, of_cosine) / libm::sqrt(2.0)))
+}
+
 /// Asserts that a figure is what it should be, give or take.
 #[track_caller]
 pub(crate) fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {

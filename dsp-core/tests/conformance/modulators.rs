@@ -11,11 +11,7 @@ use crate::rig::{LOOP, Rig, SINE_HZ, bend, control, level, on, sine, steady, tab
 /// A controller that means nothing by itself, and bits of its source operator (8.2).
 const CONTROLLER: u8 = 16;
 const SOURCE: u16 = 0x80 | CONTROLLER as u16;
-const NEGATIVE: u16 = 0x100;
 const BIPOLAR: u16 = 0x200;
-const CONCAVE: u16 = 1 << 10;
-const CONVEX: u16 = 2 << 10;
-const SWITCH: u16 = 3 << 10;
 
 /// Other sources (8.2.1).
 const NONE: u16 = 0;
@@ -54,39 +50,7 @@ fn concave(share: f64) -> f64 {
     (-40.0 / 96.0 * libm::log10(1.0 - share)).min(1.0)
 }
 
-fn convex(share: f64) -> f64 {
-    1.0 - concave(1.0 - share)
-}
-
 const TOLERANCE_CB: f64 = 0.2;
-
-#[test]
-fn sources_follow_their_curves_directions_and_polarities() {
-    // 8.2.2 to 8.2.4 and 9.5.3. The unit is 100 centibels.
-    type Law = fn(f64) -> f64;
-    let laws: [(u16, Law); 9] = [
-        (0, |value| value / 128.0),
-        (NEGATIVE, |value| (127.0 - value) / 128.0),
-        (BIPOLAR, |value| 2.0 * value / 128.0 - 1.0),
-        (BIPOLAR | NEGATIVE, |value| 1.0 - 2.0 * value / 128.0),
-        (CONCAVE, |value| concave(value / 127.0)),
-        (CONCAVE | NEGATIVE, |value| concave(1.0 - value / 127.0)),
-        (CONVEX, |value| convex(value / 127.0)),
-        (SWITCH, |value| if value >= 64.0 { 1.0 } else { 0.0 }),
-        (SWITCH | BIPOLAR | NEGATIVE, |value| if value >= 64.0 { -1.0 } else { 1.0 }),
-    ];
-    for (bits, law) in laws {
-        for value in [0_u8, 1, 32, 63, 64, 100, 127] {
-            let measured = by_controller(&[[SOURCE | bits, ATTENUATION, 100, NONE, 0]], value);
-            assert_near(
-                &format!("{bits:#x} at {value}"),
-                measured,
-                100.0 * law(f64::from(value)),
-                TOLERANCE_CB,
-            );
-        }
-    }
-}
 
 #[test]
 fn every_source_is_heard() {

@@ -1,5 +1,6 @@
 //! Small banks, played.
 
+use assert_no_alloc::assert_no_alloc;
 use dsp_core::session::{Event, Instrument, Interpolation, Session, Track, TrackEvent, TrackPlayer};
 use dsp_core::soundfont::Bank;
 
@@ -57,6 +58,8 @@ pub(crate) struct Rig {
     bank: Bank,
     session: Session,
     preset: (u16, u8),
+    /// How many frames each call asks for, in turn.
+    call_frames: Vec<usize>,
 }
 
 /// The outputs of a track.
@@ -71,15 +74,24 @@ pub(crate) struct Sound {
 
 impl Rig {
     pub(crate) fn of(tables: &Tables) -> Self {
-        let bank = Bank::from_vec(tables.bytes()).expect("a sound bank");
-        assert_eq!(bank.skipped(), []);
+        let rig = Self::of_damaged(tables);
+        assert_eq!(rig.bank.skipped(), []);
+        rig
+    }
+
+    /// A bank of which some may have to be left out.
+    pub(crate) fn of_damaged(tables: &Tables) -> Self {
+        let bank = Bank::from_vec(tables.bytes()).expect("a bank");
+        let presets: Vec<_> =
+            tables.presets.iter().map(|preset| (preset.bank, preset.program as u8)).collect();
+        bank.prepare(&presets).expect("samples that fit");
         let session = Session {
             sample_rate_hz: RATE_HZ as u32,
             polyphony: 64,
             interpolation: Interpolation::FourPoint,
             ..Session::default()
         };
-        Self { bank, session, preset: (0, 0) }
+        Self { bank, session, preset: (0, 0), call_frames: vec![usize::MAX] }
     }
 
     /// A bank of [`tables`] with the steady level.
@@ -112,9 +124,20 @@ impl Rig {
         self
     }
 
-    /// Plays events, each at a time in seconds, for so many seconds.
+    pub(crate) fn with_sample_rate(mut self, sample_rate_hz: u32) -> Self {
+        self.session.sample_rate_hz = sample_rate_hz;
+        self
+    }
+
+    pub(crate) fn with_call_frames(mut self, call_frames: &[usize]) -> Self {
+        self.call_frames = call_frames.to_vec();
+        self
+    }
+
+    /// Plays events, each at a time in seconds, for so many seconds. Nothing may be allocated meanwhile.
     pub(crate) fn play(&self, events: &[(f64, Event)], secs: f64) -> Sound {
-        let frames = |secs: f64| libm::round(secs * RATE_HZ) as u64;
+        let rate_hz = f64::from(self.session.sample_rate_hz);
+        let frames = |secs: f64| libm::round(secs * rate_hz) as u64;
         let (bank, program) = self.preset;
         let track = Track {
             id: "track".to_owned(),
@@ -124,7 +147,15 @@ impl Rig {
         };
         let mut player = TrackPlayer::new(&self.session, &track, Some(&self.bank)).expect("a player");
         let mut outputs = [const { Vec::new() }; 4].map(|_: Vec<f32>| vec![0.0_f32; frames(secs) as usize]);
-        player.process(outputs.each_mut().map(|output| &mut output[..]));
+        let (mut done, mut calls) = (0, self.call_frames.iter().cycle());
+        assert_no_alloc(|| {
+            while done < outputs[0].len() {
+                let call_frames = calls.next().copied().unwrap_or(1);
+                let part = done..outputs[0].len().min(done.saturating_add(call_frames));
+                player.process(outputs.each_mut().map(|output| &mut output[part.clone()]));
+                done = part.end;
+            }
+        });
         let [left, right, reverb, chorus] = outputs.map(|output| output.into_iter().map(f64::from).collect());
         Sound { left, right, reverb, chorus, active_voices: player.active_voices() }
     }

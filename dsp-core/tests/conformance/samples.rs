@@ -2,7 +2,7 @@
 
 use crate::generator::*;
 use crate::maker::Tables;
-use crate::measure::{assert_near, cents, db, frame, pitch_hz};
+use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db};
 use crate::rig::{LOOP, Rig, SINE_HZ, Sound, level, off, on, ramp, sine, steady, tables};
 
 /// Ways to loop (8.1.2, number 54).
@@ -134,6 +134,34 @@ fn low_bytes_are_heard_below_sixteen_bits() {
         let expected = (f64::from(high) * 256.0 + f64::from(low)) / 8_388_608.0;
         assert_near(&format!("{high} and {low}"), with(high, low) / expected, 1.0, 1e-5);
     }
+}
+
+#[test]
+fn low_bytes_make_a_loop_cleaner_by_the_48_decibels_of_eight_bits() {
+    // A sine of 19.5 steps of 16 bits. What rounding adds is a twelfth of a step squared.
+    let amplitude = 19.53;
+    let value = |n: u32| amplitude * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0);
+    let rounded = |unit: f64| (0..2_000).map(move |n| libm::round(value(n) / unit) as i32);
+    let coarse: Vec<i16> = rounded(1.0).map(|value| value as i16).collect();
+    let fine: Vec<i32> = rounded(1.0 / 256.0).collect();
+    let mut with_low = tables(&fine.iter().map(|value| (value >> 8) as i16).collect::<Vec<_>>(), &[], &[]);
+    let mut low: Vec<u8> = fine.iter().map(|value| (value & 255) as u8).collect();
+    low.resize(with_low.wave.len() / 2, 0);
+    with_low.low = Some(low);
+    let beside_db = |rig: &Rig, key: u8| {
+        // Late in the loop, many passes of it.
+        let sound = rig.hold(key, 127, 2.0);
+        let angle = libm::exp2((f64::from(key) - 60.0) / 12.0) * std::f64::consts::TAU / 100.0;
+        residue_db(&sound.left[frame(1.0)..frame(1.9)], angle)
+    };
+    let of_rounding = |step: f64| db(step / libm::sqrt(12.0) / (amplitude / libm::sqrt(2.0)));
+    let (coarse, fine) = (Rig::of(&tables(&coarse, &[], &[])), Rig::of(&with_low));
+    let (sixteen_db, twenty_four_db) = (beside_db(&coarse, 60), beside_db(&fine, 60));
+    assert_near("16 bits", sixteen_db, of_rounding(1.0), 1.5);
+    assert_near("24 bits", twenty_four_db, of_rounding(1.0 / 256.0), 1.5);
+    assert_near("24 bits against 16", sixteen_db - twenty_four_db, 48.16, 2.0);
+    // Between the frames as well, where less of the rounding is left.
+    assert!(beside_db(&fine, 67) < twenty_four_db);
 }
 
 /// A note of two zones, left and right, with samples linked to each other.

@@ -3,8 +3,8 @@
 use dsp_core::session::{Instrument, Interpolation, OfflineRender, Session, TailConfig, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
-use crate::measure::{assert_near, db, frame, rms};
-use crate::rig::{Rig, Sound, control, level, on, tables};
+use crate::measure::{assert_near, db, frame, residue_db, rms};
+use crate::rig::{Rig, control, level, on, tables};
 
 #[test]
 fn the_softest_voice_makes_room() {
@@ -48,23 +48,6 @@ fn fine_sine(period_frames: u32) -> Vec<i16> {
     (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect()
 }
 
-/// What is left of a tone when a sine of its frequency is taken out, in decibels below it.
-fn residue_db(sound: &Sound, angle: f64) -> f64 {
-    let part = &sound.left[frame(0.1)..frame(0.4)];
-    let (mut sine, mut cosine) = (0.0, 0.0);
-    for (n, value) in part.iter().enumerate() {
-        sine += value * libm::sin(angle * n as f64);
-        cosine += value * libm::cos(angle * n as f64);
-    }
-    let scale = 2.0 / part.len() as f64;
-    let rest = part.iter().enumerate().map(|(n, value)| {
-        let fitted = scale * (sine * libm::sin(angle * n as f64) + cosine * libm::cos(angle * n as f64));
-        (value - fitted) * (value - fitted)
-    });
-    let rest = libm::sqrt(rest.sum::<f64>() / part.len() as f64);
-    db(rest / (scale * libm::hypot(sine, cosine) / libm::sqrt(2.0)))
-}
-
 #[test]
 fn interpolation_is_as_exact_as_its_kind() {
     // A tone of which the sample has 20 frames a period, three semitones up.
@@ -72,7 +55,7 @@ fn interpolation_is_as_exact_as_its_kind() {
     let angle = std::f64::consts::TAU / f64::from(period_frames);
     let residue = |interpolation: Interpolation| {
         let rig = Rig::of(&tables(&fine_sine(period_frames), &[], &[])).with_interpolation(interpolation);
-        residue_db(&rig.hold(63, 127, 0.5), angle * libm::exp2(3.0 / 12.0))
+        residue_db(&rig.hold(63, 127, 0.5).left[frame(0.1)..frame(0.4)], angle * libm::exp2(3.0 / 12.0))
     };
     // A chord is off the arc by t (1 - t) angle^2 / 2 at a share t of its length: this much is left
     // when what all places have in common, a twelfth, is taken for a change of level.

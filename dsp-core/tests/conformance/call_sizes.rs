@@ -1,0 +1,87 @@
+//! What is heard does not depend on how many frames a call asks for.
+
+use dsp_core::session::{Event, Interpolation};
+
+use crate::generator::*;
+use crate::maker::Tables;
+use crate::rig::{LOOP, RATE_HZ, Rig, Sound, bend, control, off, on, sine, steady};
+
+/// Odd ones, and one beyond every place of any grid.
+const CALL_FRAMES: [usize; 5] = [1, 3, 77, 333, 4_095];
+
+/// A stereo sample with everything that moves by itself, over a layer that ends.
+fn everything() -> Tables {
+    let mut tables = Tables::new();
+    for (link, kind) in [(1, 4), (0, 2)] {
+        let sample = tables.add_sample(&sine(), LOOP);
+        let header = &mut tables.samples[usize::from(sample)];
+        (header.link, header.kind) = (link, kind);
+    }
+    let moving = [
+        (MOD_LFO_TO_PITCH, 50),
+        (VIB_LFO_TO_PITCH, 30),
+        (MOD_ENV_TO_PITCH, -300),
+        (INITIAL_FILTER_FC, 8_000),
+        (INITIAL_FILTER_Q, 120),
+        (MOD_LFO_TO_FILTER_FC, 1_200),
+        (MOD_ENV_TO_FILTER_FC, 2_400),
+        (MOD_LFO_TO_VOLUME, 40),
+        (CHORUS_EFFECTS_SEND, 300),
+        (DELAY_MOD_LFO, -4_000),
+        (FREQ_MOD_LFO, 0),
+        (DELAY_VIB_LFO, -6_000),
+        (ATTACK_MOD_ENV, -3_000),
+        (DECAY_MOD_ENV, -2_000),
+        (SUSTAIN_MOD_ENV, 400),
+        (DELAY_VOL_ENV, -7_000),
+        (ATTACK_VOL_ENV, -5_000),
+        (DECAY_VOL_ENV, -2_000),
+        (SUSTAIN_VOL_ENV, 150),
+        (RELEASE_VOL_ENV, -3_000),
+        (SAMPLE_MODES, 3),
+    ];
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[&[(PAN, -400)], &moving[..]].concat()), &[]), Some(0));
+    tables.add_instrument_zone((&steady(&[&[(PAN, 400)], &moving[..]].concat()), &[]), Some(1));
+    tables.add_instrument_zone((&[(COARSE_TUNE, -7), (EXCLUSIVE_CLASS, 1)], &[]), Some(0));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    tables
+}
+
+/// Notes more often than there are voices for them, with every kind of event at odd frames.
+fn events() -> Vec<(f64, Event)> {
+    let mut events = vec![(0.0, control(65, 127)), (0.0, control(5, 40))];
+    for number in 0..24_u8 {
+        let secs = f64::from(number) * 2_111.0 / RATE_HZ;
+        let later = |frames: u32| secs + f64::from(frames) / RATE_HZ;
+        events.push((secs, on(40 + number * 5 % 37, 60 + number * 2)));
+        events.push((later(7), bend(i16::from(number) * 300 - 3_000)));
+        events.push((later(500), control(1, number * 5)));
+        events.push((later(701), control(11, 127 - number)));
+        events.push((later(1_203), control(64, number % 3 * 60)));
+        events.push((later(1_950), off(40 + number * 5 % 37)));
+    }
+    events.sort_by(|one, other| one.0.total_cmp(&other.0));
+    events
+}
+
+#[test]
+fn call_sizes_change_no_bit() {
+    let bits = |sound: &Sound| -> Vec<u64> {
+        let outputs = [&sound.left, &sound.right, &sound.reverb, &sound.chorus];
+        outputs.into_iter().flatten().map(|value| value.to_bits()).collect()
+    };
+    for interpolation in [Interpolation::Linear, Interpolation::FourPoint, Interpolation::Sinc] {
+        let play = |call_frames: &[usize]| {
+            let rig = Rig::of(&everything()).with_polyphony(8).with_interpolation(interpolation);
+            rig.with_call_frames(call_frames).play(&events(), 1.5)
+        };
+        let whole = play(&[usize::MAX]);
+        assert!(whole.left.iter().any(|value| value.abs() > 0.1), "silent");
+        for call_frames in CALL_FRAMES.map(|frames| vec![frames]).iter().chain([&CALL_FRAMES.to_vec()]) {
+            let pieces = play(call_frames);
+            assert!(bits(&pieces) == bits(&whole), "{interpolation:?} in calls of {call_frames:?} differs");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Loops at the edges of what a loop can be (sections 7.10 and 8.1.2, numbers 2, 3, 45, 50 and 54).
+
+use crate::generator::*;
+use crate::maker::Tables;
+use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db, rms};
+use crate::rig::{Rig, SINE_HZ, Sound, off, on, ramp, sine, steady};
+
+const ALWAYS: i16 = 1;
+const UNTIL_RELEASE: i16 = 3;
+
+/// A bank of which the one sample loops from frame to frame, as its header says.
+fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Rig {
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(frames, 0..0);
+    (tables.samples[0].loop_start, tables.samples[0].loop_end) = (start, end);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(generators), &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    Rig::of_damaged(&tables)
+}
+
+/// The frame of the ramp that is heard at a time; it is known to two frames.
+fn heard(sound: &Sound, secs: f64) -> f64 {
+    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
+    2.0 * sound.left[frame(secs)] / full
+}
+
+/// The time of the last frame that is heard, in seconds.
+fn end_secs(sound: &Sound) -> f64 {
+    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    frame_secs(last)
+}
+
+fn frame_secs(frame: usize) -> f64 {
+    frame as f64 / crate::rig::RATE_HZ
+}
+
+#[test]
+fn a_loop_of_one_frame_stays_at_its_level() {
+    // Frame 20000 has the value 10000, at any speed and also behind the release.
+    for (key, mode) in [(60, ALWAYS), (60, UNTIL_RELEASE), (48, ALWAYS), (72, ALWAYS), (91, ALWAYS)] {
+        let rig = looped(&ramp(), 20_000, 20_001, &[(SAMPLE_MODES, mode)]);
+        let sound = rig.hold(key, 127, 2.0);
+        for secs in [1.0, 1.5, 1.99] {
+            assert_near(&format!("key {key}, {secs} s"), heard(&sound, secs), 20_000.0, 2.0);
+        }
+        assert_eq!(sound.active_voices, 1);
+    }
+}
+
+#[test]
+fn a_loop_of_one_frame_is_left_by_the_release() {
+    // 40,000 frames are left at the release: 0.833 s, in a release of eight.
+    let rig = looped(&ramp(), 20_000, 20_001, &[(SAMPLE_MODES, UNTIL_RELEASE), (RELEASE_VOL_ENV, 3_600)]);
+    let sound = rig.play(&[(0.0, on(60, 127)), (1.0, off(60))], 2.5);
+    assert_near("the end in seconds", end_secs(&sound), 1.0 + frame_secs(40_000), 0.001);
+    assert_eq!(sound.active_voices, 0);
+}
+
+#[test]
+fn a_short_loop_sounds_at_its_own_pitch() {
+    // Two, three and eight frames: 24, 16 and 6 kHz as recorded, three octaves down at key 24.
+    for frames in [2_u32, 3, 8] {
+        let wave: Vec<i16> = (0..2_000_u32)
+            .map(|n| {
+                let angle = std::f64::consts::TAU * f64::from(n) / f64::from(frames);
+                libm::round(16_000.0 * libm::cos(angle)) as i16
+            })
+            .collect();
+        let sound = looped(&wave, 240, 240 + frames, &[]).hold(24, 127, 1.0);
+        let measured = cents(pitch_hz(&sound.left, 0.5, 1.0), 6_000.0 / f64::from(frames));
+        assert_near(&format!("a loop of {frames} frames"), measured, 0.0, 0.2);
+    }
+}
+
+/// The sine's own level at a key, where nothing loops.
+fn once_rms() -> f64 {
+    rms(&looped(&sine(), 0, 0, &[]).hold(60, 127, 0.1).left[200..1_800])
+}
+
+#[test]
+fn loops_that_cannot_be_followed_play_once() {
+    // Inverted, without frames, behind the end: 2,000 frames are heard, at their pitch and level.
+    for (start, end) in [(1_900, 100), (500, 500), (0, 0), (100, 2_500), (1_999, 1_999), (5_000, 4_000)] {
+        let sound = looped(&sine(), start, end, &[]).hold(60, 127, 0.5);
+        let what = format!("a loop from {start} to {end}");
+        assert_near(&what, end_secs(&sound), frame_secs(2_000), 0.0005);
+        assert_near(&what, cents(pitch_hz(&sound.left, 0.002, 0.04), SINE_HZ), 0.0, 0.2);
+        assert_near(&what, db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
+        assert_eq!(sound.active_voices, 0);
+    }
+}
+
+#[test]
+fn loops_that_a_zone_turns_round_play_once() {
+    // The header's loop from 100 to 1900 is sound; the offsets invert it, or take its frames away.
+    for offsets in [
+        [(STARTLOOP_ADDRS_OFFSET, 1_850), (ENDLOOP_ADDRS_OFFSET, -1_850)],
+        [(STARTLOOP_ADDRS_OFFSET, 1_800), (ENDLOOP_ADDRS_OFFSET, 0)],
+        [(STARTLOOP_ADDRS_COARSE_OFFSET, 1), (ENDLOOP_ADDRS_COARSE_OFFSET, -1)],
+    ] {
+        let sound = looped(&sine(), 100, 1_900, &offsets).hold(60, 127, 0.5);
+        assert_near(&format!("{offsets:?}"), end_secs(&sound), frame_secs(2_000), 0.0005);
+        assert_near("its level", db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
+    }
+}
+
+#[test]
+fn a_loop_may_end_with_its_sample_and_begin_with_it() {
+    // Whole periods of a sine: nothing but the sine is heard, however often the loop has been passed.
+    for (start, end) in [(100, 2_000), (0, 2_000), (0, 1_900), (1_900, 2_000)] {
+        for key in [48_u8, 60, 67, 84] {
+            let sound = looped(&sine(), start, end, &[]).hold(key, 127, 2.0);
+            let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
+            let what = format!("a loop from {start} to {end} at key {key}");
+            let late = &sound.left[frame(1.5)..frame(1.9)];
+            assert_near(&what, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
+            assert_near(&what, db(rms(late) / once_rms()), 0.0, 0.05);
+            let angle = ratio * std::f64::consts::TAU / 100.0;
+            assert!(residue_db(late, angle) < -85.0, "{what}: {} dB beside it", residue_db(late, angle));
+        }
+    }
+}
+
+#[test]
+fn a_loop_at_the_end_of_a_sample_does_not_reach_into_the_next() {
+    // A second sample of full scale right behind the first.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&sine(), 100..2_000);
+    tables.wave.truncate(2 * 2_000);
+    tables.wave.extend([0xff, 0x7f].repeat(500));
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[]), &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(67, 127, 1.0);
+    let part = &sound.left[frame(0.2)..frame(0.9)];
+    let angle = libm::exp2(7.0 / 12.0) * std::f64::consts::TAU / 100.0;
+    assert!(residue_db(part, angle) < -85.0, "{} dB beside the sine", residue_db(part, angle));
+}

@@ -1,0 +1,121 @@
+//! The same figures at every sample rate that the engine plays at.
+
+use crate::generator::*;
+use crate::measure::{assert_near, cents, db, pitch_hz, rms};
+use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, off, on};
+
+const RATES_HZ: [u32; 5] = [16_000, 22_050, 44_100, 96_000, 192_000];
+
+/// The frame at a time in seconds.
+fn frame(rate_hz: u32, secs: f64) -> usize {
+    libm::round(secs * f64::from(rate_hz)) as usize
+}
+
+#[test]
+fn a_key_has_its_pitch() {
+    for rate_hz in RATES_HZ {
+        let rig = Rig::sine(&[]).with_sample_rate(rate_hz);
+        let scale = f64::from(rate_hz) / RATE_HZ;
+        for key in [36, 60, 67, 84] {
+            let sound = rig.hold(key, 127, 1.0);
+            let measured = cents(scale * pitch_hz(&sound.left, 0.1 * scale, 0.9 * scale), SINE_HZ);
+            let expected = 100.0 * (f64::from(key) - 60.0);
+            assert_near(&format!("key {key} at {rate_hz} Hz"), measured, expected, 0.2);
+        }
+    }
+}
+
+#[test]
+fn the_volume_takes_its_times() {
+    // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s.
+    let mut rig = Rig::level(&[
+        (DELAY_VOL_ENV, -3_986),
+        (ATTACK_VOL_ENV, -2_786),
+        (HOLD_VOL_ENV, -3_284),
+        (DECAY_VOL_ENV, 0),
+        (SUSTAIN_VOL_ENV, 400),
+        (RELEASE_VOL_ENV, -1_200),
+    ]);
+    for rate_hz in RATES_HZ {
+        rig = rig.with_sample_rate(rate_hz);
+        let sound = rig.play(&[(0.0, on(60, 127)), (1.5, off(60))], 2.2).left;
+        let full = sound.iter().copied().fold(0.0, f64::max);
+        let secs = |place: Option<usize>| place.map_or(f64::NAN, |place| place as f64 / f64::from(rate_hz));
+        let risen = |share: f64| secs(sound.iter().position(|value| *value > share * full));
+        let fallen = |level_db: f64| {
+            let gain = full * libm::pow(10.0, level_db / 20.0);
+            secs(sound.iter().rposition(|value| *value >= gain))
+        };
+        let check = |what: &str, measured_secs: f64, expected_secs: f64| {
+            let what = format!("{what} at {rate_hz} Hz");
+            assert_near(&what, measured_secs / expected_secs, 1.0, 0.05);
+        };
+        check("the delay", risen(0.0), 0.1);
+        check("the attack", risen(0.75) - risen(0.25), 0.1);
+        check("the hold", fallen(-1.0) - 1.0 / 96.0 - risen(0.9999), 0.15);
+        check("the decay", fallen(-35.0) - fallen(-5.0), 30.0 / 96.0);
+        check("the release", fallen(-80.0) - fallen(-45.0), 0.5 * 35.0 / 96.0);
+    }
+}
+
+#[test]
+fn the_modulation_takes_its_times() {
+    // An octave up after a quarter of a second, and a fall of half a second from there.
+    let mut rig = Rig::sine(&[
+        (MOD_ENV_TO_PITCH, 1_200),
+        (DELAY_MOD_ENV, -2_400),
+        (ATTACK_MOD_ENV, AT_ONCE),
+        (HOLD_MOD_ENV, AT_ONCE),
+        (DECAY_MOD_ENV, -1_200),
+        (SUSTAIN_MOD_ENV, 1_000),
+    ]);
+    for rate_hz in RATES_HZ {
+        rig = rig.with_sample_rate(rate_hz);
+        let sound = rig.hold(60, 127, 1.0);
+        let scale = f64::from(rate_hz) / RATE_HZ;
+        let octaves_at = |secs: f64| {
+            let (from, to) = ((secs - 0.0125) * scale, (secs + 0.0125) * scale);
+            cents(scale * pitch_hz(&sound.left, from, to), SINE_HZ) / 1_200.0
+        };
+        for (secs, expected) in [(0.23, 0.0), (0.35, 0.8), (0.5, 0.5), (0.65, 0.2), (0.8, 0.0)] {
+            assert_near(&format!("{secs} s at {rate_hz} Hz"), octaves_at(secs), expected, 0.02);
+        }
+    }
+}
+
+#[test]
+fn three_decibels_are_missing_at_the_cutoff() {
+    // 1200 log2(480 / 8.176) is 7051; the other cutoff lies three octaves above.
+    for (cutoff_cents, key) in [(7_051, 60), (10_651, 96)] {
+        for rate_hz in RATES_HZ {
+            let level = |generators: &[(u16, i16)]| {
+                let sound = Rig::sine(generators).with_sample_rate(rate_hz).hold(key, 127, 0.5);
+                rms(&sound.left[frame(rate_hz, 0.2)..])
+            };
+            let measured = db(level(&[(INITIAL_FILTER_FC, cutoff_cents)]) / level(&[]));
+            assert_near(&format!("{cutoff_cents} cents at {rate_hz} Hz"), measured, -3.01, 0.1);
+        }
+    }
+}
+
+#[test]
+fn oscillators_turn_at_their_rate() {
+    // 8.176 Hz, heard in the volume after a delay of half a second.
+    for rate_hz in RATES_HZ {
+        let rig = Rig::level(&[
+            (INITIAL_ATTENUATION, 600),
+            (MOD_LFO_TO_VOLUME, 60),
+            (FREQ_MOD_LFO, 0),
+            (DELAY_MOD_LFO, -1_200),
+        ]);
+        let sound = rig.with_sample_rate(rate_hz).hold(60, 127, 4.0).left;
+        let still = frame(rate_hz, 0.25);
+        let middle = sound[still] * 1.01;
+        let ups: Vec<usize> =
+            (still..sound.len()).filter(|&n| sound[n - 1] < middle && sound[n] >= middle).collect();
+        let last = ups[ups.len() - 1];
+        let turns_hz = (ups.len() - 1) as f64 * f64::from(rate_hz) / (last - ups[0]) as f64;
+        assert_near(&format!("the rate at {rate_hz} Hz"), turns_hz, 8.176, 8.176 * 0.005);
+        assert_near("the delay", ups[0] as f64 / f64::from(rate_hz), 0.5, 0.025);
+    }
+}

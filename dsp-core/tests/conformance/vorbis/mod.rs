@@ -1,0 +1,212 @@
+//! SF3: samples that are Ogg Vorbis streams. Their type has the flag 0x10; start and end of the header are bytes
+//! of the sample data, and loops count from the first decoded frame.
+
+mod bits;
+mod encoder;
+
+use crate::generator::*;
+use crate::maker::Tables;
+use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db, rms};
+use crate::rig::{LOOP, RATE_HZ, Rig, SINE_HZ, Sound, off, on, ramp, sine, steady};
+
+/// Types of a sample (section 7.10), and the flag of SF3.
+const MONO: u16 = 1;
+const RIGHT: u16 = 2;
+const LEFT: u16 = 4;
+const VORBIS: u16 = 0x10;
+
+/// An SF3 bank without anything in it.
+fn empty() -> Tables {
+    Tables { version: (3, 0), ..Tables::new() }
+}
+
+/// Adds a compressed sample at an odd place of the sample data; returns its number.
+fn add_stream(tables: &mut Tables, frames: &[i16], loops: core::ops::Range<u32>) -> u16 {
+    let sample = tables.add_sample(&[], loops.clone());
+    tables.wave.push(0x55);
+    let start = tables.wave.len() as u32;
+    tables.wave.extend(encoder::stream(frames));
+    let end = tables.wave.len() as u32;
+    // What follows is PCM again, from a whole frame on.
+    tables.wave.resize(tables.wave.len().next_multiple_of(2), 0);
+    let header = &mut tables.samples[usize::from(sample)];
+    (header.start, header.end, header.kind) = (start, end, MONO | VORBIS);
+    (header.loop_start, header.loop_end) = (loops.start, loops.end);
+    sample
+}
+
+/// Adds a preset of bank 0 that plays one sample.
+fn add_preset(tables: &mut Tables, program: u16, generators: &[(u16, i16)], sample: u16) {
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(generators), &[]), Some(sample));
+    tables.add_preset(0, program);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+}
+
+/// A bank of one compressed sample behind a PCM sample of full scale.
+fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
+    let mut tables = empty();
+    tables.add_sample(&[i16::MAX; 1_000], 0..0);
+    let sample = add_stream(&mut tables, frames, LOOP);
+    add_preset(&mut tables, 0, generators, sample);
+    Rig::of(&tables)
+}
+
+/// The frame of the ramp that is heard at a frame of the output; it is known to two frames.
+fn heard(sound: &Sound, output_frame: usize) -> f64 {
+    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
+    2.0 * sound.left[output_frame] / full
+}
+
+const ONCE: i16 = 0;
+
+#[test]
+fn a_compressed_sample_is_played_frame_by_frame_to_its_last() {
+    let sound = compressed(&ramp(), &[(SAMPLE_MODES, ONCE)]).hold(60, 127, 1.3);
+    for place in [10, 127, 128, 5_000, 30_001, 59_000] {
+        assert_near(&format!("frame {place}"), heard(&sound, place), place as f64, 3.0);
+    }
+    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end in seconds", last as f64 / RATE_HZ, 1.25, 0.0002);
+}
+
+#[test]
+fn a_loop_counts_from_the_first_decoded_frame() {
+    let sound = compressed(&ramp(), &[]).hold(60, 127, 0.1);
+    let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
+    assert_near("the last frame", heard(&sound, jump - 1), f64::from(LOOP.end - 1), 3.0);
+    assert_near("the first frame", heard(&sound, jump), f64::from(LOOP.start), 3.0);
+}
+
+#[test]
+fn a_zone_moves_places_by_decoded_frames() {
+    let cases = [
+        (&[(START_ADDRS_OFFSET, 500)][..], 500.0),
+        (&[(START_ADDRS_COARSE_OFFSET, 1)], 32_768.0),
+        (&[(START_ADDRS_COARSE_OFFSET, 1), (START_ADDRS_OFFSET, -768)], 32_000.0),
+    ];
+    for (generators, first) in cases {
+        let generators = [&[(SAMPLE_MODES, ONCE)], generators].concat();
+        let sound = compressed(&ramp(), &generators).hold(60, 127, 0.1);
+        assert_near("the first frame", heard(&sound, 40) - 40.0, first, 3.0);
+    }
+    let shorter = compressed(&ramp(), &[(SAMPLE_MODES, ONCE), (END_ADDRS_OFFSET, -12_000)]);
+    let sound = shorter.hold(60, 127, 1.3);
+    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end in seconds", last as f64 / RATE_HZ, 1.0, 0.0002);
+    let sound = compressed(&ramp(), &[(STARTLOOP_ADDRS_OFFSET, 400), (ENDLOOP_ADDRS_OFFSET, 1_100)])
+        .hold(60, 127, 0.1);
+    let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
+    assert_near("the loop's last frame", heard(&sound, jump - 1), 2_999.0, 3.0);
+    assert_near("the loop's first frame", heard(&sound, jump), 500.0, 3.0);
+}
+
+#[test]
+fn a_compressed_loop_is_as_clean_as_sixteen_bits() {
+    // A sine of 16000 of 32768: what 16 bits add lies 95 dB below it.
+    for key in [48_u8, 60, 67] {
+        let sound = compressed(&sine(), &[]).hold(key, 127, 2.0);
+        let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
+        let late = &sound.left[frame(1.5)..frame(1.9)];
+        let pitch = cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ);
+        assert_near(&format!("key {key}: the pitch"), pitch, 0.0, 0.1);
+        let beside_db = residue_db(late, ratio * std::f64::consts::TAU / 100.0);
+        assert!(beside_db < -85.0, "key {key}: {beside_db} dB beside the sine");
+    }
+}
+
+#[test]
+fn compressed_and_plain_samples_mix() {
+    // The same sine twice in each way, and in one note: plain to the left, compressed to the right.
+    let mut tables = empty();
+    let first = add_stream(&mut tables, &sine(), LOOP);
+    let second = tables.add_sample(&sine(), LOOP);
+    let third = add_stream(&mut tables, &sine(), LOOP);
+    let fourth = tables.add_sample(&sine(), LOOP);
+    for (program, sample) in [first, second, third, fourth].into_iter().enumerate() {
+        add_preset(&mut tables, program as u16, &[], sample);
+    }
+    let instrument = tables.add_instrument();
+    for (sample, pan) in [(second, -500), (third, 500)] {
+        tables.add_instrument_zone((&steady(&[(PAN, pan)]), &[]), Some(sample));
+    }
+    tables.add_preset(0, 4);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let sound = |program: u8| Rig::of(&tables).with_preset(0, program).hold(64, 127, 1.0);
+    let plain = sound(1);
+    for program in [0, 2, 3] {
+        let other = sound(program);
+        let difference: Vec<f64> = plain.left.iter().zip(&other.left).map(|(one, two)| one - two).collect();
+        let apart_db = db((rms(&difference) / rms(&plain.left)).max(1e-9));
+        assert!(apart_db < -85.0, "preset {program} is {apart_db} dB from the plain one");
+    }
+    let mixed = sound(4);
+    let part = |side: &[f64]| rms(&side[frame(0.1)..frame(0.9)]);
+    assert_near("left against right", db(part(&mixed.left) / part(&mixed.right)), 0.0, 0.001);
+    assert_near("mixed against alone", db(part(&mixed.left) / part(&plain.left)), 3.01, 0.01);
+}
+
+#[test]
+fn each_stream_lies_between_its_own_bytes() {
+    // Three streams one behind another, of different lengths: 20, 40 and 60 ms of 480, 960 and 1440 Hz.
+    let mut tables = empty();
+    for number in 1..=3_u32 {
+        let angle = |n: u32| f64::from(n * number) * std::f64::consts::TAU / 100.0;
+        let frames: Vec<i16> =
+            (0..960 * number).map(|n| libm::round(16_000.0 * libm::sin(angle(n))) as i16).collect();
+        let sample = add_stream(&mut tables, &frames, 0..0);
+        add_preset(&mut tables, number as u16 - 1, &[(SAMPLE_MODES, ONCE)], sample);
+    }
+    for number in 1..=3_u8 {
+        let sound = Rig::of(&tables).with_preset(0, number - 1).hold(60, 127, 0.2);
+        let secs = 0.02 * f64::from(number);
+        let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+        assert_near(&format!("the end of {number}"), last as f64 / RATE_HZ, secs, 0.0002);
+        let pitch = cents(pitch_hz(&sound.left, 0.001, secs), f64::from(number) * SINE_HZ);
+        assert_near(&format!("the pitch of {number}"), pitch, 0.0, 0.5);
+    }
+}
+
+#[test]
+fn the_header_of_a_compressed_sample_tunes_it() {
+    // The rate is that of the header; the stream says 48 kHz. A compressed stereo pair is tied as any other.
+    let mut tables = empty();
+    let sample = add_stream(&mut tables, &sine(), LOOP);
+    add_preset(&mut tables, 0, &[], sample);
+    let header = &mut tables.samples[usize::from(sample)];
+    (header.rate_hz, header.root_key, header.correction_cents) = (24_000, 48, 20);
+    let sound = Rig::of(&tables).hold(60, 127, 0.5);
+    assert_near("0 and 20 cents", cents(pitch_hz(&sound.left, 0.05, 0.5), SINE_HZ), 20.0, 0.2);
+
+    let mut tables = empty();
+    for (link, kind) in [(1, LEFT), (0, RIGHT)] {
+        let sample = add_stream(&mut tables, &sine(), LOOP);
+        let header = &mut tables.samples[usize::from(sample)];
+        (header.link, header.kind) = (link, kind | VORBIS);
+    }
+    let instrument = tables.add_instrument();
+    for (sample, pan, tune) in [(0, -500, 50), (1, 500, -30)] {
+        tables.add_instrument_zone((&steady(&[(PAN, pan), (FINE_TUNE, tune)]), &[]), Some(sample));
+    }
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let sound = Rig::of(&tables).hold(60, 127, 0.5);
+    for side in [&sound.left, &sound.right] {
+        assert_near("the right one's tuning", cents(pitch_hz(side, 0.05, 0.5), SINE_HZ), -30.0, 0.2);
+    }
+}
+
+#[test]
+fn a_compressed_loop_is_left_by_the_release() {
+    // Let go after half a second; the rest of 60,000 frames from where the loop is then.
+    let rig = compressed(&ramp(), &[(SAMPLE_MODES, 3), (RELEASE_VOL_ENV, 3_600)]);
+    let sound = rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5);
+    let at_release = 100 + (24_000 - 100) % 1_800;
+    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near(
+        "the end in seconds",
+        last as f64 / RATE_HZ,
+        f64::from(24_000 + 60_000 - at_release) / RATE_HZ,
+        0.001,
+    );
+}
