@@ -1,8 +1,6 @@
 //! The cases, and what is asked of each.
 
-use std::time::{Duration, Instant};
-
-use crate::counting::most_bytes;
+use crate::counting::{Cost, cost};
 use crate::maker::Tables;
 use crate::playing::{self, PRESETS};
 use crate::{floods, modulators, samples, structure, zones};
@@ -64,23 +62,36 @@ pub(crate) fn zone_with(generators: &[(u16, i16)]) -> Vec<u8> {
     })
 }
 
-/// Bytes that loading may take for each byte of the file, and beside that.
-const BYTES_PER_BYTE: usize = 100;
-const BYTES_BESIDE: usize = 64 << 10;
+/// What something may take of memory for each byte of a file, and beside that.
+struct Limit {
+    bytes_per_byte: usize,
+    bytes_beside: usize,
+    /// Bytes of the file for each time that it asks for memory.
+    bytes_per_request: usize,
+    requests_beside: usize,
+}
 
-/// Bytes that decoding may take for each byte of the file, and beside that.
-const DECODED_BYTES_PER_BYTE: usize = 1_100;
-const DECODING_BYTES: usize = 16 << 20;
+const LOADING: Limit =
+    Limit { bytes_per_byte: 100, bytes_beside: 64 << 10, bytes_per_request: 2, requests_beside: 200 };
 
-/// No case may take longer, even on a slow machine that is busy.
-const LONGEST: Duration = Duration::from_secs(30);
+const DECODING: Limit =
+    Limit { bytes_per_byte: 1_100, bytes_beside: 16 << 20, bytes_per_request: 1, requests_beside: 200 };
+
+impl Limit {
+    fn check(&self, what: &str, cost: Cost, file_bytes: usize) {
+        let Cost { most_bytes, requests } = cost;
+        println!("{what}: {most_bytes} bytes and {requests} requests for {file_bytes} bytes of file");
+        let limit = self.bytes_beside + self.bytes_per_byte * file_bytes;
+        assert!(most_bytes <= limit, "{what} took {most_bytes} bytes for {file_bytes} of file");
+        let limit = self.requests_beside + file_bytes / self.bytes_per_request;
+        assert!(requests <= limit, "{what} asked {requests} times for {file_bytes} bytes of file");
+    }
+}
 
 fn check(case: &Case) {
     let file = (case.file)();
-    let started = Instant::now();
-    let (bank, bytes) = most_bytes(|| Bank::from_bytes(&file));
-    let limit = BYTES_BESIDE + BYTES_PER_BYTE * file.len();
-    assert!(bytes <= limit, "took {bytes} bytes for {} of file", file.len());
+    let (bank, loading) = cost(|| Bank::from_bytes(&file));
+    LOADING.check("loading", loading, file.len());
     let (expected, is_heard) = match (&case.outcome, bank) {
         (Outcome::Refused(expected), Err(error)) => {
             let message = error.to_string();
@@ -93,9 +104,8 @@ fn check(case: &Case) {
         (Outcome::Silent(expected), Ok(bank)) => (expected, Some((bank, false))),
     };
     let Some((bank, is_heard)) = is_heard else { return };
-    let ((), bytes) = most_bytes(|| bank.prepare(&PRESETS).expect("samples that fit"));
-    let limit = DECODING_BYTES + DECODED_BYTES_PER_BYTE * file.len();
-    assert!(bytes <= limit, "decoding took {bytes} bytes for {} of file", file.len());
+    let ((), decoding) = cost(|| bank.prepare(&PRESETS).expect("samples that fit"));
+    DECODING.check("decoding", decoding, file.len());
     let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
     for words in *expected {
         assert!(skipped.iter().any(|text| text.contains(words)), "{skipped:#?} does not say {words:?}");
@@ -119,8 +129,6 @@ fn check(case: &Case) {
         }
     }
     playing::mix(&bank);
-    let took = started.elapsed();
-    assert!(took < LONGEST, "took {took:?}");
 }
 
 fn check_all(cases: &[Case]) {

@@ -1,4 +1,4 @@
-//! Counts the memory that a thread holds.
+//! Counts the memory that a thread holds, and how often it asks for some.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -6,6 +6,7 @@ use std::cell::Cell;
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
+    static REQUESTS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The system's allocator, with a count for each thread.
@@ -25,6 +26,7 @@ fn count(bytes: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
+        let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -36,20 +38,28 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs something; returns what it returned, and the most bytes that this thread held meanwhile
-/// beyond what it held before.
-pub(crate) fn most_bytes<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.get();
-    MOST.set(before);
+/// What something has taken of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// The most bytes that the thread held meanwhile, beyond what it held before.
+    pub(crate) most_bytes: usize,
+    /// How often it asked for memory.
+    pub(crate) requests: usize,
+}
+
+/// Runs something; returns what it returned, and what it cost.
+pub(crate) fn cost<T>(run: impl FnOnce() -> T) -> (T, Cost) {
+    let (held, requests) = (HELD.get(), REQUESTS.get());
+    MOST.set(held);
     let result = run();
-    (result, (MOST.get() - before) as usize)
+    (result, Cost { most_bytes: (MOST.get() - held) as usize, requests: REQUESTS.get() - requests })
 }
 
 #[test]
 fn memory_is_counted() {
-    let (kept, bytes) = most_bytes(|| {
+    let (kept, cost) = cost(|| {
         drop(vec![1_u8; 50_000]);
         vec![1_u8; 10_000]
     });
-    assert_eq!((kept.len(), bytes), (10_000, 50_000));
+    assert_eq!((kept.len(), cost), (10_000, Cost { most_bytes: 50_000, requests: 2 }));
 }

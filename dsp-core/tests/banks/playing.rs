@@ -5,11 +5,30 @@ use dsp_core::session::{
 };
 use dsp_core::soundfont::Bank;
 
+use crate::counting::cost;
+
 /// The preset that a case breaks, one that it leaves alone, and a kit that no bank here has.
 pub(crate) const PRESETS: [(u16, u8); 3] = [(0, 0), (0, 1), (128, 0)];
 
 const SAMPLE_RATE_HZ: u32 = 48_000;
 const LENGTH_FRAMES: u64 = 24_000;
+
+/// Frames of a call.
+const CALL_FRAMES: usize = 500;
+
+const POLYPHONY: u16 = 32;
+
+/// Voices beyond the polyphony that may be on their way out: what a frame may take to compute.
+const SPARE_VOICES: usize = 64;
+
+/// Bytes that a player may take, whatever the bank.
+const PLAYER_BYTES: usize = 128 << 10;
+
+/// How long a mix may ring on, in seconds.
+const TAIL_SECS: f64 = 0.5;
+
+/// Frames that a mix may have beyond its length and its tail: what is left of a block.
+const MOST_FRAMES_OF_BLOCK: u64 = 256;
 
 /// Notes on keys from end to end of the keyboard, with controllers and the wheel moving.
 fn events() -> Vec<TrackEvent> {
@@ -39,21 +58,28 @@ pub(crate) fn session() -> Session {
     };
     Session {
         sample_rate_hz: SAMPLE_RATE_HZ,
-        polyphony: 32,
+        polyphony: POLYPHONY,
         length_frames: LENGTH_FRAMES,
         tracks: PRESETS.map(track).to_vec(),
         ..Session::default()
     }
 }
 
-/// What a preset's track sounds like by itself: the bits of its four outputs.
+/// What a preset's track sounds like by itself: the bits of its four outputs. However hostile the bank is, no
+/// call takes memory or computes more voices than there may be.
 pub(crate) fn track(bank: &Bank, number: usize) -> Vec<u32> {
     let session = session();
-    let mut player = TrackPlayer::new(&session, &session.tracks[number], Some(bank)).expect("a player");
-    let mut outputs = [const { [0.0_f32; 500] }; 4];
+    let (player, making) = cost(|| TrackPlayer::new(&session, &session.tracks[number], Some(bank)));
+    println!("a player: {} bytes", making.most_bytes);
+    assert!(making.most_bytes <= PLAYER_BYTES, "a player takes {} bytes", making.most_bytes);
+    let mut player = player.expect("a player");
+    let mut outputs = [const { [0.0_f32; CALL_FRAMES] }; 4];
     let mut bits = Vec::new();
-    for _ in 0..LENGTH_FRAMES / 500 {
-        player.process(outputs.each_mut().map(|output| &mut output[..]));
+    for _ in 0..LENGTH_FRAMES / CALL_FRAMES as u64 {
+        let ((), cost) = cost(|| player.process(outputs.each_mut().map(|output| &mut output[..])));
+        assert_eq!(cost.requests, 0, "playing asks for memory");
+        let voices = player.active_voices();
+        assert!(voices <= usize::from(POLYPHONY) + SPARE_VOICES, "{voices} voices");
         bits.extend(outputs.iter().flatten().map(|value| value.to_bits()));
     }
     bits
@@ -63,11 +89,17 @@ pub(crate) fn peak(bits: &[u32]) -> f32 {
     bits.iter().map(|&bits| f32::from_bits(bits).abs()).fold(0.0, f32::max)
 }
 
-/// Renders the whole session; every value has to be a number.
+/// Renders the whole session, which comes to its end; every value has to be a number.
 pub(crate) fn mix(bank: &Bank) {
     let banks = [Some(bank.clone())];
-    let mut render = OfflineRender::new(&session(), &banks, TailConfig { max_secs: 0.5 }).expect("a render");
+    let mut render =
+        OfflineRender::new(&session(), &banks, TailConfig { max_secs: TAIL_SECS }).expect("a render");
+    let most_frames = LENGTH_FRAMES + (TAIL_SECS * f64::from(SAMPLE_RATE_HZ)) as u64 + MOST_FRAMES_OF_BLOCK;
+    let mut frames = 0;
     while let Some((left, right)) = render.next_block() {
         assert!(left.iter().chain(right).all(|value| value.is_finite()), "the mix has no finite value");
+        frames += left.len() as u64;
+        assert!(!left.is_empty() && frames <= most_frames, "the mix goes on after {frames} frames");
     }
+    assert!(frames >= LENGTH_FRAMES, "the mix ends after {frames} frames");
 }

@@ -49,9 +49,11 @@ fn everything() -> Tables {
     tables
 }
 
-/// Notes more often than there are voices for them, with every kind of event at odd frames.
-fn events() -> Vec<(f64, Event)> {
-    let mut events = vec![(0.0, control(65, 127)), (0.0, control(5, 40))];
+/// Notes more often than there are voices for them, with every kind of event at odd frames. The wheel has a
+/// range of so many semitones.
+fn events(bend_range: u8) -> Vec<(f64, Event)> {
+    let first = [control(65, 127), control(5, 40), control(101, 0), control(100, 0), control(6, bend_range)];
+    let mut events = first.map(|event| (0.0, event)).to_vec();
     for number in 0..24_u8 {
         let secs = f64::from(number) * 2_111.0 / RATE_HZ;
         let later = |frames: u32| secs + f64::from(frames) / RATE_HZ;
@@ -73,15 +75,18 @@ fn call_sizes_change_no_bit() {
         outputs.into_iter().flatten().map(|value| value.to_bits()).collect()
     };
     for interpolation in [Interpolation::Linear, Interpolation::FourPoint, Interpolation::Sinc] {
-        let play = |call_frames: &[usize]| {
-            let rig = Rig::of(&everything()).with_polyphony(8).with_interpolation(interpolation);
-            rig.with_call_frames(call_frames).play(&events(), 1.5)
-        };
-        let whole = play(&[usize::MAX]);
-        assert!(whole.left.iter().any(|value| value.abs() > 0.1), "silent");
-        for call_frames in CALL_FRAMES.map(|frames| vec![frames]).iter().chain([&CALL_FRAMES.to_vec()]) {
-            let pieces = play(call_frames);
-            assert!(bits(&pieces) == bits(&whole), "{interpolation:?} in calls of {call_frames:?} differs");
+        // At the highest range the loop is passed many times a frame.
+        for bend_range in [2, 127] {
+            let play = |call_frames: &[usize]| {
+                let rig = Rig::of(&everything()).with_polyphony(8).with_interpolation(interpolation);
+                rig.with_call_frames(call_frames).play(&events(bend_range), 1.5)
+            };
+            let whole = play(&[usize::MAX]);
+            assert!(whole.left.iter().any(|value| value.abs() > 0.05), "silent");
+            for call_frames in CALL_FRAMES.map(|frames| vec![frames]).iter().chain([&CALL_FRAMES.to_vec()]) {
+                let what = format!("{interpolation:?}, {bend_range} semitones, calls of {call_frames:?}");
+                assert!(bits(&play(call_frames)) == bits(&whole), "{what}");
+            }
         }
     }
 }

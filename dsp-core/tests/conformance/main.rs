@@ -9,6 +9,7 @@ mod rig;
 mod call_sizes;
 mod channel;
 mod channel_modes;
+mod controllers;
 mod curves;
 mod default_modulators;
 mod destinations;
@@ -28,7 +29,9 @@ mod places;
 mod rates;
 mod registered_parameters;
 mod samples;
+mod stages;
 mod stealing;
+mod superseding;
 mod voices;
 #[cfg(feature = "vorbis")]
 mod vorbis;

@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use assert_no_alloc::assert_no_alloc;
 use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{EffectConfig, MusicalTime, effect_kind};
 
@@ -38,14 +39,14 @@ pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64
 /// Passes some audio through a chain in one call.
 pub(crate) fn through(chain: &mut Chain, [left, right]: &Stereo) -> Stereo {
     let (mut left, mut right) = (left.clone(), right.clone());
-    chain.process(&mut left, &mut right, &[]);
+    assert_no_alloc(|| chain.process(&mut left, &mut right, &[]));
     [left, right]
 }
 
 /// Passes some audio through a chain of one effect, with a side-chain.
 pub(crate) fn beside(chain: &mut Chain, [left, right]: &Stereo, side: &Stereo) -> Stereo {
     let (mut left, mut right) = (left.clone(), right.clone());
-    chain.process(&mut left, &mut right, &[Some([&side[0], &side[1]])]);
+    assert_no_alloc(|| chain.process(&mut left, &mut right, &[Some([&side[0], &side[1]])]));
     [left, right]
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use assert_no_alloc::assert_no_alloc;
+
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{small_bank, small_bank_bytes};
 use dsp_core::session::{Event, Mixer, TrackEvent};
@@ -44,7 +46,7 @@ fn bank() -> Bank {
 /// What comes out of the left side in the next frames.
 fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
-    mixer.process(&mut left, &mut right);
+    assert_no_alloc(|| mixer.process(&mut left, &mut right));
     left
 }
 

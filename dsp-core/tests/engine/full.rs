@@ -173,7 +173,7 @@ pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> V
     let mut done = 0;
     while done < frames {
         let part = done..frames.min(done + calls.next().copied().unwrap_or(1));
-        mixer.process(&mut left[part.clone()], &mut right[part.clone()]);
+        assert_no_alloc(|| mixer.process(&mut left[part.clone()], &mut right[part.clone()]));
         done = part.end;
     }
     left.extend(right);

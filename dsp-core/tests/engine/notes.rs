@@ -1,5 +1,7 @@
 //! What notes do under odd circumstances.
 
+use assert_no_alloc::assert_no_alloc;
+
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{SampleHeader, Tables, small_bank, small_bank_bytes};
 use dsp_core::session::{Event, Mixer, TrackEvent};
@@ -18,7 +20,7 @@ fn play(bank: Bank, mut events: Vec<TrackEvent>, frames: usize, call_frames: usi
     let latency = mixer.latency_frames();
     let (mut left, mut right) = (vec![0.0; frames + latency], vec![0.0; frames + latency]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
-        mixer.process(left, right);
+        assert_no_alloc(|| mixer.process(left, right));
     }
     left.split_off(latency)
 }

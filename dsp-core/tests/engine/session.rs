@@ -30,7 +30,7 @@ fn render(session: &Session) -> (Vec<f32>, Vec<f32>) {
 fn play(mixer: &mut Mixer, frames: usize, call_frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
-        mixer.process(left, right);
+        assert_no_alloc(|| mixer.process(left, right));
     }
     left
 }

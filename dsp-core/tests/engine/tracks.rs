@@ -17,7 +17,7 @@ fn banks() -> [Option<Bank>; 1] {
 
 fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
-    mixer.process(&mut left, &mut right);
+    assert_no_alloc(|| mixer.process(&mut left, &mut right));
     left
 }
 

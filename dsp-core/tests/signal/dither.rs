@@ -2,6 +2,7 @@
 
 use core::f64::consts::TAU;
 
+use assert_no_alloc::assert_no_alloc;
 use dsp_core::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
 
 use crate::spectrum::{amplitudes, db, power_density, rms, tone};
@@ -16,7 +17,7 @@ fn quantizer(depth: BitDepth, shaping: NoiseShaping, seed: u64, channel: u32) ->
 
 fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<f64> {
     let mut steps = vec![0; samples.len()];
-    quantizer.process(samples, &mut steps);
+    assert_no_alloc(|| quantizer.process(samples, &mut steps));
     steps.into_iter().map(f64::from).collect()
 }
 

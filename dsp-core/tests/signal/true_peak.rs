@@ -1,5 +1,6 @@
 //! True peaks: cases 15 to 23 of EBU Tech 3341, and against a waveform computed exactly.
 
+use assert_no_alloc::assert_no_alloc;
 use dsp_core::resample::resample;
 use dsp_core::true_peak::TruePeakMeter;
 use realfft::RealFftPlanner;
@@ -11,7 +12,7 @@ const RATES_HZ: [u32; 3] = [44_100, 48_000, 96_000];
 fn true_peak_dbtp(rate_hz: u32, signal: &[f64]) -> f64 {
     let samples: Vec<f32> = signal.iter().map(|value| *value as f32).collect();
     let mut meter = TruePeakMeter::new(rate_hz);
-    meter.process(&samples);
+    assert_no_alloc(|| meter.process(&samples));
     db(f64::from(meter.true_peak()))
 }
 

@@ -176,7 +176,7 @@ fn effects_are_told_the_time_of_the_sound_that_they_hear() {
         let lag = mixer.latency_frames();
         let (mut left, mut right) = (vec![0.0; lag + 8_000], vec![0.0; lag + 8_000]);
         for (left, right) in left.chunks_mut(100).zip(right.chunks_mut(100)) {
-            mixer.process(left, right);
+            assert_no_alloc::assert_no_alloc(|| mixer.process(left, right));
         }
         let own_lag = lag - LATENT_FRAMES;
         for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[own_lag..]) {

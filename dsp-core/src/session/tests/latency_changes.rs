@@ -19,7 +19,7 @@ fn sine() -> AudioSlot {
 fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     for (left, right) in left.chunks_mut(128).zip(right.chunks_mut(128)) {
-        mixer.process(left, right);
+        assert_no_alloc::assert_no_alloc(|| mixer.process(left, right));
     }
     left
 }

@@ -1,0 +1,95 @@
+//! Controllers that move while a note sounds: the default modulators (section 8.4) follow them.
+
+use dsp_core::session::Event;
+
+use crate::generator::*;
+use crate::measure::{assert_near, cents, cents_at, db, frame, pitch_hz};
+use crate::rig::{Rig, SINE_HZ, Sound, bend, control, on};
+
+const MOVED_SECS: f64 = 0.5;
+
+/// A note during which an event comes.
+fn moved(rig: &Rig, first: Event, then: Event, secs: f64) -> Sound {
+    rig.play(&[(0.0, first), (0.0, on(60, 127)), (MOVED_SECS, then)], secs)
+}
+
+/// 9.5.3: an attenuation of 96 dB along the concave curve is 40 decibels for each decade.
+fn concave_db(value: u8) -> f64 {
+    40.0 * libm::log10(f64::from(value) / 127.0)
+}
+
+#[test]
+fn volume_and_expression_move_the_level() {
+    let rig = Rig::level(&[]);
+    for controller in [7, 11] {
+        for (first, then) in [(127, 64), (64, 127), (100, 10), (10, 100)] {
+            let sound = moved(&rig, control(controller, first), control(controller, then), 0.7);
+            let change_db = db(sound.left[frame(0.6)] / sound.left[frame(0.49)]);
+            let what = format!("controller {controller} from {first} to {then}");
+            assert_near(&what, change_db, concave_db(then) - concave_db(first), 0.02);
+        }
+    }
+}
+
+#[test]
+fn the_level_gets_there_within_ten_milliseconds_and_without_a_step() {
+    let rig = Rig::level(&[]);
+    for controller in [7, 11] {
+        let sound = moved(&rig, control(controller, 127), control(controller, 32), 0.7).left;
+        let (before, after) = (sound[frame(0.49)], sound[frame(0.6)]);
+        assert_near("10 ms later", db(sound[frame(0.51)] / after), 0.0, 0.01);
+        let step = sound[100..].windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
+        assert!(step < 0.05 * (before - after), "a step of {step}, of {} in all", before - after);
+    }
+}
+
+#[test]
+fn pan_moves_the_sides() {
+    let sound = moved(&Rig::level(&[]), control(10, 32), control(10, 96), 0.7);
+    let angle = |secs: f64| libm::atan2(sound.right[frame(secs)], sound.left[frame(secs)]).to_degrees();
+    assert_near("before", angle(0.49), 22.5, 0.05);
+    assert_near("after", angle(0.6), 67.5, 0.05);
+}
+
+#[test]
+fn sends_move() {
+    let rig = Rig::level(&[]);
+    let reverb = moved(&rig, control(91, 64), control(91, 127), 0.7).reverb;
+    assert_near("controller 91", db(reverb[frame(0.6)] / reverb[frame(0.49)]), db(127.0 / 64.0), 0.01);
+    let chorus = moved(&rig, control(93, 120), control(93, 30), 0.7).chorus;
+    assert_near("controller 93", db(chorus[frame(0.6)] / chorus[frame(0.49)]), db(30.0 / 120.0), 0.01);
+    let off = moved(&rig, control(93, 120), control(93, 0), 0.7).chorus;
+    assert_eq!(off[frame(0.6)], 0.0);
+}
+
+#[test]
+fn the_wheel_bends_a_note_that_sounds() {
+    let sound = moved(&Rig::sine(&[]), bend(-4_096), bend(8_191), 1.0);
+    let at = |from_secs: f64| cents(pitch_hz(&sound.left, from_secs, from_secs + 0.4), SINE_HZ);
+    assert_near("before", at(0.05), -100.0, 0.1);
+    assert_near("after", at(0.55), 200.0 * 8_191.0 / 8_192.0, 0.1);
+}
+
+#[test]
+fn the_modulation_wheel_and_pressure_bring_vibrato_to_a_note_that_sounds() {
+    // 0.25 Hz: after a second, a quarter of a turn, it is at its top, 50 cents times value / 128.
+    let rig = Rig::sine(&[(FREQ_VIB_LFO, -6_037)]);
+    for (first, then) in [
+        (control(1, 0), control(1, 96)),
+        (Event::ChannelPressure { value: 0 }, Event::ChannelPressure { value: 96 }),
+    ] {
+        let sound = moved(&rig, first, then, 1.2);
+        assert_near("before", cents_at(&sound.left, 0.4, SINE_HZ), 0.0, 0.5);
+        assert_near("at the top", cents_at(&sound.left, 1.0, SINE_HZ), 50.0 * 96.0 / 128.0, 1.5);
+    }
+}
+
+#[test]
+fn velocity_and_key_stay_those_of_the_note() {
+    // Another note, of which the sound is over, changes nothing about the first.
+    let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
+    let alone = rig.play(&[(0.0, on(60, 50))], 0.5).left;
+    let events = [(0.0, on(60, 50)), (0.1, on(72, 120)), (0.15, crate::rig::off(72))];
+    let beside = rig.play(&events, 0.5).left;
+    assert_near("the level", db(beside[frame(0.4)] / alone[frame(0.4)]), 0.0, 0.001);
+}

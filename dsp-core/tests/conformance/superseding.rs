@@ -1,0 +1,122 @@
+//! Which of two modulators counts when they are alike but for their amounts (sections 7.4, 8.4 and 9.5.1).
+
+use crate::generator::*;
+use crate::maker::{ModulatorRecord, Tables};
+use crate::measure::{assert_near, db, frame, part, rms};
+use crate::rig::{LOOP, Rig, control, level, on, sine, steady, tables};
+
+const CONTROLLER: u8 = 16;
+const SOURCE: u16 = 0x80 | CONTROLLER as u16;
+const NEGATIVE: u16 = 0x100;
+const ABSOLUTE: u16 = 2;
+const VELOCITY: u16 = 2;
+
+const TOLERANCE_CB: f64 = 0.2;
+
+fn to_attenuation(amount: u16) -> ModulatorRecord {
+    [SOURCE, INITIAL_ATTENUATION, amount, 0, 0]
+}
+
+/// How much the controller at 64 attenuates, in centibels.
+fn attenuation_cb(rig: &Rig) -> f64 {
+    let at =
+        |value: u8| rig.play(&[(0.0, control(CONTROLLER, value)), (0.0, on(60, 127))], 0.1).left[frame(0.09)];
+    -10.0 * db(at(64) / at(0))
+}
+
+#[test]
+fn the_later_of_two_in_one_zone_counts() {
+    // 7.4: the amount alone tells them apart. 100 at 64 of 128 are 50 centibels.
+    let check = |what: &str, second: ModulatorRecord, expected: f64| {
+        let rig = Rig::of(&tables(&level(), &[], &[to_attenuation(40), second]));
+        assert_near(what, attenuation_cb(&rig), expected, TOLERANCE_CB);
+    };
+    check("another amount", to_attenuation(100), 50.0);
+    // Others that differ in more add up: 20 of the first, and of the second the share of a source that falls, one
+    // that velocity opens and one that is made positive.
+    check("an amount source", [SOURCE, INITIAL_ATTENUATION, 100, VELOCITY, 0], 20.0 + 50.0 * 127.0 / 128.0);
+    check("a direction", [SOURCE | NEGATIVE, INITIAL_ATTENUATION, 100, 0, 0], 20.0 - 50.0);
+    check("a transform", [SOURCE, INITIAL_ATTENUATION, (-100_i16).cast_unsigned(), 0, ABSOLUTE], 20.0 + 50.0);
+}
+
+/// A bank with modulators in its global and its own zone, of the preset or of the instrument.
+fn two_levels(in_preset: bool, global: &[ModulatorRecord], own: &[ModulatorRecord]) -> Rig {
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    let steady = steady(&[]);
+    if in_preset {
+        tables.add_instrument_zone((&steady, &[]), Some(sample));
+        tables.add_preset(0, 0);
+        tables.add_preset_zone((&[], global), None);
+        tables.add_preset_zone((&[], own), Some(instrument));
+    } else {
+        tables.add_instrument_zone((&[], global), None);
+        tables.add_instrument_zone((&steady, own), Some(sample));
+        tables.add_preset(0, 0);
+        tables.add_preset_zone((&[], &[]), Some(instrument));
+    }
+    Rig::of(&tables)
+}
+
+#[test]
+fn a_zone_goes_before_its_global_zone_at_both_levels() {
+    for in_preset in [false, true] {
+        let check = |what: &str, global: &[ModulatorRecord], own: &[ModulatorRecord], expected: f64| {
+            let measured = attenuation_cb(&two_levels(in_preset, global, own));
+            assert_near(&format!("{what}, in the preset: {in_preset}"), measured, expected, TOLERANCE_CB);
+        };
+        check("the global one alone", &[to_attenuation(100)], &[], 50.0);
+        check("both", &[to_attenuation(100)], &[to_attenuation(60)], 30.0);
+        check("none of it", &[to_attenuation(100)], &[to_attenuation(0)], 0.0);
+        let other = [[SOURCE, INITIAL_ATTENUATION, 60, VELOCITY, 0]];
+        check("unlike ones", &[to_attenuation(100)], &other, 50.0 + 30.0 * 127.0 / 128.0);
+    }
+}
+
+#[test]
+fn a_modulator_of_the_preset_adds_to_one_of_the_instrument_that_is_alike() {
+    // 9.5.1: in the global zones as well as in the zones themselves: 50, and 14 of 28.
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&[], &[to_attenuation(100)]), None);
+    tables.add_instrument_zone((&steady(&[]), &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[to_attenuation(28)]), None);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    assert_near("the sum", attenuation_cb(&Rig::of(&tables)), 64.0, TOLERANCE_CB);
+}
+
+#[test]
+fn a_preset_adds_to_the_defaults() {
+    // 8.4.5: 960 centibels of volume, and as many again: 80 decibels for each decade.
+    let mut tables = tables(&level(), &[], &[]);
+    tables.preset_modulators.push([0x0587, INITIAL_ATTENUATION, 960, 0, 0]);
+    let rig = Rig::of(&tables);
+    let at = |value: u8| rig.play(&[(0.0, control(7, value)), (0.0, on(60, 127))], 0.1).left[frame(0.09)];
+    assert_near("twice the volume", db(at(64) / at(127)), 80.0 * libm::log10(64.0 / 127.0), 0.05);
+}
+
+#[test]
+fn both_forms_of_velocity_to_cutoff_replace_the_default() {
+    // 8.4.2 of 2.04, and that of 2.01 with its switch: neither of them at an amount of 0 leaves the default's
+    // -2400 cents of a velocity of 1, which would take 24 decibels from a sine at the cutoff.
+    const OF_2_04: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0, 0];
+    const OF_2_01: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0x0d02, 0];
+    let response_db = |modulators: &[ModulatorRecord]| {
+        let level = |cutoff: i16| {
+            let mut modulators = modulators.to_vec();
+            // So that the level does not follow the velocity.
+            modulators.push([0x0502, INITIAL_ATTENUATION, 0, 0, 0]);
+            let rig = Rig::of(&tables(&sine(), &[(INITIAL_FILTER_FC, cutoff)], &modulators));
+            rms(part(&rig.hold(60, 1, 0.5).left, 0.2, 0.5))
+        };
+        db(level(7_051) / level(13_500))
+    };
+    assert_near("2.04", response_db(&[OF_2_04]), -3.01, 0.1);
+    assert_near("2.01", response_db(&[OF_2_01]), -3.01, 0.1);
+    // Two octaves but a 64th above the cutoff: Butterworth's -10 log10(1 + 2^(4 * 2 * 126 / 128)).
+    let expected = -10.0 * libm::log10(1.0 + libm::exp2(8.0 * 126.0 / 128.0));
+    assert_near("the default", response_db(&[]), expected, 0.15);
+}
