@@ -24,6 +24,7 @@ mod oscillators;
 mod outputs;
 mod pedals;
 mod pitch;
+mod random_banks;
 mod rates;
 mod registered_parameters;
 mod samples;
