@@ -54,12 +54,13 @@ impl Stage {
 }
 
 impl Stage {
-    /// Frames to the beginning or the end of the attack, whichever is next.
+    /// Frames to the beginning or the end of the attack or to the end of the hold, whichever is next.
     fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
         match self {
             Self::Delay(share) => Some((1.0 - share) * times.delay),
             Self::Attack(share) => Some((1.0 - share) * times.attack),
-            _ => None,
+            Self::Hold(share) => Some((1.0 - share) * times.hold),
+            Self::Decay | Self::Release => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use dsp_core::session::Event;
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents, cents_at, db, frame, pitch_hz};
-use crate::rig::{Rig, SINE_HZ, Sound, bend, control, on};
+use crate::rig::{RATE_HZ, Rig, SINE_HZ, Sound, bend, control, on};
 
 const MOVED_SECS: f64 = 0.5;
 
@@ -35,11 +35,15 @@ fn volume_and_expression_move_the_level() {
 fn the_level_gets_there_within_ten_milliseconds_and_without_a_step() {
     let rig = Rig::level(&[]);
     for controller in [7, 11] {
-        let sound = moved(&rig, control(controller, 127), control(controller, 32), 0.7).left;
-        let (before, after) = (sound[frame(0.49)], sound[frame(0.6)]);
-        assert_near("10 ms later", db(sound[frame(0.51)] / after), 0.0, 0.01);
-        let step = sound[100..].windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
-        assert!(step < 0.05 * (before - after), "a step of {step}, of {} in all", before - after);
+        // Wherever in the grid of what moves slowly.
+        for frames in [24_000_usize, 24_001, 24_062, 24_063, 24_100] {
+            let moved = (frames as f64 / RATE_HZ, control(controller, 32));
+            let sound = rig.play(&[(0.0, control(controller, 127)), (0.0, on(60, 127)), moved], 0.7).left;
+            let (before, after) = (sound[frames - 1], sound[frame(0.69)]);
+            assert_near("10 ms later", db(sound[frames + 480] / after), 0.0, 0.01);
+            let step = sound[100..].windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
+            assert!(step < 0.05 * (before - after), "a step of {step}, of {} in all", before - after);
+        }
     }
 }
 
@@ -92,4 +96,19 @@ fn velocity_and_key_stay_those_of_the_note() {
     let events = [(0.0, on(60, 50)), (0.1, on(72, 120)), (0.15, crate::rig::off(72))];
     let beside = rig.play(&events, 0.5).left;
     assert_near("the level", db(beside[frame(0.4)] / alone[frame(0.4)]), 0.0, 0.001);
+}
+
+#[test]
+fn a_note_that_controllers_silence_comes_back() {
+    // Two seconds of nothing, of a note that has decayed by 40 dB.
+    let rig = Rig::level(&[(DECAY_VOL_ENV, -2_400), (SUSTAIN_VOL_ENV, 400)]);
+    for controller in [7, 11] {
+        let events = [(0.0, on(60, 127)), (0.5, control(controller, 0)), (2.5, control(controller, 127))];
+        let sound = rig.play(&events, 3.0);
+        assert!(db(sound.left[frame(2.0)].max(1e-12) / sound.left[frame(2.9)]) < -95.0, "silenced");
+        let full = Rig::level(&[]).play(&[(0.0, control(7, 127)), (0.0, on(60, 127))], 0.1).left[frame(0.05)];
+        let volume_db = if controller == 7 { 0.0 } else { concave_db(100) };
+        let measured = db(sound.left[frame(2.9)] / full);
+        assert_near(&format!("controller {controller}"), measured, volume_db - 40.0, 0.05);
+    }
 }

@@ -6,7 +6,7 @@ use dsp_core::session::Event;
 use crate::generator::INITIAL_ATTENUATION;
 use crate::maker::ModulatorRecord;
 use crate::measure::{assert_near, db, frame};
-use crate::rig::{Rig, control, level, on, tables};
+use crate::rig::{Rig, bend, control, level, on, tables};
 
 /// Controllers that mean nothing by themselves, as sources.
 const FIRST: u8 = 16;
@@ -105,6 +105,32 @@ fn the_amount_follows_the_curve_of_its_source() {
             let expected = 100.0 * law(f64::from(value));
             let what = format!("{bits:#x} at {value}");
             assert_near(&what, attenuation_cb(&modulators, 0, value), expected, TOLERANCE_CB);
+        }
+    }
+}
+
+#[test]
+fn the_fourteen_bits_of_the_wheel_follow_the_same_curves() {
+    const WHEEL: u16 = 14;
+    // Source bits, and what becomes of a share of the way of the wheel.
+    let laws: [(u16, Law); 6] = [
+        (0, |share| share * 16_383.0 / 16_384.0),
+        (CONCAVE, concave),
+        (CONVEX | NEGATIVE, |share| convex(1.0 - share)),
+        (CONCAVE | BIPOLAR, |share| to_both_sides(concave, share)),
+        (CONVEX | BIPOLAR | NEGATIVE, |share| to_both_sides(convex, 1.0 - share)),
+        (SWITCH | BIPOLAR, |share| if share > 0.5 { 1.0 } else { -1.0 }),
+    ];
+    for (bits, law) in laws {
+        for value in [-8_192_i16, -4_000, -1, 0, 1, 4_000, 8_191] {
+            let level = |modulators: &[ModulatorRecord]| {
+                let rig = Rig::of(&tables(&level(), &[(INITIAL_ATTENUATION, 500)], modulators));
+                rig.play(&[(0.0, bend(value)), (0.0, on(60, 127))], 0.1).left[frame(0.09)]
+            };
+            let modulator = [WHEEL | bits, INITIAL_ATTENUATION, 100, NONE, LINEAR];
+            let measured = -10.0 * db(level(&[modulator]) / level(&[]));
+            let expected = 100.0 * law((f64::from(value) + 8_192.0) / 16_383.0);
+            assert_near(&format!("{bits:#x} at {value}"), measured, expected, TOLERANCE_CB);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Loops at the edges of what a loop can be (sections 7.10 and 8.1.2, numbers 2, 3, 45, 50 and 54).
 
+use dsp_core::session::Interpolation;
+
 use crate::generator::*;
 use crate::maker::Tables;
 use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db, rms};
@@ -121,6 +123,54 @@ fn a_loop_may_end_with_its_sample_and_begin_with_it() {
             assert!(residue_db(late, angle) < -85.0, "{what}: {} dB beside it", residue_db(late, angle));
         }
     }
+}
+
+#[test]
+fn a_loop_has_no_seam_for_any_interpolation() {
+    // A seam is heard beside the sine; a straight line alone is 68 dB off it.
+    for (interpolation, most_db) in
+        [(Interpolation::Linear, -65.0), (Interpolation::FourPoint, -85.0), (Interpolation::Sinc, -80.0)]
+    {
+        for (start, end) in [(100, 2_000), (0, 2_000), (700, 800)] {
+            let rig = looped(&sine(), start, end, &[]).with_interpolation(interpolation);
+            let sound = rig.hold(63, 127, 2.0);
+            let angle = libm::exp2(3.0 / 12.0) * std::f64::consts::TAU / 100.0;
+            let beside_db = residue_db(&sound.left[frame(0.5)..frame(1.9)], angle);
+            assert!(
+                beside_db < most_db,
+                "{interpolation:?}, {start} to {end}: {beside_db} dB beside the sine"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_start_inside_the_loop_enters_it_and_one_behind_it_plays_once() {
+    // The loop runs from frame 10000 to 20000 of the ramp.
+    let from = |start: i16| {
+        let offsets = [(START_ADDRS_OFFSET, start)];
+        looped(&ramp(), 10_000, 20_000, &offsets).hold(60, 127, 1.5)
+    };
+    for (start, secs, place) in [
+        (15_000, 0.1, 19_800.0),
+        (15_000, 0.2, 10_000.0 + 4_600.0),
+        (5_000, 0.3, 5_000.0 + 14_400.0),
+        (5_000, 0.4, 10_000.0 + 4_200.0),
+        (19_999, 0.1, 10_000.0 + 4_799.0),
+    ] {
+        assert_near(&format!("from {start}, {secs} s"), heard(&from(start), secs), place, 2.0);
+    }
+    let behind = from(20_001);
+    assert_near("behind the loop", end_secs(&behind), frame_secs(60_000 - 20_001), 0.001);
+    assert_near("its tenth of a second", heard(&behind, 0.1), 20_001.0 + 4_800.0, 2.0);
+}
+
+#[test]
+fn a_release_before_the_loop_goes_on_to_the_end() {
+    // Let go at frame 4800, long before the loop, in a release of eight seconds.
+    let rig = looped(&ramp(), 20_000, 30_000, &[(SAMPLE_MODES, UNTIL_RELEASE), (RELEASE_VOL_ENV, 3_600)]);
+    let sound = rig.play(&[(0.0, on(60, 127)), (0.1, off(60))], 2.0);
+    assert_near("the end in seconds", end_secs(&sound), 1.25, 0.001);
 }
 
 #[test]

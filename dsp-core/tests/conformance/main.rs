@@ -26,6 +26,7 @@ mod outputs;
 mod pedals;
 mod pitch;
 mod places;
+mod random_banks;
 mod rates;
 mod registered_parameters;
 mod samples;

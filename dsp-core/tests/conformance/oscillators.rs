@@ -2,7 +2,7 @@
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame};
-use crate::rig::{Rig, SINE_HZ, Sound};
+use crate::rig::{Rig, SINE_HZ, Sound, bend, control, on};
 
 /// 0.5 Hz in absolute cents: 1200 log2(0.5 / 8.176).
 const HALF_HZ: i16 = -4_837;
@@ -88,4 +88,24 @@ fn the_modulation_oscillator_moves_the_volume() {
         assert_near("half way", change_db(0.25), depth_db / 2.0, 0.1);
         assert_near("down", change_db(1.5), -depth_db, 0.1);
     }
+}
+
+#[test]
+fn all_that_moves_the_pitch_adds_up() {
+    // Both oscillators at their tops after half a second, an envelope that stays at seven tenths, the wheel's
+    // share of the vibrato, the tunings and the bend.
+    let rig = Rig::sine(&[
+        (MOD_LFO_TO_PITCH, 100),
+        (FREQ_MOD_LFO, HALF_HZ),
+        (VIB_LFO_TO_PITCH, 50),
+        (FREQ_VIB_LFO, HALF_HZ),
+        (MOD_ENV_TO_PITCH, 300),
+        (SUSTAIN_MOD_ENV, 300),
+        (COARSE_TUNE, -3),
+        (FINE_TUNE, 20),
+    ]);
+    let events = [(0.0, control(1, 64)), (0.0, bend(4_096)), (0.0, on(62, 127))];
+    let sound = rig.play(&events, 1.0);
+    let expected = 100.0 + (50.0 + 25.0) + 210.0 - 300.0 + 20.0 + 200.0 + 100.0;
+    assert_near("the sum", at(&sound, 0.5), expected, 5.0);
 }

@@ -137,6 +137,20 @@ fn low_bytes_are_heard_below_sixteen_bits() {
 }
 
 #[test]
+fn low_bytes_count_from_version_2_04_on_and_if_there_is_one_for_each_frame() {
+    // 6.2: otherwise the chunk is left out. Two steps of 16 bits, or two and three quarters.
+    let played = |version: (u16, u16), missing: usize| {
+        let mut tables = Tables { version, ..tables(&[2; 2_000], &[], &[]) };
+        tables.low = Some(vec![192; tables.wave.len() / 2 - missing]);
+        Rig::of_damaged(&tables).hold(60, 127, 0.1).left[frame(0.05)] / full_scale() * 32_768.0
+    };
+    assert_near("2.04", played((2, 4), 0), 2.75, 1e-4);
+    assert_near("3.00", played((3, 0), 0), 2.75, 1e-4);
+    assert_near("2.01", played((2, 1), 0), 2.0, 1e-4);
+    assert_near("too short", played((2, 4), 2), 2.0, 1e-4);
+}
+
+#[test]
 fn low_bytes_make_a_loop_cleaner_by_the_48_decibels_of_eight_bits() {
     // A sine of 19.5 steps of 16 bits. What rounding adds is a twelfth of a step squared.
     let amplitude = 19.53;

@@ -59,6 +59,23 @@ fn a_note_let_go_at_its_end_is_released_once() {
 }
 
 #[test]
+fn a_note_of_no_length_sounds_for_ten_milliseconds() {
+    // Files have drum notes that end where they begin. The shortest release takes a millisecond more.
+    for rate_hz in [16_000, 44_100, 48_000, 192_000] {
+        let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]).with_sample_rate(rate_hz);
+        for held_secs in [0.0, 0.002, 0.02] {
+            let sound = let_go(&rig, held_secs, 0.1);
+            let secs = |place: usize| place as f64 / f64::from(rate_hz);
+            let end_secs = secs(sound.left.iter().rposition(|value| *value != 0.0).expect("a sound"));
+            let what = format!("held for {held_secs} s at {rate_hz} Hz");
+            assert_near(&what, end_secs, f64::max(held_secs, 0.01) + 0.001, 0.0005);
+            let before = libm::round((end_secs - 0.002) * f64::from(rate_hz)) as usize;
+            assert_near(&what, db(sound.left[before] / full()), 0.0, 0.01);
+        }
+    }
+}
+
+#[test]
 fn a_sample_waits_for_the_delay_of_its_volume() {
     // The first frames of the ramp are heard when the delay of half a second is over.
     let sound = Rig::ramp(&[(SAMPLE_MODES, 0), (DELAY_VOL_ENV, -1_200)]).hold(60, 127, 1.0);

@@ -249,7 +249,7 @@ fn sound_from_outside_replaces_the_notes_of_a_track() {
                 input[..128].copy_from_slice(&output[start..start + 128]);
             }
         }
-        mixer.process(&mut left, &mut right);
+        assert_no_alloc(|| mixer.process(&mut left, &mut right));
         heard.extend_from_slice(&left);
     }
     let compared = heard.len() - latency;
@@ -283,7 +283,10 @@ fn a_track_by_itself_is_rendered_until_its_last_bit() {
     )
     .unwrap();
     let mut left = Vec::new();
-    while let Some([more, ..]) = alone.next_block() {
+    while let Some([more, ..]) = {
+        let alone = &mut alone;
+        assert_no_alloc(move || alone.next_block())
+    } {
         left.extend_from_slice(more);
     }
     let last_sound = left.iter().rposition(|value| *value != 0.0).expect("sound");

@@ -1,0 +1,89 @@
+//! Banks in which everything moves at random: whatever they are, they sound alike at every sample rate, and the
+//! same in calls of any size.
+
+use dsp_core::session::Event;
+
+use crate::generator::*;
+use crate::measure::{db, rms};
+use crate::rig::{Rig, off, on};
+
+/// Generators of all that moves, at random in the midst of their ranges.
+fn random(seed: u32) -> Vec<(u16, i16)> {
+    let mut state = seed;
+    let mut between = |low: i16, high: i16| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        low + ((state >> 8) % (i32::from(high) - i32::from(low) + 1) as u32) as i16
+    };
+    let ranges = [
+        (MOD_LFO_TO_PITCH, -100, 100),
+        (VIB_LFO_TO_PITCH, -100, 100),
+        (MOD_ENV_TO_PITCH, -1_200, 1_200),
+        (INITIAL_FILTER_FC, 5_000, 11_000),
+        (INITIAL_FILTER_Q, 0, 150),
+        (MOD_LFO_TO_FILTER_FC, -600, 600),
+        (MOD_ENV_TO_FILTER_FC, -2_400, 2_400),
+        (MOD_LFO_TO_VOLUME, -100, 100),
+        (DELAY_MOD_LFO, -6_000, 0),
+        (FREQ_MOD_LFO, -3_000, 500),
+        (DELAY_VIB_LFO, -6_000, 0),
+        (FREQ_VIB_LFO, -3_000, 500),
+        (DELAY_MOD_ENV, -7_000, -3_000),
+        (ATTACK_MOD_ENV, -6_000, 0),
+        (HOLD_MOD_ENV, -7_000, -2_000),
+        (DECAY_MOD_ENV, -4_000, 1_000),
+        (SUSTAIN_MOD_ENV, 0, 1_000),
+        (RELEASE_MOD_ENV, -4_000, 1_000),
+        (DELAY_VOL_ENV, -7_000, -3_000),
+        (ATTACK_VOL_ENV, -6_000, -1_000),
+        (HOLD_VOL_ENV, -7_000, -2_000),
+        (DECAY_VOL_ENV, -4_000, 1_000),
+        (SUSTAIN_VOL_ENV, 0, 300),
+        (RELEASE_VOL_ENV, -4_000, 1_000),
+        (INITIAL_ATTENUATION, 200, 400),
+    ];
+    ranges.map(|(number, low, high)| (number, between(low, high))).to_vec()
+}
+
+fn note() -> [(f64, Event); 2] {
+    [(0.0, on(60, 127)), (0.8, off(60))]
+}
+
+/// Levels of a note from hundredth to hundredth of a second, each over two of them.
+fn levels(generators: &[(u16, i16)], rate_hz: u32) -> Vec<f64> {
+    let sound = Rig::sine(generators).with_sample_rate(rate_hz).play(&note(), 1.5).left;
+    let frame = |hundredths: u32| (hundredths * rate_hz / 100) as usize;
+    (0..140).map(|hundredths| rms(&sound[frame(hundredths)..frame(hundredths + 2)])).collect()
+}
+
+/// Levels below this are not compared: -70 dB.
+const AUDIBLE: f64 = 3e-4;
+
+#[test]
+fn levels_are_alike_at_every_rate() {
+    // What is coarser at low rates is the grid on which slow things are computed.
+    for seed in 0..60 {
+        let generators = random(seed * 7_919 + 1);
+        let reference = levels(&generators, 192_000);
+        for (rate_hz, most_db) in [(16_000, 2.0), (22_050, 1.5), (44_100, 1.0), (48_000, 1.0), (96_000, 1.0)]
+        {
+            let levels = levels(&generators, rate_hz);
+            let heard = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
+            let apart_db: Vec<f64> = heard.map(|(level, reference)| db(level / reference).abs()).collect();
+            assert!(apart_db.len() > 3, "seed {seed} is silent");
+            let apart_db = apart_db.into_iter().fold(0.0, f64::max);
+            assert!(apart_db < most_db, "seed {seed} at {rate_hz} Hz: {apart_db} dB apart");
+        }
+    }
+}
+
+#[test]
+fn calls_of_any_size_give_the_same_bits() {
+    for (seed, call_frames) in (100..).zip([1, 3, 77, 333, 4_095].repeat(6)) {
+        let generators = random(seed * 7_919 + 1);
+        let whole = Rig::sine(&generators).play(&note(), 1.5);
+        let pieces = Rig::sine(&generators).with_call_frames(&[call_frames]).play(&note(), 1.5);
+        assert!(whole.left.iter().any(|value| value.abs() > 1e-4), "seed {seed} is silent");
+        assert!(whole.left == pieces.left, "seed {seed} in calls of {call_frames}");
+        assert!(whole.reverb == pieces.reverb, "seed {seed} in calls of {call_frames}: the send");
+    }
+}
