@@ -9,10 +9,12 @@ use songfoundry_bridge_protocol::ScanRecord;
 pub(super) struct Output(File);
 
 impl Output {
-    /// Takes standard output over: whatever a library prints from now on goes to standard error.
+    /// Takes standard output over: whatever a library prints from now on goes to standard error. What a library starts does not
+    /// get it either.
     #[cfg(unix)]
     pub(super) fn take_over() -> anyhow::Result<Self> {
-        let own = nix::unistd::dup(std::io::stdout())?;
+        use std::os::fd::AsFd as _;
+        let own = std::io::stdout().as_fd().try_clone_to_owned()?;
         nix::unistd::dup2_stdout(std::io::stderr())?;
         Ok(Self(File::from(own)))
     }

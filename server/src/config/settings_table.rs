@@ -554,6 +554,21 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_DIALOG_BRIDGE",
+        default_note: "none: the system's dialogs",
+        range: Range::Text("the path of a program"),
+        about: "Program of the desktop that is called with `pick-dir` and prints the folder that somebody chose.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DIALOG_MAX_SECS",
+        default: "300",
+        unit: "seconds",
+        range: Range::Whole(5, 3_600),
+        about: "Longest time that a folder dialog stays open.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_LOG",
         default: "info",
         range: Range::Text("a tracing filter, such as warn or songfoundry_server=debug"),

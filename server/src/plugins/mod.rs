@@ -5,6 +5,7 @@ mod dirs;
 mod effects;
 mod legacy;
 mod modules;
+mod pick_dir;
 mod render;
 mod render_request;
 pub(crate) mod renders;
@@ -29,6 +30,7 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use modules::Plugins;
 pub(crate) use modules::Scan;
+pub(crate) use pick_dir::Picker;
 pub use render::RenderAnswer;
 pub(crate) use render::{ProjectSources, RENDER, Source, document};
 pub(crate) use render_request::{checked_rate, checked_tail};
@@ -45,6 +47,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(effects::read))
         .routes(routes!(dirs::list, dirs::add, dirs::remove))
         .routes(routes!(scan::scan))
+        .routes(routes!(pick_dir::pick))
         .routes(routes!(soundfonts::catalog::read))
         .routes(routes!(soundfonts::download::read))
         .routes(routes!(soundfonts::delete::delete))

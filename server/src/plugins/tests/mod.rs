@@ -6,6 +6,7 @@ mod effects;
 mod exports;
 mod hostile;
 mod notes;
+mod pick_dir;
 mod reduced;
 mod vst;
 

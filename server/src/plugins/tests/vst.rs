@@ -175,7 +175,7 @@ async fn a_library_in_or_beside_a_vst3_is_left_out() {
 
 #[tokio::test]
 async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
-    let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "2")]).await;
+    let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
     for module in ["hang", "crash", "leave", "clinging", "loud", "instrument"] {
         rack.install(module, &format!("{module}.vst3"));
     }
@@ -194,7 +194,7 @@ async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
         reasons.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("{name}: {reasons:?}")).1
     };
     assert_eq!(reasons.len(), 5, "{reasons:?}");
-    assert!(reason("hang").contains("within 2 seconds"), "{reasons:?}");
+    assert!(reason("hang").contains("within 4 seconds"), "{reasons:?}");
     assert!(reason("crash").contains("SIGSEGV"), "{reasons:?}");
     assert!(reason("clinging").contains("SIGABRT"), "{reasons:?}");
     assert!(reason("leave").contains("exit status: 0"), "{reasons:?}");
@@ -206,16 +206,15 @@ async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
     // Nothing is left of them.
     let processes = rack.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
     assert_eq!(processes["items"], json!([]));
-    assert!(!runs("/bin/sleep 600"), "what a module has started goes with it");
+    assert_eq!(processes_with(&rack.dir()), 0, "what a module has started goes with it");
 }
 
-/// Whether a child of this process, or a process that lost its parent, runs with this command line.
-fn runs(command: &str) -> bool {
+/// How many processes name this folder in their command line.
+fn processes_with(folder: &Path) -> usize {
+    let folder = folder.to_str().expect("text");
     let processes = fs::read_dir("/proc").expect("processes").flatten();
-    processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok()).any(|line| {
-        let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-        words.join(" ").trim_end() == command
-    })
+    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(folder)).count()
 }
 
 #[tokio::test]
@@ -268,7 +267,7 @@ async fn what_failed_is_tried_again_when_somebody_asks() {
 
 #[tokio::test]
 async fn callers_at_the_same_time_share_a_scan() {
-    let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "2")]).await;
+    let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
     rack.install("hang", "hang.vst3");
     rack.install("effect", "effect.vst3");
     let begun = Instant::now();
@@ -276,7 +275,7 @@ async fn callers_at_the_same_time_share_a_scan() {
     assert_eq!((one, three), (vec!["Test Effect".to_owned()], Vec::new()));
     assert_eq!(names(&two.expect(200)["vst_effects"]), ["Test Effect"]);
     assert!(
-        begun.elapsed() < Duration::from_millis(3900),
+        begun.elapsed() < Duration::from_millis(7900),
         "each waits for one hanging module: {:?}",
         begun.elapsed()
     );
@@ -285,7 +284,7 @@ async fn callers_at_the_same_time_share_a_scan() {
     assert!(first.is_err(), "the module hangs");
     let begun = Instant::now();
     assert_eq!(rack.effects().await, ["Test Effect"]);
-    assert!(begun.elapsed() > Duration::from_secs(1), "the scan was still under way: {:?}", begun.elapsed());
+    assert!(begun.elapsed() > Duration::from_secs(2), "the scan was still under way: {:?}", begun.elapsed());
 }
 
 #[tokio::test]
