@@ -3,6 +3,10 @@
 //! The service starts one helper per job and never loads a plugin itself, so that a plugin
 //! which crashes or hangs takes down a helper and nothing else.
 
+mod scan;
+
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 use songfoundry_bridge_protocol::Capabilities;
 
@@ -17,6 +21,11 @@ struct Arguments {
 enum Command {
     /// Print, as one JSON document, what this build of the helper can do.
     Capabilities,
+    /// List the plugins in a module, a JSON document on each line.
+    Scan {
+        /// A VST3 or VST2 module: a library or a bundle.
+        file: PathBuf,
+    },
 }
 
 /// What this build can do. It hosts no plugin format yet, and says so.
@@ -27,6 +36,7 @@ fn capabilities() -> Capabilities {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Capabilities => println!("{}", serde_json::to_string_pretty(&capabilities())?),
+        Command::Scan { file } => scan::run(&file)?,
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::clock;
 pub struct Helper {
     /// Id within this service; never given to another helper.
     pub id: u64,
-    /// What it does: `decoder`.
+    /// What it does: `decoder`, `plugin scan` or `folder dialog`.
     pub kind: &'static str,
     /// Number of the process in the system.
     pub pid: u32,

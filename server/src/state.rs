@@ -19,7 +19,7 @@ use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db};
 use crate::helpers::Helpers;
 use crate::metrics::Metrics;
-use crate::plugins::Sound;
+use crate::plugins::{Picker, Plugins, Sound};
 use crate::rates::Rates;
 use crate::tasks::Tasks;
 
@@ -41,6 +41,10 @@ pub struct Services {
     pub local_rule: LocalRule,
     /// SoundFonts and renders.
     pub sound: Sound,
+    /// Plugins of users.
+    pub plugins: Plugins,
+    /// Folder dialogs on this machine's screen.
+    pub(crate) picker: Picker,
     /// Audio files.
     pub audio: Audio,
     /// Numbers for whoever watches the service.
@@ -105,7 +109,9 @@ impl AppState {
             passwords: Passwords::new()?,
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
-            sound: Sound::new(&config),
+            sound: Sound::new(&config, &db),
+            plugins: Plugins::new(&config, &helpers),
+            picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),

@@ -60,6 +60,8 @@ impl TestApp {
             ("SF_DATABASE_URL", database.url.as_str()),
             ("SF_TASK_WORKERS", "2"),
             ("SF_SOUNDFONT_DIRS", sounds.as_str()),
+            // A dialog that is cancelled at once: none is to open before whoever runs the tests.
+            ("SF_DIALOG_BRIDGE", "/usr/bin/false"),
         ];
         let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
         let config = Config::load(&source).expect("valid settings");

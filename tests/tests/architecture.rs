@@ -12,6 +12,7 @@ const LAW: &[(&str, &[&str])] = &[
     ("songfoundry-bridge", &["songfoundry-bridge-protocol"]),
     ("songfoundry-server", &["dsp-core", "schemas", "songfoundry-bridge-protocol"]),
     ("songfoundry-tests", &[]),
+    ("songfoundry-test-plugins", &[]),
     ("songfoundry-power-cut", &[]),
     ("songfoundry-bench", &["dsp-core", "schemas", "songfoundry-server"]),
 ];

@@ -1,4 +1,4 @@
-//! Scans for SoundFonts.
+//! Scans for SoundFonts and plugins.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -8,6 +8,7 @@ use crate::audit::{self, Action};
 use crate::auth::Admin;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
+use crate::plugins::Scan;
 use crate::plugins::soundfonts::Snapshot;
 use crate::state::AppState;
 
@@ -16,6 +17,54 @@ use crate::state::AppState;
 pub(super) struct Scans {
     /// The scan for SoundFonts.
     soundfonts: SoundFontScan,
+    /// The last scan for plugins of each user for whom there was one since this process started.
+    plugins: Vec<PluginScan>,
+}
+
+/// What a scan for a user's plugins found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PluginScan {
+    /// Id of the user.
+    user_id: String,
+    /// When it ended, RFC 3339.
+    scanned_at: String,
+    /// Folders that were searched.
+    folders: Vec<String>,
+    /// Plugins that play notes.
+    instruments: usize,
+    /// Plugins that change sound.
+    effects: usize,
+    /// Plugins and modules of which it is not known what they are for, and folders that could not be read.
+    problems: Vec<PluginProblem>,
+}
+
+/// Something that a scan for plugins could not make out.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PluginProblem {
+    /// Where it is.
+    path: String,
+    /// What is wrong with it.
+    problem: String,
+}
+
+impl PluginScan {
+    fn of(user_id: String, scan: &Scan) -> Self {
+        let unclassified = scan.unclassified.iter().map(|one| (&one.module, &one.reason));
+        let problems = unclassified.chain(scan.unreadable.iter().map(|one| (&one.path, &one.reason)));
+        Self {
+            user_id,
+            scanned_at: scan.scanned_at.clone(),
+            folders: scan.dirs.iter().map(|dir| dir.display().to_string()).collect(),
+            instruments: scan.instruments.len(),
+            effects: scan.effects.len(),
+            problems: problems
+                .map(|(path, problem)| PluginProblem {
+                    path: path.display().to_string(),
+                    problem: problem.clone(),
+                })
+                .collect(),
+        }
+    }
 }
 
 /// What the last scan for SoundFonts found.
@@ -71,6 +120,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             default_soundfont_id: snapshot.default_soundfont().map(|one| one.summary.soundfont_id.clone()),
             problems: problems.collect(),
         },
+        plugins: state.plugins.known().into_iter().map(|(id, scan)| PluginScan::of(id, &scan)).collect(),
     })
 }
 
@@ -81,7 +131,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     Ok(scans(&state, &snapshot))
 }
 
-/// Scans now, and says what was found. Only new and changed files are looked into.
+/// Scans for SoundFonts now, and says what was found. Only new and changed files are looked into.
 #[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn start(State(state): State<AppState>, Admin(admin): Admin) -> ApiResult<Json<Scans>> {
     audit::record(&state.db, &admin.who(), Action::ScanStarted, "SoundFonts", "").await;

@@ -117,6 +117,10 @@ actions! {
     AudioDeleted = "audio_deleted",
     /// A SoundFont was deleted.
     SoundfontDeleted = "soundfont_deleted",
+    /// A folder of plugins was added to somebody's list.
+    PluginDirAdded = "plugin_dir_added",
+    /// A folder of plugins was removed from somebody's list.
+    PluginDirRemoved = "plugin_dir_removed",
 }
 
 /// An entry of the log.

@@ -5,6 +5,7 @@
 mod accounts;
 mod ai;
 mod network;
+mod plugins;
 mod settings_table;
 mod source;
 mod storage;
@@ -14,9 +15,10 @@ use std::path::{Path, PathBuf};
 pub use accounts::{AccountsConfig, Registration};
 pub use ai::{AiConfig, AiUpstream};
 pub use network::{NetworkConfig, TlsFiles};
+pub use plugins::PluginsConfig;
 pub use settings_table::{Range, SETTINGS, Setting};
-use source::invalid;
 pub use source::{Origin, Source};
+use source::{invalid, whole_path};
 pub use storage::{BlobStore, S3Config, StorageConfig};
 
 /// Why the settings cannot be used.
@@ -263,6 +265,8 @@ pub struct Config {
     pub ai: AiConfig,
     /// Folders of this machine that administrators may look into and save to.
     pub folders: FoldersConfig,
+    /// Plugins.
+    pub plugins: PluginsConfig,
     /// Folder of the built page, if one was set or found.
     pub web_dir: Option<PathBuf>,
 }
@@ -319,6 +323,7 @@ impl Config {
             tasks: tasks(source)?,
             ai: ai::load(source)?,
             folders: folders(source, environment)?,
+            plugins: plugins::load(source, environment)?,
             web_dir: web_dir(source)?,
             storage,
         })
@@ -350,19 +355,12 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
 
 fn folders(source: &Source, environment: Environment) -> Result<FoldersConfig, ConfigError> {
     let is_desktop = environment == Environment::Standalone;
-    let whole = |key, dir: PathBuf| match dir.is_absolute() {
-        true => Ok(dir),
-        false => Err(invalid(key, &dir.to_string_lossy(), "the whole path of a folder".to_owned())),
-    };
-    let media_dirs = match source.text("SF_MEDIA_DIRS").0 {
-        Some(text) => std::env::split_paths(text)
-            .filter(|dir| !dir.as_os_str().is_empty())
-            .map(|dir| whole("SF_MEDIA_DIRS", dir))
-            .collect::<Result<_, _>>()?,
+    let media_dirs = match source.folders("SF_MEDIA_DIRS")? {
+        Some(dirs) => dirs,
         None => dirs::audio_dir().filter(|_| is_desktop).into_iter().collect(),
     };
     let documents_dir = match source.text("SF_DOCUMENTS_DIR").0 {
-        Some(text) => Some(whole("SF_DOCUMENTS_DIR", PathBuf::from(text))?),
+        Some(text) => Some(whole_path("SF_DOCUMENTS_DIR", PathBuf::from(text))?),
         None => dirs::document_dir().map(|dir| dir.join("Songfoundry")),
     };
     Ok(FoldersConfig { media_dirs, documents_dir: documents_dir.filter(|_| is_desktop) })

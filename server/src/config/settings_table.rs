@@ -532,6 +532,43 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_PLUGIN_ROOTS",
+        default_note: "standalone: everywhere; container: nowhere",
+        range: Range::Text("whole paths of folders, separated as in PATH"),
+        about: "Folders below which administrators may add folders of plugins; the code in them is run.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_PLUGIN_SCAN_MAX_SECS",
+        default: "30",
+        unit: "seconds",
+        range: Range::Whole(1, 600),
+        about: "Longest time that looking into one plugin module may take; what hangs is ended and left unclassified.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BRIDGE",
+        default_note: "`songfoundry-bridge` beside this program",
+        range: Range::Text("the path of a program"),
+        about: "Program that loads plugins, in processes of its own.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DIALOG_BRIDGE",
+        default_note: "none: the system's dialogs",
+        range: Range::Text("the path of a program"),
+        about: "Program of the desktop that is called with `pick-dir` and prints the folder that somebody chose.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DIALOG_MAX_SECS",
+        default: "300",
+        unit: "seconds",
+        range: Range::Whole(5, 3_600),
+        about: "Longest time that a folder dialog stays open.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_LOG",
         default: "info",
         range: Range::Text("a tracing filter, such as warn or songfoundry_server=debug"),

@@ -93,6 +93,13 @@ impl Source {
         text.split(',').map(str::trim).filter(|part| !part.is_empty())
     }
 
+    /// The whole paths of folders, separated as in `PATH`; `None` where nobody names any.
+    pub(super) fn folders(&self, key: &'static str) -> Result<Option<Vec<PathBuf>>, ConfigError> {
+        let Some(text) = self.text(key).0 else { return Ok(None) };
+        let named = std::env::split_paths(text).filter(|dir| !dir.as_os_str().is_empty());
+        named.map(|dir| whole_path(key, dir)).collect::<Result<_, _>>().map(Some)
+    }
+
     pub(super) fn whole(&self, key: &'static str) -> Result<u64, ConfigError> {
         let Range::Whole(min, max) = setting(key).range else {
             panic!("`{key}` is not declared as a whole number")
@@ -116,6 +123,14 @@ impl Source {
 
     pub(super) fn switch(&self, key: &'static str) -> Result<bool, ConfigError> {
         Ok(self.choice(key)? == "on")
+    }
+}
+
+/// Refuses a path that does not begin at the root.
+pub(super) fn whole_path(key: &'static str, path: PathBuf) -> Result<PathBuf, ConfigError> {
+    match path.is_absolute() {
+        true => Ok(path),
+        false => Err(invalid(key, &path.to_string_lossy(), "the whole path of a folder".to_owned())),
     }
 }
 

@@ -176,4 +176,8 @@ fn folders_of_the_machine_are_whole_paths() {
     assert_eq!(folders.documents_dir.as_deref(), Some(Path::new("/c")));
     refused(&[("SF_MEDIA_DIRS", "/a:b")], "SF_MEDIA_DIRS is `b`; expected the whole path of a folder");
     refused(&[("SF_DOCUMENTS_DIR", "c")], "SF_DOCUMENTS_DIR is `c`");
+    assert_eq!(load(&[]).expect("valid").plugins.roots, None, "a desktop's own folders");
+    let roots = load(&[("SF_PLUGIN_ROOTS", "/a:/b")]).expect("valid").plugins.roots;
+    assert_eq!(roots.as_deref(), Some(&[PathBuf::from("/a"), PathBuf::from("/b")][..]));
+    refused(&[("SF_PLUGIN_ROOTS", "b")], "SF_PLUGIN_ROOTS is `b`; expected the whole path of a folder");
 }

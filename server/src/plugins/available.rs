@@ -5,36 +5,30 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::soundfonts::SoundFontSummary;
+use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// The instruments of this installation.
+/// The instruments that the caller has.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Available {
-    /// VST instruments: none, as the helper of this version loads no plugins.
-    vst_instruments: Vec<VstInstrument>,
+    /// VST instruments in the folders of an administrator, by name.
+    vst_instruments: Vec<VstPlugin>,
     /// SoundFonts, without their presets.
     soundfonts: Vec<SoundFontSummary>,
 }
 
-/// A VST instrument.
-#[derive(Debug, Serialize, ToSchema)]
-struct VstInstrument {
-    /// Identifies the plugin in a track's `synth_engine`.
-    plugin_id: String,
-    /// Name in the module.
-    name: String,
-    /// `vst2` or `vst3`.
-    format: String,
-}
-
-/// Lists the instruments of this installation.
+/// Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes old; without one this
+/// looks into those that are new or have changed.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available), CommonErrors))]
-pub(super) async fn read(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Available>> {
+pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<Available>> {
+    let scan = state.plugins.current(&state.db, &user).await?;
+    let instruments = scan.iter().flat_map(|scan| &scan.instruments);
+    let vst_instruments = instruments.map(VstPlugin::from).collect();
     let snapshot = state.sound.catalogue.current().await?;
     let soundfonts = snapshot.soundfonts.iter().map(|one| one.summary.clone()).collect();
-    Ok(Json(Available { vst_instruments: Vec::new(), soundfonts }))
+    Ok(Json(Available { vst_instruments, soundfonts }))
 }

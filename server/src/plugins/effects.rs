@@ -1,7 +1,6 @@
 //! `GET /plugins/effects`.
 
-use std::sync::LazyLock;
-
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dsp_core::effects::{EFFECTS, EffectKind, Group, Parameter, Scale, Unit};
@@ -10,20 +9,20 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
+use super::modules::SCAN_CACHE_SECS;
+use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::etag;
+use crate::state::AppState;
 
-/// How long what was found among the plugins is taken to hold, in seconds.
-const SCAN_CACHE_SECS: u32 = 300;
-
-/// The effects of this installation.
+/// The effects that the caller has.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct EffectsAnswer {
     /// The engine's own effects, in the order in which people are offered them.
     effects: Vec<BuiltinEffect>,
-    /// VST effects: none, as the helper of this version loads no plugins.
-    vst_effects: Vec<VstEffect>,
+    /// VST effects in the folders of an administrator, by name.
+    vst_effects: Vec<VstPlugin>,
     /// How old the list of plugins is.
     cache: ScanCache,
 }
@@ -103,57 +102,46 @@ enum ParameterScale {
     Switch,
 }
 
-/// A VST effect.
-#[derive(Debug, Serialize, ToSchema)]
-struct VstEffect {
-    /// Identifies the plugin in a track's effects.
-    plugin_id: String,
-    /// Name in the module.
-    name: String,
-    /// `vst2` or `vst3`.
-    format: String,
-}
-
 /// How old the list of plugins is, and how old it may become.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScanCache {
     /// How long a scan is taken to hold, in seconds.
     max_age_secs: u32,
-    /// When the plugins were last searched for, RFC 3339; null: never.
+    /// When the plugins were searched for, RFC 3339; null where the caller has no folders to search.
     scanned_at: Option<String>,
 }
 
-/// The answer and its entity tag, the same for as long as the program runs.
-struct Prepared {
-    json: String,
-    etag: String,
-}
-
-static PREPARED: LazyLock<Result<Prepared, serde_json::Error>> = LazyLock::new(|| {
-    let json = serde_json::to_string(&EffectsAnswer {
-        effects: EFFECTS.iter().map(|kind| BuiltinEffect::of(kind)).collect(),
-        vst_effects: Vec::new(),
-        cache: ScanCache { max_age_secs: SCAN_CACHE_SECS, scanned_at: None },
-    })?;
-    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
-    Ok(Prepared { json, etag })
-});
-
-/// Lists the effects that tracks and the master can be given.
+/// Lists the effects that the caller can give to tracks and the master. Plugins come from a scan that is at most five minutes
+/// old; without one this looks into those that are new or have changed.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]
-pub(super) async fn read(_: CurrentUser, headers: HeaderMap) -> ApiResult<Response> {
-    let Prepared { json, etag } = PREPARED.as_ref().map_err(ApiError::internal)?;
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let scan = state.plugins.current(&state.db, &user).await?;
+    let plugins = scan.iter().flat_map(|scan| &scan.effects);
+    let answer = EffectsAnswer {
+        effects: EFFECTS.iter().map(|kind| BuiltinEffect::of(kind)).collect(),
+        vst_effects: plugins.map(VstPlugin::from).collect(),
+        cache: ScanCache {
+            max_age_secs: SCAN_CACHE_SECS,
+            scanned_at: scan.as_ref().map(|scan| scan.scanned_at.clone()),
+        },
+    };
+    let json = serde_json::to_string(&answer).map_err(ApiError::internal)?;
+    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
     let common = [
-        (header::ETAG, HeaderValue::from_str(etag).map_err(ApiError::internal)?),
+        (header::ETAG, HeaderValue::from_str(&etag).map_err(ApiError::internal)?),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
-    if etag::matches_none(&headers, etag) {
+    if etag::matches_none(&headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
-    Ok((common, json.as_str()).into_response())
+    Ok((common, json).into_response())
 }
 
 impl BuiltinEffect {

@@ -1,13 +1,18 @@
-//! Instruments and rendering: SoundFonts, and exports of projects. VST plugins join here.
+//! Instruments, effects and rendering: SoundFonts, VST plugins of users, and exports of projects.
 
 mod available;
+mod dirs;
 mod effects;
 mod legacy;
+mod modules;
+mod pick_dir;
 mod render;
 mod render_request;
 pub(crate) mod renders;
+mod scan;
 mod soundfont_render;
 pub mod soundfonts;
+mod vst;
 
 use std::sync::Arc;
 
@@ -16,12 +21,16 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
+use crate::db::Db;
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::rendering::RenderError;
 use crate::rendering::banks::BankCache;
 use crate::router::with_body_limit;
 use crate::state::AppState;
+pub use modules::Plugins;
+pub(crate) use modules::Scan;
+pub(crate) use pick_dir::Picker;
 pub use render::RenderAnswer;
 pub(crate) use render::{ProjectSources, RENDER, Source, document};
 pub(crate) use render_request::{checked_rate, checked_tail};
@@ -36,6 +45,9 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(available::read))
         .routes(routes!(effects::read))
+        .routes(routes!(dirs::list, dirs::add, dirs::remove))
+        .routes(routes!(scan::scan))
+        .routes(routes!(pick_dir::pick))
         .routes(routes!(soundfonts::catalog::read))
         .routes(routes!(soundfonts::download::read))
         .routes(routes!(soundfonts::delete::delete))
@@ -62,10 +74,10 @@ pub struct Sound {
 impl Sound {
     /// Everything as the settings say; nothing is searched or opened yet.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, db: &Db) -> Self {
         let places = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            catalogue: Catalogue::new(config),
+            catalogue: Catalogue::new(config, db.clone()),
             banks: BankCache::new(config.sound.bank_cache_bytes),
             reduced: ReducedBanks::new(config.sound.reduced_banks_bytes),
             render_places: Arc::new(Semaphore::new(places)),

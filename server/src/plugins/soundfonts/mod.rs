@@ -18,7 +18,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
+use super::dirs::{self, PlaceNames};
+use super::modules::{Limits, search};
 use crate::config::Config;
+use crate::db::Db;
 use crate::error::ApiError;
 use crate::rendering::RenderError;
 use crate::rendering::banks::{BankCache, Version};
@@ -189,14 +192,16 @@ pub(super) fn no_soundfont() -> ApiError {
 /// Searches the SoundFont folders and remembers what is in them.
 #[derive(Debug)]
 pub struct Catalogue {
+    db: Db,
+    places: PlaceNames,
     scanner: Arc<Mutex<Scanner>>,
     snapshot: Arc<RwLock<Option<Arc<Snapshot>>>>,
 }
 
 impl Catalogue {
-    /// A catalogue of the folders in the settings, not searched yet.
+    /// A catalogue of the folders in the settings and of those in which users have plugins, not searched yet.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, db: Db) -> Self {
         let uploads = config.storage.dir.join("soundfonts");
         let folder = |path: &PathBuf| Folder {
             path: path.clone(),
@@ -208,23 +213,29 @@ impl Catalogue {
         };
         let folders = config.sound.soundfont_dirs.iter().map(folder).collect();
         let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
-        Self { scanner: Arc::new(Mutex::new(Scanner::new(folders, preferred))), snapshot: Arc::default() }
+        Self {
+            db,
+            places: PlaceNames::new(config),
+            scanner: Arc::new(Mutex::new(Scanner::new(folders, preferred))),
+            snapshot: Arc::default(),
+        }
     }
 
     /// What the last scan found; the first caller waits for the first scan.
     ///
     /// # Errors
-    /// When the thread of the scan fails.
+    /// As [`Self::rescan`].
     pub async fn current(&self) -> Result<Arc<Snapshot>, ApiError> {
         if let Some(snapshot) = self.known() {
             return Ok(snapshot);
         }
         let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
+        let plugin_dirs = self.plugin_dirs().await?;
         let first_scan = move || {
             let mut scanner = scanner.lock().unwrap_or_else(PoisonError::into_inner);
             // Somebody else's scan may have ended while this one waited for its turn.
             let done = known.read().unwrap_or_else(PoisonError::into_inner).clone();
-            done.unwrap_or_else(|| publish(&mut scanner, &known))
+            done.unwrap_or_else(|| publish(&mut scanner, &plugin_dirs, &known))
         };
         Ok(tokio::task::spawn_blocking(first_scan).await?)
     }
@@ -232,11 +243,19 @@ impl Catalogue {
     /// Searches now.
     ///
     /// # Errors
-    /// When the thread of the scan fails.
+    /// When the thread of the scan fails, or the database does not say where users have plugins.
     pub async fn rescan(&self) -> Result<Arc<Snapshot>, ApiError> {
         let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
-        let scan = move || publish(&mut scanner.lock().unwrap_or_else(PoisonError::into_inner), &known);
+        let plugin_dirs = self.plugin_dirs().await?;
+        let scan = move || {
+            publish(&mut scanner.lock().unwrap_or_else(PoisonError::into_inner), &plugin_dirs, &known)
+        };
         Ok(tokio::task::spawn_blocking(scan).await?)
+    }
+
+    async fn plugin_dirs(&self) -> Result<PluginDirs, ApiError> {
+        let paths = dirs::store::of_all(&self.db).await?.into_iter().map(PathBuf::from).collect();
+        Ok(PluginDirs { paths, names: self.places.clone() })
     }
 
     /// What the last scan found, if there was one.
@@ -246,8 +265,27 @@ impl Catalogue {
     }
 }
 
-fn publish(scanner: &mut Scanner, known: &RwLock<Option<Arc<Snapshot>>>) -> Arc<Snapshot> {
-    let snapshot = Arc::new(scanner.scan());
+/// The folders in which users have plugins.
+struct PluginDirs {
+    paths: Vec<PathBuf>,
+    names: PlaceNames,
+}
+
+impl PluginDirs {
+    /// The SoundFonts below them. Blocks.
+    fn soundfonts(&self) -> Vec<PathBuf> {
+        let places = self.names.places();
+        let found = search(&self.paths, Limits::default(), &|real| places.allow(real));
+        found.soundfonts.into_iter().map(|one| one.path).collect()
+    }
+}
+
+fn publish(
+    scanner: &mut Scanner,
+    plugin_dirs: &PluginDirs,
+    known: &RwLock<Option<Arc<Snapshot>>>,
+) -> Arc<Snapshot> {
+    let snapshot = Arc::new(scanner.scan(plugin_dirs.soundfonts()));
     *known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
     snapshot
 }

@@ -43,9 +43,9 @@ impl Scanner {
         Self { folders, preferred, inspected: HashMap::new() }
     }
 
-    /// Searches the folders.
-    pub(super) fn scan(&mut self) -> Snapshot {
-        let files = self.find();
+    /// Searches the folders; `others` are files that were found elsewhere, by their real paths.
+    pub(super) fn scan(&mut self, others: Vec<PathBuf>) -> Snapshot {
+        let files = self.find(others);
         let mut known = std::mem::take(&mut self.inspected);
         let mut by_id: BTreeMap<String, SoundFont> = BTreeMap::new();
         for found in files {
@@ -78,8 +78,8 @@ impl Scanner {
         Snapshot { soundfonts, scanned_at: clock::now_text(), etag }
     }
 
-    /// The files of all folders by their real paths, each once, in the order of the folders.
-    fn find(&self) -> Vec<Found> {
+    /// The files of all folders by their real paths, each once, in the order of the folders, and the others behind them.
+    fn find(&self, others: Vec<PathBuf>) -> Vec<Found> {
         let mut seen = HashSet::new();
         let mut files = Vec::new();
         for folder in &self.folders {
@@ -94,6 +94,13 @@ impl Scanner {
                 let source =
                     if path.starts_with(&real_folder) { folder.source } else { SoundFontSource::System };
                 files.push(Found { path, source, version });
+            }
+        }
+        for path in others {
+            if let Ok(facts) = fs::metadata(&path)
+                && seen.insert(path.clone())
+            {
+                files.push(Found { path, source: SoundFontSource::System, version: Version::of(&facts) });
             }
         }
         if files.len() > FILES_MAX {

@@ -1,11 +1,14 @@
 //! SoundFonts and renders through the real router, with a real bank.
 
 mod catalogue;
+mod dirs;
 mod effects;
 mod exports;
 mod hostile;
 mod notes;
+mod pick_dir;
 mod reduced;
+mod vst;
 
 use std::path::{Path, PathBuf};
 

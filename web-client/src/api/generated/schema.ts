@@ -64,7 +64,7 @@ export interface paths {
         /** Says what the last scans found. */
         get: operations["get_admin_scans"];
         put?: never;
-        /** Scans now, and says what was found. Only new and changed files are looked into. */
+        /** Scans for SoundFonts now, and says what was found. Only new and changed files are looked into. */
         post: operations["post_admin_scans"];
         delete?: never;
         options?: never;
@@ -885,11 +885,36 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the instruments of this installation. */
+        /**
+         * Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes old; without one this
+         *     looks into those that are new or have changed.
+         */
         get: operations["get_plugins_available"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/dirs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the folders in which the caller has plugins. */
+        get: operations["get_plugins_dirs"];
+        put?: never;
+        /**
+         * Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
+         *     administrators only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+         */
+        post: operations["post_plugins_dirs"];
+        /** Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators only. */
+        delete: operations["delete_plugins_dirs"];
         options?: never;
         head?: never;
         patch?: never;
@@ -902,10 +927,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the effects that tracks and the master can be given. */
+        /**
+         * Lists the effects that the caller can give to tracks and the master. Plugins come from a scan that is at most five minutes
+         *     old; without one this looks into those that are new or have changed.
+         */
         get: operations["get_plugins_effects"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/pick-dir": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits for the choice. The program of
+         *     `SF_DIALOG_BRIDGE` comes first, then the system's own dialog. Nothing is added to a list. Local callers only; no token is needed.
+         */
+        post: operations["post_plugins_pick_dir"];
         delete?: never;
         options?: never;
         head?: never;
@@ -957,6 +1005,27 @@ export interface paths {
         get: operations["get_plugins_renders_render_id_file"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
+         *     they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Administrators only, for
+         *     the code of plugins is run, in processes of its own.
+         */
+        post: operations["post_plugins_scan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1634,10 +1703,10 @@ export interface components {
             /** @description Where the file is. */
             file_url: string;
         };
-        /** @description The instruments of this installation. */
+        /** @description The instruments that the caller has. */
         Available: {
-            /** @description VST instruments: none, as the helper of this version loads no plugins. */
-            vst_instruments: components["schemas"]["VstInstrument"][];
+            /** @description VST instruments in the folders of an administrator, by name. */
+            vst_instruments: components["schemas"]["VstPlugin"][];
             /** @description SoundFonts, without their presets. */
             soundfonts: components["schemas"]["SoundFontSummary"][];
         };
@@ -1778,12 +1847,12 @@ export interface components {
             /** @description Names of a choice's values, counted from 0; empty for other scales. */
             choices: string[];
         };
-        /** @description The effects of this installation. */
+        /** @description The effects that the caller has. */
         EffectsAnswer: {
             /** @description The engine's own effects, in the order in which people are offered them. */
             effects: components["schemas"]["BuiltinEffect"][];
-            /** @description VST effects: none, as the helper of this version loads no plugins. */
-            vst_effects: components["schemas"]["VstEffect"][];
+            /** @description VST effects in the folders of an administrator, by name. */
+            vst_effects: components["schemas"]["VstPlugin"][];
             /** @description How old the list of plugins is. */
             cache: components["schemas"]["ScanCache"];
         };
@@ -1868,7 +1937,7 @@ export interface components {
              * @description Id within this service; never given to another helper.
              */
             id: number;
-            /** @description What it does: `decoder`. */
+            /** @description What it does: `decoder`, `plugin scan` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
@@ -2549,6 +2618,45 @@ export interface components {
             /** @description Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127 or 32767. */
             data: number[];
         };
+        /** @description What somebody chose. */
+        PickedDir: {
+            /** @description The folder's whole path; null if they cancelled. */
+            path: string | null;
+            /** @description Whether they closed the dialog without a choice. */
+            cancelled: boolean;
+        };
+        /** @description A folder with plugins. */
+        PluginDir: {
+            /** @description Its whole path; at most 4096 bytes. */
+            path: string;
+        };
+        /** @description The folders in which a user has plugins. */
+        PluginDirs: {
+            /** @description Their whole paths, without symbolic links, in the order in which they were added. */
+            plugin_dirs: string[];
+        };
+        /** @description Something that a scan for plugins could not make out. */
+        PluginProblem: {
+            /** @description Where it is. */
+            path: string;
+            /** @description What is wrong with it. */
+            problem: string;
+        };
+        /** @description What a scan for a user's plugins found. */
+        PluginScan: {
+            /** @description Id of the user. */
+            user_id: string;
+            /** @description When it ended, RFC 3339. */
+            scanned_at: string;
+            /** @description Folders that were searched. */
+            folders: string[];
+            /** @description Plugins that play notes. */
+            instruments: number;
+            /** @description Plugins that change sound. */
+            effects: number;
+            /** @description Plugins and modules of which it is not known what they are for, and folders that could not be read. */
+            problems: components["schemas"]["PluginProblem"][];
+        };
         /** @description A preset of a SoundFont. */
         Preset: {
             /**
@@ -2964,6 +3072,29 @@ export interface components {
              */
             size_bytes: number;
         };
+        /** @description What is in the caller's folders. */
+        ScanAnswer: {
+            /** @description How many VST plugins were found: `instruments`, `effects`, and what is `unclassified`. */
+            vst_found: number;
+            /** @description How many of them play notes. */
+            instruments: number;
+            /** @description How many of them change sound. */
+            effects: number;
+            /** @description Plugins that say neither, and modules that do not say what is in them. */
+            unclassified: components["schemas"]["UnclassifiedPlugin"][];
+            /** @description What would be a plugin but for the rules. */
+            ignored: components["schemas"]["ScanRemark"][];
+            /** @description Folders that could not be searched. */
+            unreadable: components["schemas"]["ScanRemark"][];
+            /** @description Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000 SoundFonts. */
+            truncated: boolean;
+            /** @description The SoundFonts of the catalogue that lie in these folders. */
+            soundfonts: components["schemas"]["ScannedSoundFont"][];
+            /** @description Whether the kept list of effects was thrown away, so that lists read before are out of date. */
+            fx_cache_invalidated: boolean;
+            /** @description When the scan ended, RFC 3339. */
+            scanned_at: string;
+        };
         /** @description How old the list of plugins is, and how old it may become. */
         ScanCache: {
             /**
@@ -2971,7 +3102,7 @@ export interface components {
              * @description How long a scan is taken to hold, in seconds.
              */
             max_age_secs: number;
-            /** @description When the plugins were last searched for, RFC 3339; null: never. */
+            /** @description When the plugins were searched for, RFC 3339; null where the caller has no folders to search. */
             scanned_at: string | null;
         };
         /** @description A bank with a fault. */
@@ -2985,10 +3116,32 @@ export interface components {
             /** @description What is wrong with it. */
             problem: string;
         };
+        /** @description A file or folder, and something about it. */
+        ScanRemark: {
+            /** @description Where it is. */
+            path: string;
+            /** @description What is to be said. */
+            reason: string;
+        };
+        /** @description A SoundFont in the folders. */
+        ScannedSoundFont: {
+            /** @description Identifies the bank. */
+            soundfont_id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether it can be played. */
+            usable: boolean;
+            /** @description Its file. */
+            path: string;
+            /** @description The folder of the list in which it was found. */
+            directory: string;
+        };
         /** @description What the scans found. */
         Scans: {
             /** @description The scan for SoundFonts. */
             soundfonts: components["schemas"]["SoundFontScan"];
+            /** @description The last scan for plugins of each user for whom there was one since this process started. */
+            plugins: components["schemas"]["PluginScan"][];
         };
         /** @description What a setting takes. */
         SettingDescription: {
@@ -3270,6 +3423,17 @@ export interface components {
             /** @description Whether there are more folders than one answer shows. */
             truncated: boolean;
         };
+        /** @description A plugin of which it is not known what it is for. */
+        UnclassifiedPlugin: {
+            /** @description Name in the module, or of the module. */
+            name: string;
+            /** @description What it is made for. */
+            format: components["schemas"]["VstFormat"];
+            /** @description Where its module is. */
+            path: string;
+            /** @description Why it is not known. */
+            reason: string;
+        };
         /** @description What became of the files of an upload. */
         UploadAnswer: {
             /** @description The files that are there now, in the order in which they came. */
@@ -3409,23 +3573,30 @@ export interface components {
          * @enum {string}
          */
         Via: "local" | "token" | "api_key" | "command_line" | "nobody";
-        /** @description A VST effect. */
-        VstEffect: {
-            /** @description Identifies the plugin in a track's effects. */
+        /**
+         * @description What a plugin is made for.
+         * @enum {string}
+         */
+        VstFormat: "vst2" | "vst3";
+        /** @description A VST plugin. */
+        VstPlugin: {
+            /**
+             * @description Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal digits of its class, of VST2 the
+             *     8 of its unique number.
+             */
             plugin_id: string;
             /** @description Name in the module. */
             name: string;
-            /** @description `vst2` or `vst3`. */
-            format: string;
-        };
-        /** @description A VST instrument. */
-        VstInstrument: {
-            /** @description Identifies the plugin in a track's `synth_engine`. */
-            plugin_id: string;
-            /** @description Name in the module. */
-            name: string;
-            /** @description `vst2` or `vst3`. */
-            format: string;
+            /** @description What it is made for. */
+            format: components["schemas"]["VstFormat"];
+            /** @description Who made it; empty where the module does not say. */
+            vendor: string;
+            /** @description Its version in the maker's own way; empty where the module does not say. */
+            version: string;
+            /** @description VST3's sub-categories, such as `Fx` and `Reverb`. */
+            categories: string[];
+            /** @description Where its module is. */
+            path: string;
         };
     };
     responses: never;
@@ -3444,7 +3615,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before; left out for the first one. */
                 cursor?: string;
                 /** @description Only this action. */
-                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted";
+                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
                 /** @description Only what this account did or what was done to it, by its name. */
                 user?: string;
             };
@@ -4960,6 +5131,70 @@ export interface operations {
             };
         };
     };
+    get_plugins_dirs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginDirs"];
+                };
+            };
+        };
+    };
+    post_plugins_dirs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PluginDir"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginDirs"];
+                };
+            };
+        };
+    };
+    delete_plugins_dirs: {
+        parameters: {
+            query: {
+                /** @description Its whole path, as the list has it. */
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginDirs"];
+                };
+            };
+        };
+    };
     get_plugins_effects: {
         parameters: {
             query?: never;
@@ -4976,6 +5211,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EffectsAnswer"];
+                };
+            };
+        };
+    };
+    post_plugins_pick_dir: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PickedDir"];
                 };
             };
         };
@@ -5063,6 +5317,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    post_plugins_scan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanAnswer"];
+                };
             };
         };
     };

@@ -1,0 +1,86 @@
+//! Which library of a module is for this machine.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Refusal;
+
+/// The folders of a bundle's `Contents` that may hold a library for this machine, with the library's extension.
+/// Source: VST 3 Developer Portal, "Plug-in Format Structure".
+fn places() -> Vec<(String, &'static str)> {
+    let architecture = match std::env::consts::ARCH {
+        "x86" => "i386",
+        "arm" => "armv7l",
+        other => other,
+    };
+    match std::env::consts::OS {
+        "windows" if architecture == "aarch64" => {
+            vec![("arm64ec-win".to_owned(), "vst3"), ("arm64-win".to_owned(), "vst3")]
+        }
+        "windows" if architecture == "i386" => vec![("x86-win".to_owned(), "vst3")],
+        "windows" => vec![(format!("{architecture}-win"), "vst3")],
+        "macos" => vec![("MacOS".to_owned(), "")],
+        other => vec![(format!("{architecture}-{other}"), "so")],
+    }
+}
+
+/// The library to load for a module: the module itself, or the one in the bundle that is for this machine.
+pub(super) fn of_module(module: &Path) -> Result<PathBuf, Refusal> {
+    let contents = module.join("Contents");
+    if !module.is_dir() {
+        return Ok(module.to_owned());
+    }
+    for (place, extension) in places() {
+        let stem = module.file_stem().unwrap_or_default();
+        let mut named = contents.join(&place).join(stem).into_os_string();
+        if !extension.is_empty() {
+            named.push(".");
+            named.push(extension);
+        }
+        let named = PathBuf::from(named);
+        if named.is_file() {
+            return Ok(named);
+        }
+        // A bundle that somebody has given another name keeps the library's.
+        if let [only] = libraries(&contents.join(&place), extension).as_slice() {
+            return Ok(only.clone());
+        }
+    }
+    let wanted: Vec<String> = places().into_iter().map(|(place, _)| place).collect();
+    Err(format!("the bundle holds no library for this machine (Contents/{})", wanted.join(", Contents/")))
+}
+
+fn libraries(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.is_file() && path.extension().unwrap_or(OsStr::new("")) == extension).collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn check(files: &[&str], expected: Result<&str, &str>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let here = format!("Contents/{}-linux", std::env::consts::ARCH);
+        for file in files {
+            let path = folder.path().join(file.replace("HERE", &here));
+            fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
+            fs::write(path, "").expect("writes");
+        }
+        let found = of_module(&folder.path().join("Foo.vst3"));
+        match expected {
+            Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &here)))),
+            Err(reason) => assert!(found.as_ref().is_err_and(|why| why.contains(reason)), "{found:?}"),
+        }
+    }
+
+    #[test]
+    fn the_library_is_the_one_for_this_machine() {
+        check(&["Foo.vst3"], Ok("Foo.vst3"));
+        check(&["Foo.vst3/HERE/Foo.so", "Foo.vst3/HERE/libhelp.so"], Ok("Foo.vst3/HERE/Foo.so"));
+        check(&["Foo.vst3/HERE/Old Name.so", "Foo.vst3/HERE/data.txt"], Ok("Foo.vst3/HERE/Old Name.so"));
+        check(&["Foo.vst3/HERE/One.so", "Foo.vst3/HERE/Two.so"], Err("no library for this machine"));
+        check(&["Foo.vst3/Contents/x86_64-win/Foo.vst3"], Err("-linux"));
+    }
+}

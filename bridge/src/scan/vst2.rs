@@ -1,0 +1,228 @@
+//! The plugins of a VST2 module, by what its effect says of itself.
+//!
+//! The layout and the numbers below are those of VST 2.4; no header of it is used.
+#![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+
+use songfoundry_bridge_protocol::{PluginKind, ScannedPlugin};
+
+use super::library::Library;
+use super::{PLUGINS_MAX, Refusal, binary};
+
+/// What an effect begins with.
+const MAGIC: i32 = i32::from_be_bytes(*b"VstP");
+
+/// Flag of effects that play notes.
+const IS_SYNTH: i32 = 1 << 8;
+
+/// Category of effects that play notes, for those that forget the flag.
+const CATEGORY_SYNTH: isize = 2;
+
+/// Category of modules that hold several plugins.
+const CATEGORY_SHELL: isize = 10;
+
+/// Longest text that is taken; the standard's are 64 letters and some are longer.
+const TEXT_BYTES: usize = 512;
+
+/// What a host asks an effect.
+#[repr(i32)]
+#[derive(Clone, Copy)]
+enum Ask {
+    Category = 35,
+    EffectName = 45,
+    Vendor = 47,
+    ProductName = 48,
+    VendorVersion = 49,
+    NextOfShell = 70,
+}
+
+type Callback = extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
+type Main = unsafe extern "C" fn(Callback) -> *mut Effect;
+
+/// The beginning of an effect, as far as it is looked at.
+#[repr(C)]
+struct Effect {
+    magic: i32,
+    dispatcher: Option<unsafe extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize>,
+    process: *mut c_void,
+    set_parameter: *mut c_void,
+    get_parameter: *mut c_void,
+    programs: i32,
+    parameters: i32,
+    inputs: i32,
+    outputs: i32,
+    flags: i32,
+    reserved: [isize; 2],
+    initial_delay: i32,
+    qualities: [i32; 2],
+    ratio: f32,
+    object: *mut c_void,
+    user: *mut c_void,
+    unique_id: i32,
+    version: i32,
+}
+
+thread_local! {
+    /// Which plugin of a shell is to be made.
+    static CURRENT_ID: Cell<i32> = const { Cell::new(0) };
+}
+
+/// Gives every plugin of a module to `list`. The outer error is `list`'s.
+pub(super) fn scan(
+    module: &Path,
+    list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
+) -> anyhow::Result<Result<(), Refusal>> {
+    let made = binary::of_module(module).and_then(|path| Library::load(&path)).and_then(|library| {
+        let main = main_of(&library)?;
+        Ok((main, Instance::make(main)?))
+    });
+    let (main, first) = match made {
+        Ok(made) => made,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    if first.ask(Ask::Category) != CATEGORY_SHELL {
+        list(first.described(module))?;
+        return Ok(Ok(()));
+    }
+    for _ in 0..PLUGINS_MAX {
+        let (id, name) = first.ask_text(Ask::NextOfShell);
+        let Ok(id) = i32::try_from(id) else {
+            return Ok(Err("the shell numbers its plugins wrongly".to_owned()));
+        };
+        if id == 0 {
+            break;
+        }
+        CURRENT_ID.set(id);
+        if let Ok(instance) = Instance::make(main) {
+            let mut plugin = instance.described(module);
+            plugin.plugin_id = plugin_id(id);
+            if !name.is_empty() {
+                plugin.name = name;
+            }
+            list(plugin)?;
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn main_of(library: &Library) -> Result<Main, Refusal> {
+    // SAFETY: the type is the one that the standard gives these functions.
+    let function = unsafe { library.function("VSTPluginMain").or_else(|| library.function("main")) };
+    function.ok_or_else(|| "it is no VST2 module: it has no function `VSTPluginMain`".to_owned())
+}
+
+/// An effect that was made, and is never taken apart.
+struct Instance(*mut Effect);
+
+impl Instance {
+    fn make(main: Main) -> Result<Self, Refusal> {
+        // SAFETY: the function is the module's own; the callback stays for good.
+        let effect = unsafe { main(answer) };
+        // SAFETY: not null, and as the standard lays it out if it begins with its mark.
+        match !effect.is_null() && unsafe { (*effect).magic } == MAGIC {
+            true => Ok(Self(effect)),
+            false => Err("the module makes no effect".to_owned()),
+        }
+    }
+
+    fn ask(&self, what: Ask) -> isize {
+        self.dispatch(what, std::ptr::null_mut())
+    }
+
+    fn ask_text(&self, what: Ask) -> (isize, String) {
+        let mut letters = [0_u8; TEXT_BYTES];
+        let answer = self.dispatch(what, letters.as_mut_ptr().cast());
+        let length = letters.iter().position(|byte| *byte == 0).unwrap_or(TEXT_BYTES);
+        (answer, String::from_utf8_lossy(&letters[..length]).trim().to_owned())
+    }
+
+    fn dispatch(&self, what: Ask, data: *mut c_void) -> isize {
+        // SAFETY: the effect is never taken apart; what is asked here wants no more than room for a text.
+        unsafe {
+            match (*self.0).dispatcher {
+                Some(dispatcher) => dispatcher(self.0, what as i32, 0, 0, data, 0.0),
+                None => 0,
+            }
+        }
+    }
+
+    fn described(&self, module: &Path) -> ScannedPlugin {
+        // SAFETY: the effect is never taken apart.
+        let (flags, inputs, outputs, id) =
+            unsafe { ((*self.0).flags, (*self.0).inputs, (*self.0).outputs, (*self.0).unique_id) };
+        let stem = || module.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let names = [Ask::EffectName, Ask::ProductName].map(|what| self.ask_text(what).1);
+        let version = self.ask(Ask::VendorVersion);
+        ScannedPlugin {
+            plugin_id: plugin_id(id),
+            name: names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(stem),
+            vendor: self.ask_text(Ask::Vendor).1,
+            version: if version == 0 { String::new() } else { version.to_string() },
+            categories: Vec::new(),
+            kind: kind(flags, self.ask(Ask::Category), inputs, outputs),
+        }
+    }
+}
+
+/// A plugin that plays notes says so; one that takes sound and gives sound is an effect.
+fn kind(flags: i32, category: isize, inputs: i32, outputs: i32) -> PluginKind {
+    if flags & IS_SYNTH != 0 || category == CATEGORY_SYNTH {
+        PluginKind::Instrument
+    } else if inputs > 0 && outputs > 0 {
+        PluginKind::Effect
+    } else {
+        PluginKind::Unclassified
+    }
+}
+
+fn plugin_id(unique: i32) -> String {
+    format!("{:08X}", unique.cast_unsigned())
+}
+
+/// What effects are told when they ask this host.
+extern "C" fn answer(_: *mut Effect, opcode: i32, _: i32, _: isize, data: *mut c_void, _: f32) -> isize {
+    const VERSION: i32 = 1;
+    const CURRENT: i32 = 2;
+    const SAMPLE_RATE: i32 = 16;
+    const BLOCK_SIZE: i32 = 17;
+    const VENDOR: i32 = 32;
+    const PRODUCT: i32 = 33;
+    const CAN_DO: i32 = 37;
+    const LANGUAGE: i32 = 38;
+    match opcode {
+        VERSION => 2400,
+        CURRENT => CURRENT_ID.get() as isize,
+        SAMPLE_RATE => 48_000,
+        BLOCK_SIZE => 512,
+        VENDOR | PRODUCT if !data.is_null() => {
+            let text = c"Songfoundry".to_bytes_with_nul();
+            // SAFETY: whoever asks gives room for 64 letters, which is more than there are.
+            unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), data.cast(), text.len()) };
+            1
+        }
+        CAN_DO if !data.is_null() => {
+            // SAFETY: whoever asks names what it asks for by a text.
+            let asked = unsafe { std::ffi::CStr::from_ptr(data.cast::<c_char>()) };
+            isize::from(asked.to_bytes() == b"shellCategory")
+        }
+        LANGUAGE => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_plugin_is_for_shows_in_its_flags_and_channels() {
+        assert_eq!(kind(IS_SYNTH, 0, 2, 2), PluginKind::Instrument);
+        assert_eq!(kind(0, CATEGORY_SYNTH, 0, 2), PluginKind::Instrument);
+        assert_eq!(kind(0, 1, 2, 2), PluginKind::Effect);
+        assert_eq!(kind(0, 11, 0, 2), PluginKind::Unclassified);
+        assert_eq!(plugin_id(i32::from_be_bytes(*b"ZaMC")), "5A614D43");
+    }
+}

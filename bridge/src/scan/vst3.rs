@@ -1,0 +1,208 @@
+//! The plugins of a VST3 module, by its factory.
+#![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
+
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+
+use songfoundry_bridge_protocol::{PluginKind, ScannedPlugin};
+use vst3::ComPtr;
+use vst3::Steinberg::{
+    IPluginFactory, IPluginFactory2, IPluginFactory2Trait as _, IPluginFactory3, IPluginFactory3Trait as _,
+    IPluginFactoryTrait as _, PClassInfo, PClassInfo2, PClassInfoW, PFactoryInfo, TUID, kResultOk,
+};
+
+use super::library::Library;
+use super::{PLUGINS_MAX, Refusal, binary};
+
+/// The category of classes that process audio; the others are parts of them.
+const AUDIO_CATEGORY: &str = "Audio Module Class";
+
+/// What a module's factory says of a class.
+struct Class {
+    category: String,
+    plugin: ScannedPlugin,
+}
+
+/// Gives every plugin of a module to `list`. The outer error is `list`'s.
+pub(super) fn scan(
+    module: &Path,
+    list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
+) -> anyhow::Result<Result<(), Refusal>> {
+    let factory = match binary::of_module(module).and_then(|path| factory(&path)) {
+        Ok(factory) => factory,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    // SAFETY: the factory is the module's own, which stays loaded.
+    let count = unsafe { factory.countClasses() };
+    let mut left = PLUGINS_MAX;
+    for index in 0..count {
+        let Some(class) = class(&factory, index).filter(|class| class.category == AUDIO_CATEGORY) else {
+            continue;
+        };
+        if left == 0 {
+            return Ok(Err(format!(
+                "the module holds more than {PLUGINS_MAX} plugins; the rest is left out"
+            )));
+        }
+        left -= 1;
+        list(class.plugin)?;
+    }
+    Ok(match left {
+        PLUGINS_MAX => Err("the module holds no plugin".to_owned()),
+        _ => Ok(()),
+    })
+}
+
+/// Loads a library, lets it begin and asks for its factory. It stays loaded for good.
+fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, Refusal> {
+    let library = Library::load(path)?;
+    begin(&library)?;
+    // SAFETY: the type is the one that the standard gives this function.
+    let get_factory =
+        unsafe { library.function::<unsafe extern "system" fn() -> *mut IPluginFactory>("GetPluginFactory") }
+            .ok_or("it is no VST3 module: it has no function `GetPluginFactory`")?;
+    // SAFETY: the module has begun; the pointer that comes back is ours to keep, or null.
+    unsafe { ComPtr::from_raw(get_factory()) }.ok_or_else(|| "the module gives no factory".to_owned())
+}
+
+/// Calls the function with which a module begins, where the system's modules have one.
+fn begin(library: &Library) -> Result<(), Refusal> {
+    let began = if cfg!(target_os = "linux") {
+        // SAFETY: the type is the one that the standard gives this function; the handle is the library's.
+        unsafe {
+            let entry = library.function::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
+            entry.ok_or("it is no VST3 module: it has no function `ModuleEntry`")?(library.handle())
+        }
+    } else if cfg!(windows) {
+        // SAFETY: the type is the one that the standard gives this function.
+        unsafe {
+            library.function::<unsafe extern "system" fn() -> bool>("InitDll").is_none_or(|entry| entry())
+        }
+    } else {
+        true
+    };
+    if began { Ok(()) } else { Err("the module refuses to begin".to_owned()) }
+}
+
+/// What the factory says of a class, by the newest of its interfaces that answers.
+fn class(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+    by_unicode(factory, index).or_else(|| by_second(factory, index)).or_else(|| by_first(factory, index))
+}
+
+fn by_unicode(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    let mut info: PClassInfoW = unsafe { std::mem::zeroed() };
+    // SAFETY: the interface was asked for, and `info` lives as long as the call.
+    let answer = unsafe { factory.cast::<IPluginFactory3>()?.getClassInfoUnicode(index, &mut info) };
+    let (cid, category, subcategories) = (info.cid, info.category, info.subCategories);
+    let (name, vendor, version) = (info.name, info.vendor, info.version);
+    (answer == kResultOk).then(|| {
+        let names = [wide_text(&name), wide_text(&vendor), wide_text(&version)];
+        described(&cid, &text(&category), &text(&subcategories), names)
+    })
+}
+
+fn by_second(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    let mut info: PClassInfo2 = unsafe { std::mem::zeroed() };
+    // SAFETY: the interface was asked for, and `info` lives as long as the call.
+    let answer = unsafe { factory.cast::<IPluginFactory2>()?.getClassInfo2(index, &mut info) };
+    let (cid, category, subcategories) = (info.cid, info.category, info.subCategories);
+    let (name, vendor, version) = (info.name, info.vendor, info.version);
+    (answer == kResultOk).then(|| {
+        let names = [text(&name), text(&vendor), text(&version)];
+        described(&cid, &text(&category), &text(&subcategories), names)
+    })
+}
+
+/// The oldest interface knows no sub-categories, so its plugins are unclassified.
+fn by_first(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    let mut info: PClassInfo = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` lives as long as the call.
+    let answer = unsafe { factory.getClassInfo(index, &mut info) };
+    let (cid, category, name) = (info.cid, info.category, info.name);
+    (answer == kResultOk)
+        .then(|| described(&cid, &text(&category), "", [text(&name), vendor(factory), String::new()]))
+}
+
+fn vendor(factory: &ComPtr<IPluginFactory>) -> String {
+    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    let mut info: PFactoryInfo = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` lives as long as the call.
+    let answer = unsafe { factory.getFactoryInfo(&mut info) };
+    let vendor = info.vendor;
+    if answer == kResultOk { text(&vendor) } else { String::new() }
+}
+
+fn described(cid: &TUID, category: &str, subcategories: &str, [name, vendor, version]: [String; 3]) -> Class {
+    let categories: Vec<String> =
+        subcategories.split('|').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
+    let plugin = ScannedPlugin {
+        plugin_id: plugin_id(cid),
+        name,
+        vendor,
+        version,
+        kind: kind(&categories),
+        categories,
+    };
+    Class { category: category.to_owned(), plugin }
+}
+
+/// `Instrument` before `Fx`: what may be loaded as either plays notes.
+fn kind(categories: &[String]) -> PluginKind {
+    let has = |wanted: &str| categories.iter().any(|one| one == wanted);
+    if has("Instrument") {
+        PluginKind::Instrument
+    } else if has("Fx") {
+        PluginKind::Effect
+    } else {
+        PluginKind::Unclassified
+    }
+}
+
+/// The class as 32 digits, the same on every system: Windows keeps the first eight bytes in its own order.
+fn plugin_id(cid: &TUID) -> String {
+    const OWN: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const WINDOWS: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
+    let order = if cfg!(windows) { WINDOWS } else { OWN };
+    order.iter().map(|place| format!("{:02X}", cid[*place].cast_unsigned())).collect()
+}
+
+fn text(letters: &[c_char]) -> String {
+    let bytes: Vec<u8> =
+        letters.iter().map(|letter| letter.cast_unsigned()).take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+fn wide_text(letters: &[u16]) -> String {
+    let length = letters.iter().position(|letter| *letter == 0).unwrap_or(letters.len());
+    String::from_utf16_lossy(&letters[..length]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_categories_say_what_a_plugin_is_for() {
+        let check = |text: &str, expected| {
+            let class = described(&[0; 16], AUDIO_CATEGORY, text, Default::default());
+            assert_eq!(class.plugin.kind, expected, "{text}");
+        };
+        check("Instrument|Synth", PluginKind::Instrument);
+        check("Fx|Instrument", PluginKind::Instrument);
+        check("Fx", PluginKind::Effect);
+        check(" Fx | Reverb |", PluginKind::Effect);
+        check("Reverb", PluginKind::Unclassified);
+        check("Fxx|Instruments", PluginKind::Unclassified);
+        check("", PluginKind::Unclassified);
+    }
+
+    #[test]
+    fn texts_end_where_they_end() {
+        assert_eq!(text(&[72, 105, 0, 33].map(|byte: u8| byte as c_char)), "Hi");
+        assert_eq!(text(&[72; 4].map(|byte: u8| byte as c_char)), "HHHH");
+        assert_eq!(wide_text(&[0xC4, 0x20, 0]), "Ä");
+    }
+}

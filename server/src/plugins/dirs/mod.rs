@@ -1,0 +1,102 @@
+//! `/plugins/dirs`: the folders in which a user has plugins.
+
+mod places;
+mod queries;
+pub(super) mod store;
+
+use axum::extract::State;
+pub(super) use places::PlaceNames;
+use places::shown;
+use queries::PluginDirQuery;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::audit::{self, Action};
+use crate::auth::{Admin, CurrentUser};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Query};
+use crate::state::AppState;
+
+/// Most folders of a user.
+const DIRS_MAX: i64 = 32;
+
+/// Longest path in bytes.
+const PATH_MAX_BYTES: usize = 4096;
+
+/// The folders in which a user has plugins.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PluginDirs {
+    /// Their whole paths, without symbolic links, in the order in which they were added.
+    plugin_dirs: Vec<String>,
+}
+
+/// A folder with plugins.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PluginDir {
+    /// Its whole path; at most 4096 bytes.
+    #[schema(min_length = 1, max_length = 4096)]
+    path: String,
+}
+
+/// Lists the folders in which the caller has plugins.
+#[utoipa::path(get, path = "/plugins/dirs", tag = "plugins",
+    responses((status = 200, body = PluginDirs), CommonErrors))]
+pub(super) async fn list(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<PluginDirs>> {
+    dirs_of(&state, &user.id).await
+}
+
+/// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
+/// administrators only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+#[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin"])), request_body = PluginDir,
+    responses((status = 200, body = PluginDirs),
+        (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`outside_plugin_roots`, `inside_storage`, `not_readable`, or the caller may not",
+            body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such folder", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`too_many_dirs`", body = Problem, content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn add(
+    State(state): State<AppState>,
+    Admin(user): Admin,
+    Json(PluginDir { path }): Json<PluginDir>,
+) -> ApiResult<Json<PluginDirs>> {
+    if path.len() > PATH_MAX_BYTES {
+        let detail = format!("The path has {} bytes; the most are {PATH_MAX_BYTES}.", path.len());
+        return Err(ApiError::bad_request("not_a_whole_path", detail));
+    }
+    let names = PlaceNames::new(&state.config);
+    let admitting = tokio::task::spawn_blocking(move || names.places().admit(&path));
+    let real = admitting.await??;
+    let Some(path) = real.to_str() else {
+        let detail = format!("`{}` has a name that is no Unicode text.", shown(&real.to_string_lossy()));
+        return Err(ApiError::bad_request("not_a_whole_path", detail));
+    };
+    if !store::add(&state.db, &user.id, path, DIRS_MAX).await? {
+        return Err(ApiError::Unprocessable {
+            code: "too_many_dirs",
+            detail: format!("You have {DIRS_MAX} folders of plugins, which are the most; remove one first."),
+        });
+    }
+    audit::record(&state.db, &user.who(), Action::PluginDirAdded, path, "").await;
+    dirs_of(&state, &user.id).await
+}
+
+/// Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators only.
+#[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin"])), params(PluginDirQuery),
+    responses((status = 200, body = PluginDirs),
+        (status = 404, description = "It is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn remove(
+    State(state): State<AppState>,
+    Admin(user): Admin,
+    Query(PluginDirQuery { path }): Query<PluginDirQuery>,
+) -> ApiResult<Json<PluginDirs>> {
+    if path.contains('\0') || !store::remove(&state.db, &user.id, &path).await? {
+        return Err(ApiError::not_found("folder in the list", &shown(&path)));
+    }
+    audit::record(&state.db, &user.who(), Action::PluginDirRemoved, &path, "").await;
+    dirs_of(&state, &user.id).await
+}
+
+async fn dirs_of(state: &AppState, owner_id: &str) -> ApiResult<Json<PluginDirs>> {
+    Ok(Json(PluginDirs { plugin_dirs: store::of_user(&state.db, owner_id).await? }))
+}

@@ -1,0 +1,13 @@
+//! What may stand in the queries of these addresses.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which folder is removed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(in crate::plugins) struct PluginDirQuery {
+    /// Its whole path, as the list has it.
+    #[param(min_length = 1, max_length = 4096)]
+    pub(super) path: String,
+}

@@ -1,0 +1,55 @@
+//! The folders of plugins in the database.
+
+use sqlx::Row as _;
+
+use crate::clock;
+use crate::db::{Db, begin_locked};
+
+/// A user's folders in the order in which they were added.
+pub(in crate::plugins) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<String>, sqlx::Error> {
+    let rows = sqlx::query("SELECT path FROM plugin_dirs WHERE owner_id = $1 ORDER BY added_at, path")
+        .bind(owner_id)
+        .fetch_all(db)
+        .await?;
+    rows.iter().map(|row| row.try_get("path")).collect()
+}
+
+/// The folders of all users, each once.
+pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Error> {
+    let rows = sqlx::query("SELECT DISTINCT path FROM plugin_dirs ORDER BY path").fetch_all(db).await?;
+    rows.iter().map(|row| row.try_get("path")).collect()
+}
+
+/// Adds a folder, and says whether there was room for it among `most`. One that is there already stays as it is.
+pub(super) async fn add(db: &Db, owner_id: &str, path: &str, most: i64) -> Result<bool, sqlx::Error> {
+    // Two that add at once must not both take the last place.
+    let mut transaction = begin_locked(db, &format!("plugin dirs {owner_id}")).await?;
+    sqlx::query(
+        "INSERT INTO plugin_dirs (owner_id, path, added_at) VALUES ($1, $2, $3) ON CONFLICT (owner_id, path) DO NOTHING",
+    )
+    .bind(owner_id)
+    .bind(path)
+    .bind(clock::now_text())
+    .execute(&mut *transaction)
+    .await?;
+    let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM plugin_dirs WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_one(&mut *transaction)
+        .await?;
+    if count > most {
+        transaction.rollback().await?;
+        return Ok(false);
+    }
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// Removes a folder, and says whether it was there.
+pub(super) async fn remove(db: &Db, owner_id: &str, path: &str) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query("DELETE FROM plugin_dirs WHERE owner_id = $1 AND path = $2")
+        .bind(owner_id)
+        .bind(path)
+        .execute(db)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}

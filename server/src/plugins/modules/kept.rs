@@ -1,0 +1,124 @@
+//! The scans of users, kept for a while.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::scanner::{Scan, Scanner};
+use crate::auth::{CurrentUser, Role};
+use crate::config::Config;
+use crate::db::Db;
+use crate::error::ApiError;
+use crate::helpers::Helpers;
+use crate::plugins::dirs;
+
+/// How long a scan is taken to hold, in seconds.
+pub(in crate::plugins) const SCAN_CACHE_SECS: u32 = 300;
+
+/// The plugins of users.
+#[derive(Debug, Clone)]
+pub struct Plugins(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    scanner: Scanner,
+    /// One scan at a time: two would look into the same modules.
+    turn: Semaphore,
+    /// By the user's id. Whoever holds a place scans, and others wait for what comes of it.
+    kept: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    begun: Instant,
+    ended: Instant,
+    scan: Arc<Scan>,
+}
+
+/// Which kept scan will do.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// One that is not too old.
+    Recent,
+    /// One that began after this.
+    Since(Instant),
+}
+
+impl Plugins {
+    /// Nothing is scanned yet.
+    #[must_use]
+    pub fn new(config: &Config, helpers: &Helpers) -> Self {
+        let scanner = Scanner::new(config, helpers.clone());
+        Self(Arc::new(Inner { scanner, turn: Semaphore::new(1), kept: Mutex::default() }))
+    }
+
+    /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]. `None` for whoever has no folders, and for
+    /// whoever is no administrator (any more): scanning runs the code of plugins.
+    pub(in crate::plugins) async fn current(
+        &self,
+        db: &Db,
+        user: &CurrentUser,
+    ) -> Result<Option<Arc<Scan>>, ApiError> {
+        let dirs = dirs_of(db, &user.id).await?;
+        if user.role != Role::Admin || dirs.is_empty() {
+            return Ok(None);
+        }
+        self.scan(&user.id, dirs, Wanted::Recent).await.map(Some)
+    }
+
+    /// Scans an administrator's folders now, and forgets the scan before. Whoever asks while others wait for the same shares theirs.
+    pub(in crate::plugins) async fn rescan(&self, db: &Db, user_id: &str) -> Result<Arc<Scan>, ApiError> {
+        let wanted = Wanted::Since(Instant::now());
+        self.scan(user_id, dirs_of(db, user_id).await?, wanted).await
+    }
+
+    /// The scans that are kept, by the users' ids.
+    pub(crate) fn known(&self) -> Vec<(String, Arc<Scan>)> {
+        let kept = self.kept();
+        let scan = |(id, place): (&String, &Arc<tokio::sync::Mutex<Option<Kept>>>)| {
+            Some((id.clone(), Arc::clone(&place.try_lock().ok()?.as_ref()?.scan)))
+        };
+        kept.iter().filter_map(scan).collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn scan(&self, user_id: &str, dirs: Vec<PathBuf>, wanted: Wanted) -> Result<Arc<Scan>, ApiError> {
+        let place = Arc::clone(self.kept().entry(user_id.to_owned()).or_default());
+        let mut place = place.lock_owned().await;
+        if let Some(kept) = place.as_ref().filter(|kept| kept.will_do(wanted, &dirs)) {
+            return Ok(Arc::clone(&kept.scan));
+        }
+        // The scan goes on if its caller leaves, so that those behind do not begin again.
+        let inner = Arc::clone(&self.0);
+        let scanning = tokio::spawn(async move {
+            let _turn = inner.turn.acquire().await.map_err(ApiError::internal)?;
+            let (begun, scanner) = (Instant::now(), Arc::clone(&inner));
+            let try_again = matches!(wanted, Wanted::Since(_));
+            let scan = tokio::task::spawn_blocking(move || scanner.scanner.scan(dirs, try_again)).await??;
+            let scan = Arc::new(scan);
+            *place = Some(Kept { begun, ended: Instant::now(), scan: Arc::clone(&scan) });
+            Ok(scan)
+        });
+        scanning.await?
+    }
+}
+
+impl Kept {
+    fn will_do(&self, wanted: Wanted, dirs: &[PathBuf]) -> bool {
+        let in_time = match wanted {
+            Wanted::Recent => self.ended.elapsed() < Duration::from_secs(SCAN_CACHE_SECS.into()),
+            Wanted::Since(asked) => self.begun >= asked,
+        };
+        in_time && self.scan.dirs == dirs
+    }
+}
+
+async fn dirs_of(db: &Db, user_id: &str) -> Result<Vec<PathBuf>, ApiError> {
+    Ok(dirs::store::of_user(db, user_id).await?.into_iter().map(PathBuf::from).collect())
+}

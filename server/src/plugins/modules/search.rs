@@ -1,0 +1,240 @@
+//! Which files below some folders are modules with plugins, and which are SoundFonts.
+//!
+//! Nothing is opened here but folders:
+//!
+//! - `.vst3` is VST3, be it a file or a bundle; nothing in a bundle is a module of its own;
+//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless the same folder holds a `.vst3` or they lie in a `.vst3` folder.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use songfoundry_bridge_protocol::PluginFormat;
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// How many folders deep, the first included.
+    pub(crate) depth: usize,
+    /// How many entries of folders are looked at.
+    pub(crate) entries: usize,
+    /// How many modules, and how many SoundFonts, are listed.
+    pub(crate) files: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: 8, entries: 50_000, files: 2_000 }
+    }
+}
+
+/// A module with plugins: a file or a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Module {
+    /// Where it really is, without symbolic links.
+    pub(crate) path: PathBuf,
+    /// Its name without what says what it is.
+    pub(crate) stem: String,
+    pub(crate) format: PluginFormat,
+}
+
+/// A SoundFont.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SoundFontFile {
+    /// Where it really is, without symbolic links.
+    pub(crate) path: PathBuf,
+    /// The folder of the list below which it was found.
+    pub(crate) directory: PathBuf,
+}
+
+/// A file or folder, and something about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remark {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+}
+
+/// What is below some folders.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// By folder and name.
+    pub(crate) modules: Vec<Module>,
+    pub(crate) soundfonts: Vec<SoundFontFile>,
+    /// What would be a module but for the rules.
+    pub(crate) ignored: Vec<Remark>,
+    /// Folders that could not be read.
+    pub(crate) unreadable: Vec<Remark>,
+    /// Whether a limit ended the search before everything was seen.
+    pub(crate) truncated: bool,
+}
+
+/// Searches folders and what is below them, following links, each folder and file once. `allow` says by the path without links
+/// what may be looked at. Blocks.
+pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> bool) -> Found {
+    let mut search = Search {
+        limits,
+        allow,
+        entries: 0,
+        seen: HashSet::new(),
+        directory: Path::new(""),
+        found: Found::default(),
+    };
+    for dir in dirs {
+        search.directory = dir;
+        search.begin(dir);
+    }
+    search.found
+}
+
+struct Search<'a> {
+    limits: Limits,
+    allow: &'a dyn Fn(&Path) -> bool,
+    entries: usize,
+    seen: HashSet<PathBuf>,
+    directory: &'a Path,
+    found: Found,
+}
+
+/// An entry of a folder.
+struct Entry {
+    name: String,
+    real: PathBuf,
+    is_dir: bool,
+}
+
+/// What the name of a file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Vst3,
+    Vst2,
+    SoundFont,
+    Other,
+}
+
+impl Search<'_> {
+    fn begin(&mut self, dir: &Path) {
+        let real = match dir.canonicalize() {
+            Ok(real) => real,
+            Err(error) => return self.cannot_read(dir, &error),
+        };
+        if !(self.allow)(&real) {
+            return self.found.unreadable.push(Remark {
+                path: dir.to_owned(),
+                reason: "the settings do not allow plugins here (SF_PLUGIN_ROOTS)".to_owned(),
+            });
+        }
+        let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_in_bundle = real.ancestors().any(|one| one.extension().is_some_and(is_vst3));
+        if kind(&name) == Kind::Vst3 && is_bundle(&real) {
+            return self.module(Entry { name, real, is_dir: true }, PluginFormat::Vst3);
+        }
+        if self.seen.insert(real.clone()) {
+            self.visit(&real, self.limits.depth, is_in_bundle);
+        }
+    }
+
+    /// Looks through a folder. In a bundle libraries are parts of it.
+    fn visit(&mut self, dir: &Path, depth: usize, is_in_bundle: bool) {
+        let entries = self.entries_of(dir);
+        let has_vst3 = entries.iter().any(|entry| kind(&entry.name) == Kind::Vst3);
+        for entry in entries {
+            match kind(&entry.name) {
+                Kind::Vst3 if !entry.is_dir || is_bundle(&entry.real) => {
+                    self.module(entry, PluginFormat::Vst3);
+                }
+                Kind::Vst3 => self.descend(&entry.real, depth, true),
+                Kind::Vst2 if is_in_bundle => self.ignore(entry, "it lies in a .vst3 folder"),
+                Kind::Vst2 if has_vst3 => self.ignore(entry, "its folder holds a .vst3"),
+                Kind::Vst2 => self.module(entry, PluginFormat::Vst2),
+                _ if entry.is_dir => self.descend(&entry.real, depth, is_in_bundle),
+                Kind::SoundFont => self.soundfont(entry.real),
+                Kind::Other => {}
+            }
+        }
+    }
+
+    fn descend(&mut self, real: &Path, depth: usize, is_in_bundle: bool) {
+        if depth <= 1 {
+            self.found.truncated = true;
+        } else if self.seen.insert(real.to_owned()) {
+            self.visit(real, depth - 1, is_in_bundle);
+        }
+    }
+
+    /// The entries of a folder by name, those that may be looked at.
+    fn entries_of(&mut self, dir: &Path) -> Vec<Entry> {
+        let reading = match fs::read_dir(dir) {
+            Ok(reading) => reading,
+            Err(error) => {
+                self.cannot_read(dir, &error);
+                return Vec::new();
+            }
+        };
+        let mut entries = Vec::new();
+        for entry in reading.flatten() {
+            if self.entries == self.limits.entries {
+                self.found.truncated = true;
+                break;
+            }
+            self.entries += 1;
+            // A link that leads nowhere is nothing.
+            let Ok(real) = entry.path().canonicalize() else { continue };
+            let Ok(facts) = fs::metadata(&real) else { continue };
+            if (facts.is_dir() || facts.is_file()) && (self.allow)(&real) {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                entries.push(Entry { name, real, is_dir: facts.is_dir() });
+            }
+        }
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        entries
+    }
+
+    fn module(&mut self, entry: Entry, format: PluginFormat) {
+        if self.found.modules.len() == self.limits.files {
+            self.found.truncated = true;
+        } else if self.seen.insert(entry.real.clone()) {
+            let stem = Path::new(&entry.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            self.found.modules.push(Module { path: entry.real, stem, format });
+        }
+    }
+
+    fn soundfont(&mut self, real: PathBuf) {
+        if self.found.soundfonts.len() == self.limits.files {
+            self.found.truncated = true;
+        } else if self.seen.insert(real.clone()) {
+            let directory = self.directory.to_owned();
+            self.found.soundfonts.push(SoundFontFile { path: real, directory });
+        }
+    }
+
+    fn ignore(&mut self, entry: Entry, reason: &str) {
+        self.found.ignored.push(Remark { path: entry.real, reason: reason.to_owned() });
+    }
+
+    fn cannot_read(&mut self, dir: &Path, error: &std::io::Error) {
+        self.found.unreadable.push(Remark { path: dir.to_owned(), reason: error.to_string() });
+    }
+}
+
+/// A `.vst3` folder that is laid out as a bundle, not a folder that somebody has named so.
+fn is_bundle(dir: &Path) -> bool {
+    dir.join("Contents").is_dir()
+}
+
+fn is_vst3(extension: &std::ffi::OsStr) -> bool {
+    extension.eq_ignore_ascii_case("vst3")
+}
+
+fn kind(name: &str) -> Kind {
+    let extension = Path::new(name).extension().unwrap_or_default().to_ascii_lowercase();
+    match extension.to_str().unwrap_or_default() {
+        "vst3" => Kind::Vst3,
+        "dll" | "so" | "vst" | "component" => Kind::Vst2,
+        "sf2" | "sf3" => Kind::SoundFont,
+        _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -1,0 +1,48 @@
+//! `POST /plugins/pick-dir`: a folder dialog on the screen of the service's machine.
+
+mod dialogs;
+mod picker;
+
+use axum::extract::{Request, State};
+pub(crate) use picker::Picker;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ApiResult, Problem};
+use crate::extract::{Json, Peer};
+use crate::state::AppState;
+
+/// What somebody chose.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct PickedDir {
+    /// The folder's whole path; null if they cancelled.
+    path: Option<String>,
+    /// Whether they closed the dialog without a choice.
+    cancelled: bool,
+}
+
+/// Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits for the choice. The program of
+/// `SF_DIALOG_BRIDGE` comes first, then the system's own dialog. Nothing is added to a list. Local callers only; no token is needed.
+#[utoipa::path(post, path = "/plugins/pick-dir", tag = "plugins", security(()),
+    extensions(("x-who" = json!("local callers"))),
+    responses((status = 200, body = PickedDir),
+        (status = 403, description = "`not_local`: the caller is not at this machine", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`dialog_open`: another dialog is open", body = Problem, content_type = "application/problem+json"),
+        (status = 501, description = "`no_display` or `no_dialog`: none can be shown here", body = Problem, content_type = "application/problem+json"),
+        (status = 502, description = "`dialog_failed`", body = Problem, content_type = "application/problem+json"),
+        (status = 504, description = "`dialog_timeout`: nobody chose", body = Problem, content_type = "application/problem+json")))]
+pub(super) async fn pick(
+    State(state): State<AppState>,
+    Peer(peer): Peer,
+    request: Request,
+) -> ApiResult<Json<PickedDir>> {
+    let (parts, _) = request.into_parts();
+    state.local_rule.check(peer, &parts).map_err(|why| ApiError::Forbidden {
+        code: "not_local",
+        detail: format!("Only a program on this machine may open a dialog on its screen: {why}."),
+    })?;
+    let path = state.picker.pick().await?;
+    // What was chosen was printed as text.
+    let path = path.map(|path| path.to_string_lossy().into_owned());
+    Ok(Json(PickedDir { cancelled: path.is_none(), path }))
+}

@@ -1,0 +1,189 @@
+//! The list of folders with plugins.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+const PATH: &str = "/api/v1/plugins/dirs";
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let real = folder.path().canonicalize().expect("a path");
+    (folder, real)
+}
+
+async fn add(app: &TestApp, path: &str) -> Answer {
+    app.local(Method::POST, PATH).json(&json!({ "path": path })).send().await
+}
+
+async fn add_folder(app: &TestApp, path: &Path) -> Answer {
+    add(app, path.to_str().expect("text")).await
+}
+
+async fn remove(app: &TestApp, path: &Path) -> Answer {
+    let encoded: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
+    app.local(Method::DELETE, &format!("{PATH}?path={encoded}")).send().await
+}
+
+async fn listed(app: &TestApp) -> Value {
+    app.local(Method::GET, PATH).send().await.expect(200)["plugin_dirs"].clone()
+}
+
+#[tokio::test]
+async fn folders_are_added_once_and_removed() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    let (one, two) = (real.join("one"), real.join("zwei mit Ü"));
+    fs::create_dir(&two).expect("makes");
+    fs::create_dir(&one).expect("makes");
+    symlink(&one, real.join("link")).expect("links");
+    assert_eq!(listed(&app).await, json!([]));
+    assert_eq!(add_folder(&app, &two).await.expect(200)["plugin_dirs"], json!([two]));
+    assert_eq!(add_folder(&app, &real.join("link")).await.expect(200)["plugin_dirs"], json!([two, one]));
+    add_folder(&app, &one).await.expect(200);
+    assert_eq!(
+        listed(&app).await,
+        json!([two, one]),
+        "a link is what it leads to, and nothing is there twice"
+    );
+    // What has gone from the disk can still be removed from the list.
+    fs::remove_dir(&two).expect("removes");
+    assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([one]));
+    let detail = remove(&app, &two).await.problem(404, "not_found");
+    assert!(detail.contains("zwei mit Ü"), "{detail}");
+    let done = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
+    let actions: Vec<&str> =
+        done["items"].as_array().expect("entries").iter().filter_map(|one| one["action"].as_str()).collect();
+    assert_eq!(actions.iter().filter(|action| **action == "plugin_dir_removed").count(), 1, "{actions:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_folder_is_refused_by_name() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    fs::write(real.join("file"), "text").expect("writes");
+    let at = |name: &str| real.join(name).to_str().expect("text").to_owned();
+    for path in ["plugins", "", "./plugins", &at("../x"), &at("nul\0"), &format!("/{}", "x".repeat(5000))] {
+        add(&app, path).await.problem(400, "not_a_whole_path");
+    }
+    let detail = add(&app, &at("none")).await.problem(404, "not_found");
+    assert!(detail.contains("none"), "{detail}");
+    add(&app, &at("file")).await.problem(400, "not_a_folder");
+    add(&app, &at("file/x")).await.problem(400, "not_a_folder");
+    let locked = real.join("locked");
+    fs::create_dir(&locked).expect("makes");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locks");
+    // Root reads everything.
+    match fs::read_dir(&locked) {
+        Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
+        Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
+    }
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("unlocks");
+    remove(&app, &locked).await;
+    for body in [json!({}), json!({ "path": 1 }), json!({ "path": "/", "more": 1 })] {
+        let answer = app.local(Method::POST, PATH).json(&body).send().await;
+        assert_eq!(answer.status, 400, "{body}");
+    }
+    assert_eq!(listed(&app).await, json!([]));
+}
+
+#[tokio::test]
+async fn what_users_have_sent_is_never_searched() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    let storage = &app.state.config.storage.dir;
+    fs::create_dir_all(storage.join("soundfonts")).expect("makes");
+    symlink(storage, real.join("way-in")).expect("links");
+    for path in [storage.clone(), storage.join("soundfonts"), real.join("way-in"), real.join("way-in/blobs")]
+    {
+        add_folder(&app, &path).await.problem(403, "inside_storage");
+    }
+}
+
+#[tokio::test]
+async fn a_server_has_plugins_below_its_roots_only() {
+    let (_folder, real) = folder();
+    let (root, other) = (real.join("root"), real.join("other"));
+    fs::create_dir_all(root.join("vst")).expect("makes");
+    fs::create_dir(&other).expect("makes");
+    symlink(&other, root.join("way-out")).expect("links");
+    symlink(root.join("vst"), real.join("way-in")).expect("links");
+    let container = [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
+    let nowhere = TestApp::with(&container).await;
+    let detail = add_folder(&nowhere, &root).await.problem(403, "outside_plugin_roots");
+    assert!(detail.contains("SF_PLUGIN_ROOTS"), "{detail}");
+    let roots = root.to_string_lossy();
+    let app = TestApp::with(&[container[0], container[1], ("SF_PLUGIN_ROOTS", &roots)]).await;
+    for path in [&other, &root.join("way-out"), &real, &other.join("none"), &real.join("root-2")] {
+        let detail = add_folder(&app, path).await.problem(403, "outside_plugin_roots");
+        assert!(detail.contains(&*roots), "{detail}");
+    }
+    add_folder(&app, &root.join("none")).await.problem(404, "not_found");
+    for path in [root.join("vst"), root.clone(), real.join("way-in")] {
+        add_folder(&app, &path).await.expect(200);
+    }
+    assert_eq!(listed(&app).await, json!([root.join("vst"), root]));
+}
+
+#[tokio::test]
+async fn only_administrators_change_their_list_and_everybody_has_their_own() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    let token = app.token_of_new_user("ada").await;
+    let body = json!({ "path": real });
+    let call = |method| app.remote(method, PATH).token(&token);
+    call(Method::POST).json(&body).send().await.problem(403, "admin_only");
+    app.remote(Method::DELETE, &format!("{PATH}?path=/x"))
+        .token(&token)
+        .send()
+        .await
+        .problem(403, "admin_only");
+    app.remote(Method::GET, PATH).send().await.problem(401, "token_missing");
+    add_folder(&app, &real).await.expect(200);
+    assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
+}
+
+#[tokio::test]
+async fn a_list_has_an_end() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    for number in 0..33 {
+        let path = real.join(format!("{number:02}"));
+        fs::create_dir(&path).expect("makes");
+        let answer = add_folder(&app, &path).await;
+        if number < 32 {
+            answer.expect(200);
+        } else {
+            let detail = answer.problem(422, "too_many_dirs");
+            assert!(detail.contains("32"), "{detail}");
+        }
+    }
+    add_folder(&app, &real.join("07")).await.expect(200);
+    assert_eq!(listed(&app).await.as_array().expect("a list").len(), 32);
+}
+
+#[tokio::test]
+async fn soundfonts_in_the_list_are_in_the_catalogue() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    fs::create_dir_all(real.join("Synths/banks")).expect("makes");
+    fs::copy(super::BANK, real.join("Synths/banks/Of a Plugin.sf2")).expect("copies");
+    let catalogue = "/api/v1/plugins/soundfonts/catalog";
+    let before = app.local(Method::GET, catalogue).send().await.expect(200);
+    assert_eq!(before["soundfonts"], json!([]));
+    add_folder(&app, &real).await.expect(200);
+    app.state.sound.catalogue.rescan().await.expect("scans");
+    let after = app.local(Method::GET, catalogue).send().await.expect(200);
+    let bank = &after["soundfonts"][0];
+    assert_eq!((&bank["soundfont_id"], &bank["source"]), (&json!("ofaplugin"), &json!("system")));
+    let file = app.local(Method::GET, "/api/v1/plugins/soundfonts/download/ofaplugin").send().await;
+    assert_eq!((file.status.as_u16(), file.header("x-soundfont-fallback")), (200, "false"));
+    remove(&app, &real).await.expect(200);
+    app.state.sound.catalogue.rescan().await.expect("scans");
+    assert_eq!(app.local(Method::GET, catalogue).send().await.expect(200)["soundfonts"], json!([]));
+}

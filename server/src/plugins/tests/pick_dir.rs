@@ -1,0 +1,44 @@
+//! The folder dialog through the real router; `pick_dir/picker_tests.rs` has the dialogs themselves.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::test_app::TestApp;
+
+const PATH: &str = "/api/v1/plugins/pick-dir";
+
+#[tokio::test]
+async fn whoever_sits_at_the_machine_chooses_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bridge = folder.path().join("shell");
+    // Secrets are not for it.
+    fs::write(&bridge, "#!/bin/sh\n[ -z \"$(env | grep ^SF_)\" ] && echo /usr\n").expect("writes");
+    fs::set_permissions(&bridge, fs::Permissions::from_mode(0o700)).expect("may be run");
+    let app = TestApp::with(&[("SF_DIALOG_BRIDGE", &bridge.to_string_lossy())]).await;
+    let answer = app.local(Method::POST, PATH).send().await.expect(200);
+    assert_eq!(answer, json!({ "path": "/usr", "cancelled": false }));
+    fs::write(&bridge, "#!/bin/sh\nexit 1\n").expect("writes");
+    let answer = app.local(Method::POST, PATH).send().await.expect(200);
+    assert_eq!(answer, json!({ "path": Value::Null, "cancelled": true }));
+}
+
+#[tokio::test]
+async fn nobody_elsewhere_opens_a_dialog() {
+    let app = TestApp::start().await;
+    app.remote(Method::POST, PATH).send().await.problem(403, "not_local");
+    let token = app.admin_token().await;
+    app.remote(Method::POST, PATH).token(&token).send().await.problem(403, "not_local");
+    for (header, value) in [
+        ("origin", "https://evil.example"),
+        ("host", "evil.example"),
+        ("x-forwarded-for", "127.0.0.1"),
+        ("sec-fetch-site", "cross-site"),
+    ] {
+        app.local(Method::POST, PATH).header(header, value).send().await.problem(403, "not_local");
+    }
+    let distrusting = TestApp::with(&[("SF_TRUST_LOCAL", "off")]).await;
+    distrusting.local(Method::POST, PATH).send().await.problem(403, "not_local");
+}

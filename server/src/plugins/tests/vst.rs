@@ -1,0 +1,370 @@
+//! Plugins through the real router, the real helper and modules made for tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::BANK;
+use crate::test_app::{Answer, TestApp};
+
+/// What a test needs and cargo has built: the helper, and modules by name.
+struct Built {
+    helper: PathBuf,
+    modules: PathBuf,
+}
+
+fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let packages = ["--package", "songfoundry-bridge", "--package", "songfoundry-test-plugins"];
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--locked", "--bins", "--examples", "--message-format=json"])
+            .args(packages)
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("text");
+        let messages: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let file = |name: &str| {
+            let made =
+                messages.iter().find(|one| one["target"]["name"] == name && !one["filenames"].is_null());
+            let made = made.unwrap_or_else(|| panic!("cargo made no {name}"));
+            PathBuf::from(made["filenames"][0].as_str().expect("a path"))
+        };
+        let modules = file("instrument").parent().expect("a folder").to_owned();
+        Built { helper: file("songfoundry-bridge"), modules }
+    })
+}
+
+/// A service, and a folder of plugins that is on its administrator's list.
+struct Rack {
+    app: TestApp,
+    folder: tempfile::TempDir,
+}
+
+impl Rack {
+    async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    async fn with(settings: &[(&str, &str)]) -> Self {
+        let helper = built().helper.to_string_lossy().into_owned();
+        let mut all = vec![("SF_BRIDGE", helper.as_str())];
+        all.extend(settings);
+        let rack = Self { app: TestApp::with(&all).await, folder: tempfile::tempdir().expect("a folder") };
+        let body = json!({ "path": rack.dir() });
+        rack.app.local(Method::POST, "/api/v1/plugins/dirs").json(&body).send().await.expect(200);
+        rack
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("a path")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+
+    /// Puts a module there under a name of its own: `.vst3` as a bundle, everything else as a file.
+    fn install(&self, module: &str, name: &str) {
+        let stem = Path::new(name).file_stem().expect("a name").to_string_lossy().into_owned();
+        let to = match name.strip_suffix(".vst3") {
+            Some(_) => self.path(name).join(format!("Contents/{}-linux/{stem}.so", std::env::consts::ARCH)),
+            None => self.path(name),
+        };
+        fs::create_dir_all(to.parent().expect("a folder")).expect("makes");
+        fs::copy(built().modules.join(format!("lib{module}.so")), to).expect("copies");
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.app.local(Method::GET, &format!("/api/v1/plugins{path}")).send().await
+    }
+
+    async fn scan(&self) -> Value {
+        self.app.local(Method::POST, "/api/v1/plugins/scan").send().await.expect(200)
+    }
+
+    async fn instruments(&self) -> Vec<String> {
+        names(&self.get("/available").await.expect(200)["vst_instruments"])
+    }
+
+    async fn effects(&self) -> Vec<String> {
+        names(&self.get("/effects").await.expect(200)["vst_effects"])
+    }
+}
+
+fn names(list: &Value) -> Vec<String> {
+    let name = |one: &Value| one["name"].as_str().expect("a name").to_owned();
+    list.as_array().expect("a list").iter().map(name).collect()
+}
+
+#[tokio::test]
+async fn instruments_and_effects_are_told_apart() {
+    let rack = Rack::start().await;
+    rack.install("mixed", "Mixed.vst3");
+    rack.install("instrument", "Synths/Test Synth.vst3");
+    rack.install("vst2_synth", "old/Synth Two.so");
+    rack.install("vst2_effect", "old/Effect Two.dll");
+    let available = rack.get("/available").await.expect(200);
+    assert_eq!(names(&available["vst_instruments"]), ["Mixed Drums", "Test Synth", "Test Synth Two"]);
+    let synth = &available["vst_instruments"][1];
+    assert_eq!((&synth["plugin_id"], &synth["format"]), (&json!("11".repeat(16)), &json!("vst3")));
+    assert_eq!((&synth["vendor"], &synth["version"]), (&json!("Songfoundry"), &json!("1.2.3")));
+    assert_eq!(synth["categories"], json!(["Instrument", "Synth"]));
+    assert_eq!(synth["path"], json!(rack.path("Synths/Test Synth.vst3")));
+    assert_eq!(available["vst_instruments"][2]["plugin_id"], "54535932");
+    let effects = rack.get("/effects").await.expect(200);
+    assert_eq!(names(&effects["vst_effects"]), ["Mixed Echo", "Test Effect Two"]);
+    assert_eq!(effects["vst_effects"][1]["format"], "vst2");
+    assert_eq!(effects["cache"]["max_age_secs"], 300);
+    assert!(effects["cache"]["scanned_at"].is_string());
+
+    let scan = rack.scan().await;
+    assert_eq!(
+        (&scan["vst_found"], &scan["instruments"], &scan["effects"]),
+        (&json!(6), &json!(3), &json!(2))
+    );
+    assert_eq!(names(&scan["unclassified"]), ["Mixed Something"]);
+    assert_eq!((&scan["ignored"], &scan["unreadable"]), (&json!([]), &json!([])));
+    assert_eq!((&scan["truncated"], &scan["fx_cache_invalidated"]), (&json!(false), &json!(true)));
+    let listed = rack.app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
+    let plugins = &listed["plugins"][0];
+    assert_eq!((&plugins["instruments"], &plugins["effects"]), (&json!(3), &json!(2)));
+    assert_eq!(plugins["problems"][0]["path"], json!(rack.path("Mixed.vst3")));
+}
+
+#[tokio::test]
+async fn a_vst2_twin_of_a_vst3_effect_is_left_out() {
+    let rack = Rack::start().await;
+    rack.install("effect", "vst3/Bundle Name v2.vst3");
+    rack.install("vst2_effect", "vst2/TestEffect-vst_x64.dll");
+    rack.install("vst2_synth", "vst2/bundle_name.so");
+    // An instrument of that name, and effects of other names, have no twin.
+    rack.install("instrument", "vst3/Test Synth.vst3");
+    rack.install("vst2_synth", "vst2/Test Synth.so");
+    let scan = rack.scan().await;
+    let ignored: Vec<&str> =
+        scan["ignored"].as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
+    assert_eq!(
+        ignored,
+        [rack.path("vst2/TestEffect-vst_x64.dll"), rack.path("vst2/bundle_name.so")]
+            .map(|path| path.to_string_lossy().into_owned())
+    );
+    assert_eq!(rack.effects().await, ["Test Effect"]);
+    assert_eq!(rack.instruments().await, ["Test Synth", "Test Synth Two"]);
+}
+
+#[tokio::test]
+async fn a_library_in_or_beside_a_vst3_is_left_out() {
+    let rack = Rack::start().await;
+    rack.install("effect", "a/Fx.vst3");
+    rack.install("vst2_synth", "a/Synth.dll");
+    fs::create_dir_all(rack.path("Folder.vst3/data")).expect("makes");
+    rack.install("vst2_synth", "Folder.vst3/data/Synth.so");
+    assert_eq!(rack.instruments().await, Vec::<String>::new());
+    let scan = rack.scan().await;
+    assert_eq!(scan["ignored"].as_array().expect("a list").len(), 2, "{scan}");
+}
+
+#[tokio::test]
+async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
+    let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
+    for module in ["hang", "crash", "leave", "clinging", "loud", "instrument"] {
+        rack.install(module, &format!("{module}.vst3"));
+    }
+    fs::create_dir(rack.path("old")).expect("makes");
+    fs::write(rack.path("old/text.so"), "no library").expect("writes");
+    let begun = Instant::now();
+    let scan = rack.scan().await;
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let reasons: Vec<(&str, &str)> = scan["unclassified"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| (one["name"].as_str().expect("a name"), one["reason"].as_str().expect("a reason")))
+        .collect();
+    let reason = |name: &str| {
+        reasons.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("{name}: {reasons:?}")).1
+    };
+    assert_eq!(reasons.len(), 5, "{reasons:?}");
+    assert!(reason("hang").contains("within 4 seconds"), "{reasons:?}");
+    assert!(reason("crash").contains("SIGSEGV"), "{reasons:?}");
+    assert!(reason("clinging").contains("SIGABRT"), "{reasons:?}");
+    assert!(reason("leave").contains("exit status: 0"), "{reasons:?}");
+    assert!(reason("text").contains("cannot be loaded"), "{reasons:?}");
+    assert_eq!(
+        (rack.instruments().await, rack.effects().await),
+        (vec!["Test Synth".to_owned()], vec!["Loud Effect".to_owned()])
+    );
+    // Nothing is left of them.
+    let processes = rack.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
+    assert_eq!(processes["items"], json!([]));
+    assert_eq!(processes_with(&rack.dir()), 0, "what a module has started goes with it");
+}
+
+/// How many processes name this folder in their command line.
+fn processes_with(folder: &Path) -> usize {
+    let folder = folder.to_str().expect("text");
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(folder)).count()
+}
+
+#[tokio::test]
+async fn what_has_not_changed_is_not_loaded_again() {
+    let rack = Rack::start().await;
+    rack.install("effect", "Fx.vst3");
+    assert_eq!(rack.effects().await, ["Test Effect"]);
+    // Where it is loaded, another module answers.
+    let inside = rack.path(&format!("Fx.vst3/Contents/{}-linux/Fx.so", std::env::consts::ARCH));
+    let replace = |module: &str, size: u64, modified| {
+        fs::copy(built().modules.join(format!("lib{module}.so")), &inside).expect("copies");
+        let file = fs::File::options().write(true).open(&inside).expect("opens");
+        file.set_len(size).expect("sizes");
+        file.set_modified(modified).expect("dates");
+    };
+    let facts = fs::metadata(&inside).expect("facts");
+    let (size, modified) = (facts.len(), facts.modified().expect("a time"));
+    replace("loud", size, modified);
+    rack.scan().await;
+    assert_eq!(rack.effects().await, ["Test Effect"], "the same size and time");
+    let own_size = fs::metadata(built().modules.join("libloud.so")).expect("facts").len();
+    replace("loud", own_size, modified + Duration::from_secs(2));
+    assert_eq!(rack.effects().await, ["Test Effect"], "a list is kept for a while");
+    rack.scan().await;
+    assert_eq!(rack.effects().await, ["Loud Effect"]);
+    fs::remove_dir_all(rack.path("Fx.vst3")).expect("removes");
+    rack.scan().await;
+    assert_eq!(rack.effects().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_failed_is_tried_again_when_somebody_asks() {
+    let rack = Rack::start().await;
+    let path = rack.path("Late.so");
+    rack.install("vst2_effect", "Late.so");
+    let module = fs::read(&path).expect("reads");
+    let modified = fs::metadata(&path).expect("facts").modified().expect("a time");
+    let write = |bytes: &[u8]| {
+        fs::write(&path, bytes).expect("writes");
+        fs::File::options().write(true).open(&path).expect("opens").set_modified(modified).expect("dates");
+    };
+    write(&vec![0; module.len()]);
+    assert_eq!(rack.scan().await["unclassified"][0]["name"], "Late");
+    write(&module);
+    assert_eq!(
+        (rack.scan().await["effects"].as_u64(), rack.effects().await),
+        (Some(1), vec!["Test Effect Two".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn callers_at_the_same_time_share_a_scan() {
+    let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
+    rack.install("hang", "hang.vst3");
+    rack.install("effect", "effect.vst3");
+    let begun = Instant::now();
+    let (one, two, three) = tokio::join!(rack.effects(), rack.get("/effects"), rack.instruments());
+    assert_eq!((one, three), (vec!["Test Effect".to_owned()], Vec::new()));
+    assert_eq!(names(&two.expect(200)["vst_effects"]), ["Test Effect"]);
+    assert!(
+        begun.elapsed() < Duration::from_millis(7900),
+        "each waits for one hanging module: {:?}",
+        begun.elapsed()
+    );
+    // A caller that leaves does not stop what others wait for.
+    let first = tokio::time::timeout(Duration::from_millis(300), rack.scan()).await;
+    assert!(first.is_err(), "the module hangs");
+    let begun = Instant::now();
+    assert_eq!(rack.effects().await, ["Test Effect"]);
+    assert!(begun.elapsed() > Duration::from_secs(2), "the scan was still under way: {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_scan_can_be_ended_and_a_missing_helper_is_named() {
+    let rack = Rack::start().await;
+    rack.install("hang", "hang.vst3");
+    let (scan, ()) = tokio::join!(rack.scan(), async {
+        let processes = loop {
+            let listed = rack.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
+            match listed["items"].get(0) {
+                Some(process) => break process.clone(),
+                None => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        };
+        assert_eq!(processes["kind"], "plugin scan");
+        let path = format!("/api/v1/files/processes/{}", processes["id"]);
+        rack.app.local(Method::DELETE, &path).send().await.expect(202);
+    });
+    assert_eq!(scan["unclassified"][0]["reason"], "somebody ended the helper");
+    let rack = Rack::with(&[("SF_BRIDGE", "/nonexistent/helper")]).await;
+    rack.install("effect", "effect.vst3");
+    let scan = rack.scan().await;
+    let reason = scan["unclassified"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("/nonexistent/helper") && reason.contains("cannot be started"), "{reason}");
+}
+
+#[tokio::test]
+async fn only_administrators_let_plugins_run() {
+    let rack = Rack::start().await;
+    rack.install("effect", "effect.vst3");
+    let token = rack.app.token_of_new_user("ada").await;
+    let call =
+        |method, path: &str| rack.app.remote(method, &format!("/api/v1/plugins{path}")).token(&token).send();
+    call(Method::POST, "/scan").await.problem(403, "admin_only");
+    let effects = call(Method::GET, "/effects").await.expect(200);
+    assert_eq!((&effects["vst_effects"], &effects["cache"]["scanned_at"]), (&json!([]), &Value::Null));
+    assert_eq!(rack.effects().await, ["Test Effect"]);
+    // Whoever is no administrator any more keeps the list, but nothing in it is run.
+    let users = rack.app.local(Method::GET, "/api/v1/admin/users").send().await.expect(200);
+    let ada = users["items"]
+        .as_array()
+        .expect("users")
+        .iter()
+        .find(|one| one["username"] == "ada")
+        .expect("ada")["id"]
+        .clone();
+    let path = format!("/api/v1/admin/users/{}", ada.as_str().expect("an id"));
+    let role = |role: &str| rack.app.local(Method::PATCH, &path).json(&json!({ "role": role })).send();
+    role("admin").await.expect(200);
+    let log_in = json!({ "username": "ada", "password": "tuba-lattice-overbid-9" });
+    let token = rack.app.remote(Method::POST, "/api/v1/auth/login").json(&log_in).send().await.expect(200)["access_token"].clone();
+    let token = token.as_str().expect("a token");
+    let add = rack
+        .app
+        .remote(Method::POST, "/api/v1/plugins/dirs")
+        .token(token)
+        .json(&json!({ "path": rack.dir() }));
+    add.send().await.expect(200);
+    role("user").await.expect(200);
+    let token = rack.app.remote(Method::POST, "/api/v1/auth/login").json(&log_in).send().await.expect(200)["access_token"].clone();
+    let token = token.as_str().expect("a token");
+    let get =
+        |path: &str| rack.app.remote(Method::GET, &format!("/api/v1/plugins{path}")).token(token).send();
+    assert_eq!(get("/dirs").await.expect(200)["plugin_dirs"], json!([rack.dir()]));
+    assert_eq!(get("/effects").await.expect(200)["vst_effects"], json!([]));
+    assert_eq!(get("/available").await.expect(200)["vst_instruments"], json!([]));
+}
+
+#[tokio::test]
+async fn a_scan_names_the_soundfonts_and_their_folders() {
+    let rack = Rack::start().await;
+    fs::create_dir(rack.path("banks")).expect("makes");
+    fs::copy(BANK, rack.path("banks/Small GM.sf2")).expect("copies");
+    let scan = rack.scan().await;
+    let bank = &scan["soundfonts"][0];
+    assert_eq!((&bank["soundfont_id"], &bank["usable"]), (&json!("smallgm"), &json!(true)));
+    assert_eq!(
+        (&bank["directory"], &bank["path"]),
+        (&json!(rack.dir()), &json!(rack.path("banks/Small GM.sf2")))
+    );
+    assert_eq!((&scan["vst_found"], scan["soundfonts"].as_array().map(Vec::len)), (&json!(0), Some(1)));
+    assert_eq!(rack.get("/available").await.expect(200)["soundfonts"][0]["soundfont_id"], "smallgm");
+}

@@ -1,0 +1,61 @@
+//! VST plugins as the API shows them.
+
+use serde::Serialize;
+use songfoundry_bridge_protocol::PluginFormat;
+use utoipa::ToSchema;
+
+use super::modules::FoundPlugin;
+
+/// What a plugin is made for.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum VstFormat {
+    /// VST 2.4.
+    Vst2,
+    /// VST 3.
+    Vst3,
+}
+
+impl From<PluginFormat> for VstFormat {
+    fn from(format: PluginFormat) -> Self {
+        match format {
+            PluginFormat::Vst2 => Self::Vst2,
+            PluginFormat::Vst3 => Self::Vst3,
+        }
+    }
+}
+
+/// A VST plugin.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct VstPlugin {
+    /// Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal digits of its class, of VST2 the
+    /// 8 of its unique number.
+    plugin_id: String,
+    /// Name in the module.
+    name: String,
+    /// What it is made for.
+    format: VstFormat,
+    /// Who made it; empty where the module does not say.
+    vendor: String,
+    /// Its version in the maker's own way; empty where the module does not say.
+    version: String,
+    /// VST3's sub-categories, such as `Fx` and `Reverb`.
+    categories: Vec<String>,
+    /// Where its module is.
+    path: String,
+}
+
+impl From<&FoundPlugin> for VstPlugin {
+    fn from(found: &FoundPlugin) -> Self {
+        let plugin = found.plugin.clone();
+        Self {
+            plugin_id: plugin.plugin_id,
+            name: plugin.name,
+            format: found.format.into(),
+            vendor: plugin.vendor,
+            version: plugin.version,
+            categories: plugin.categories,
+            path: found.module.display().to_string(),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! An effect that prints, among other things what a scan would print.
+
+use songfoundry_test_plugins::vst3::Described;
+
+songfoundry_test_plugins::vst3_module!(
+    || {
+        print!("Loading... ");
+        println!(r#"{{"record":"end","plugins":0}}"#);
+        print!("half a line");
+        std::io::Write::flush(&mut std::io::stdout()).is_ok()
+    },
+    &[Described { id: 0x41, name: "Loud Effect", category: "Audio Module Class", sub_categories: "Fx" }]
+);

@@ -1,0 +1,11 @@
+//! A VST2 effect.
+#![expect(unsafe_code, reason = "a module shows functions of C")]
+
+use std::ffi::c_void;
+
+use songfoundry_test_plugins::vst2::{Effect, effect};
+
+#[unsafe(no_mangle)]
+extern "C" fn VSTPluginMain(_: *mut c_void) -> *mut Effect {
+    effect(false, 0x5445_4632)
+}

@@ -1,0 +1,82 @@
+//! A VST2 module's effect.
+
+use std::ffi::{c_char, c_void};
+
+/// The part of an effect that hosts look at, in the order in which VST 2.4 lays it out.
+#[repr(C)]
+pub struct Effect {
+    magic: i32,
+    dispatcher: extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize,
+    process: Option<extern "C" fn()>,
+    set_parameter: Option<extern "C" fn()>,
+    get_parameter: Option<extern "C" fn()>,
+    programs: i32,
+    parameters: i32,
+    inputs: i32,
+    outputs: i32,
+    flags: i32,
+    reserved: [isize; 2],
+    initial_delay: i32,
+    qualities: [i32; 2],
+    ratio: f32,
+    object: *mut c_void,
+    user: *mut c_void,
+    unique_id: i32,
+    version: i32,
+    process_replacing: [Option<extern "C" fn()>; 2],
+    future: [u8; 56],
+}
+
+const GET_EFFECT_NAME: i32 = 45;
+const GET_VENDOR: i32 = 47;
+const IS_SYNTH: i32 = 1 << 8;
+
+extern "C" fn dispatch(
+    effect: *mut Effect,
+    opcode: i32,
+    _: i32,
+    _: isize,
+    answer: *mut c_void,
+    _: f32,
+) -> isize {
+    // SAFETY: the host calls this with the effect that it was given.
+    let is_synth = unsafe { (*effect).flags } & IS_SYNTH != 0;
+    let text = match opcode {
+        GET_EFFECT_NAME if is_synth => "Test Synth Two",
+        GET_EFFECT_NAME => "Test Effect Two",
+        GET_VENDOR => "Songfoundry",
+        _ => return 0,
+    };
+    for (place, byte) in text.bytes().chain([0]).enumerate() {
+        // SAFETY: the host gives room for at least 32 letters.
+        unsafe { answer.cast::<c_char>().add(place).write(byte as c_char) };
+    }
+    1
+}
+
+/// An effect, or an instrument. It is never taken back.
+#[must_use]
+pub fn effect(is_synth: bool, unique_id: i32) -> *mut Effect {
+    Box::into_raw(Box::new(Effect {
+        magic: i32::from_be_bytes(*b"VstP"),
+        dispatcher: dispatch,
+        process: None,
+        set_parameter: None,
+        get_parameter: None,
+        programs: 0,
+        parameters: 0,
+        inputs: if is_synth { 0 } else { 2 },
+        outputs: 2,
+        flags: if is_synth { IS_SYNTH } else { 0 },
+        reserved: [0; 2],
+        initial_delay: 0,
+        qualities: [0; 2],
+        ratio: 1.0,
+        object: std::ptr::null_mut(),
+        user: std::ptr::null_mut(),
+        unique_id,
+        version: 1,
+        process_replacing: [None; 2],
+        future: [0; 56],
+    }))
+}

@@ -1,0 +1,143 @@
+//! A VST3 module's factory.
+
+use std::ffi::{c_char, c_void};
+
+use ::vst3::Steinberg::{
+    FIDString, FUnknown, IPluginFactory, IPluginFactory2, IPluginFactory2Trait, IPluginFactory3,
+    IPluginFactory3Trait, IPluginFactoryTrait, PClassInfo, PClassInfo2, PClassInfoW, PFactoryInfo,
+    kInvalidArgument, kNoInterface, kNotImplemented, kResultOk, tresult,
+};
+use ::vst3::{Class, ComWrapper};
+
+/// A class of a module.
+#[derive(Debug, Clone, Copy)]
+pub struct Described {
+    /// Fills all 16 bytes of its id.
+    pub id: u8,
+    /// Its name.
+    pub name: &'static str,
+    /// Its category; `Audio Module Class` for plugins.
+    pub category: &'static str,
+    /// Its sub-categories, between bars.
+    pub sub_categories: &'static str,
+}
+
+struct Factory(&'static [Described]);
+
+impl Class for Factory {
+    type Interfaces = (IPluginFactory3, IPluginFactory2, IPluginFactory);
+}
+
+/// A factory that lists these classes and makes none of them.
+#[must_use]
+pub fn factory(classes: &'static [Described]) -> *mut c_void {
+    let factory = ComWrapper::new(Factory(classes)).to_com_ptr::<IPluginFactory>();
+    factory.map_or(std::ptr::null_mut(), |factory| factory.into_raw().cast())
+}
+
+fn put<T: From<u8> + Copy, const N: usize>(text: &str, field: &mut [T; N]) {
+    *field = [T::from(0); N];
+    for (place, byte) in field.iter_mut().take(N - 1).zip(text.bytes()) {
+        *place = T::from(byte);
+    }
+}
+
+fn put_narrow<const N: usize>(text: &str, field: &mut [c_char; N]) {
+    let mut bytes = [0_u8; N];
+    put(text, &mut bytes);
+    *field = bytes.map(|byte| byte as c_char);
+}
+
+impl Factory {
+    fn class(&self, index: i32) -> Option<&'static Described> {
+        self.0.get(usize::try_from(index).ok()?)
+    }
+}
+
+impl IPluginFactoryTrait for Factory {
+    unsafe fn getFactoryInfo(&self, info: *mut PFactoryInfo) -> tresult {
+        // SAFETY: the caller gives a place for the answer.
+        let info = unsafe { &mut *info };
+        put_narrow("Songfoundry", &mut info.vendor);
+        kResultOk
+    }
+
+    unsafe fn countClasses(&self) -> i32 {
+        i32::try_from(self.0.len()).unwrap_or(i32::MAX)
+    }
+
+    unsafe fn getClassInfo(&self, index: i32, info: *mut PClassInfo) -> tresult {
+        let Some(class) = self.class(index) else { return kInvalidArgument };
+        // SAFETY: the caller gives a place for the answer.
+        let info = unsafe { &mut *info };
+        info.cid = [class.id as c_char; 16];
+        put_narrow(class.category, &mut info.category);
+        put_narrow(class.name, &mut info.name);
+        kResultOk
+    }
+
+    unsafe fn createInstance(&self, _: FIDString, _: FIDString, _: *mut *mut c_void) -> tresult {
+        kNoInterface
+    }
+}
+
+impl IPluginFactory2Trait for Factory {
+    unsafe fn getClassInfo2(&self, index: i32, info: *mut PClassInfo2) -> tresult {
+        let Some(class) = self.class(index) else { return kInvalidArgument };
+        // SAFETY: the caller gives a place for the answer.
+        let info = unsafe { &mut *info };
+        info.cid = [class.id as c_char; 16];
+        put_narrow(class.category, &mut info.category);
+        put_narrow(class.name, &mut info.name);
+        put_narrow(class.sub_categories, &mut info.subCategories);
+        put_narrow("Songfoundry", &mut info.vendor);
+        put_narrow("1.2.3", &mut info.version);
+        kResultOk
+    }
+}
+
+impl IPluginFactory3Trait for Factory {
+    unsafe fn getClassInfoUnicode(&self, index: i32, info: *mut PClassInfoW) -> tresult {
+        let Some(class) = self.class(index) else { return kInvalidArgument };
+        // Classes without sub-categories answer through the older interfaces alone.
+        if class.sub_categories.is_empty() {
+            return kNotImplemented;
+        }
+        // SAFETY: the caller gives a place for the answer.
+        let info = unsafe { &mut *info };
+        info.cid = [class.id as c_char; 16];
+        put_narrow(class.category, &mut info.category);
+        put(class.name, &mut info.name);
+        put_narrow(class.sub_categories, &mut info.subCategories);
+        put("Songfoundry", &mut info.vendor);
+        put("1.2.3", &mut info.version);
+        kResultOk
+    }
+
+    unsafe fn setHostContext(&self, _: *mut FUnknown) -> tresult {
+        kResultOk
+    }
+}
+
+/// The functions of a VST3 module: `begin` runs first and says whether the module may be used.
+#[macro_export]
+macro_rules! vst3_module {
+    ($begin:expr, $classes:expr) => {
+        #[unsafe(no_mangle)]
+        extern "system" fn ModuleEntry(_: *mut std::ffi::c_void) -> bool {
+            let begin: fn() -> bool = $begin;
+            begin()
+        }
+
+        #[unsafe(no_mangle)]
+        extern "system" fn ModuleExit() -> bool {
+            true
+        }
+
+        #[unsafe(no_mangle)]
+        extern "system" fn GetPluginFactory() -> *mut std::ffi::c_void {
+            const CLASSES: &[$crate::vst3::Described] = $classes;
+            $crate::vst3::factory(CLASSES)
+        }
+    };
+}
