@@ -3,7 +3,7 @@
 use wide::f64x2;
 
 use super::Glide;
-use super::decibels::Step;
+use super::step::Step;
 
 /// A reduction in decibels that follows its target by an attack and a release: the smooth, branching
 /// detector of Giannoulis, Massberg and Reiss 2012, equation 16, applied behind the static curve.

@@ -4,7 +4,7 @@ use core::f64::consts::{PI, SQRT_2};
 
 use wide::f64x2;
 
-use super::decibels::Step;
+use super::step::Step;
 use super::{CONTROL_FRAMES, Glide};
 
 /// A state-variable filter of second order without resonance (Butterworth), for left and right.

@@ -9,8 +9,9 @@ use wide::f64x2;
 use super::ballistics::Ballistics;
 use super::best::best;
 use super::curve::GlidingCurve;
-use super::decibels::{Step, gain, level_db, peak_levels_db};
+use super::decibels::{gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
+use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
 /// Compression with a side-chain.

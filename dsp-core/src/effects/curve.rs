@@ -1,7 +1,8 @@
 //! The static curve of a compressor.
 
 use super::Glide;
-use super::decibels::{Step, higher, lower};
+use super::decibels::{higher, lower};
+use super::step::Step;
 
 /// How far a compressor turns a level down: the gain computer of Giannoulis, Massberg and Reiss,
 /// "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012, equation 4.

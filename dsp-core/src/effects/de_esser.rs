@@ -4,7 +4,8 @@ use super::ballistics::Ballistics;
 use super::best::best;
 use super::butterworth::Butterworth;
 use super::curve::GlidingCurve;
-use super::decibels::{Step, gain, lower, peak_levels_db};
+use super::decibels::{gain, lower, peak_levels_db};
+use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
 /// A compressor that listens to what is above a frequency.

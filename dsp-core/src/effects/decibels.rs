@@ -4,9 +4,7 @@
 //! decibel, and the same bits on every machine: a short series is both.
 
 use super::CONTROL_FRAMES;
-
-/// A value for each frame of a control step.
-pub(crate) type Step = [f32; CONTROL_FRAMES];
+use super::step::Step;
 
 /// Decibels of a doubling of amplitude: `20 log10(2)`.
 const DB_PER_OCTAVE: f32 = 6.020_6;

@@ -2,8 +2,9 @@
 
 use super::ballistics::TimeConstant;
 use super::best::best;
-use super::decibels::{Step, gain, higher, lower, peak_levels_db};
+use super::decibels::{gain, higher, lower, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
+use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 
 /// A gate with a side-chain; an expander at low ratios.

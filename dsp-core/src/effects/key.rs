@@ -1,8 +1,7 @@
 //! What the dynamics effects listen to.
 
-use super::CONTROL_FRAMES;
 use super::butterworth::Butterworth;
-use super::decibels::Step;
+use super::step::{Step, step_of};
 use crate::chain::make_fit;
 
 /// The signal by which a gain is decided: the side-chain where there is one, else the programme, each
@@ -41,12 +40,7 @@ impl Key {
     #[inline(always)]
     pub(crate) fn hear(&mut self, [left, right]: [&[f32]; 2], side: Option<[&[f32]; 2]>) -> [Step; 2] {
         let frames = left.len();
-        let mut heard = [[0.0; CONTROL_FRAMES]; 2];
-        let source = side.unwrap_or([left, right]);
-        for (heard, source) in heard.iter_mut().zip(source) {
-            let frames = frames.min(source.len());
-            heard[..frames].copy_from_slice(&source[..frames]);
-        }
+        let mut heard = side.unwrap_or([left, right]).map(step_of);
         if side.is_some() {
             let [left, right] = &mut heard;
             make_fit([left, right]);

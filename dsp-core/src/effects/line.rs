@@ -4,7 +4,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::CONTROL_FRAMES;
-use crate::simd::prefetch;
 
 /// What came in lately, one side of it.
 #[derive(Debug, Clone)]
@@ -32,6 +31,12 @@ impl Line {
     /// Puts values at the end.
     #[inline(always)]
     pub(crate) fn write(&mut self, values: &[f32]) {
+        if let Some(step) = values.as_array()
+            && let Some(row) = self.row_to_write()
+        {
+            *row = *step;
+            return;
+        }
         let first = values.len().min(self.values.len() - self.place);
         let (start, rest) = values.split_at(first);
         self.values[self.place..self.place + first].copy_from_slice(start);
@@ -44,6 +49,12 @@ impl Line {
     /// The values from so many frames before the next one on. There are at most as many as `frames_back`.
     #[inline(always)]
     pub(crate) fn read(&self, frames_back: usize, values: &mut [f32]) {
+        if let Some(step) = values.as_mut_array()
+            && let Some(row) = self.row(frames_back)
+        {
+            *step = *row;
+            return;
+        }
         let (start, rest) = self.parts(frames_back, values.len());
         let (first, last) = values.split_at_mut(start.len());
         first.copy_from_slice(start);
@@ -60,38 +71,14 @@ impl Line {
         self.values[from..].first_chunk()
     }
 
-    /// Asks for what a control step reads from so many frames before the next one on, and for where it writes, one
-    /// step ahead: lines are long, and many of them go on at a time.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, frames_back: usize) {
-        for from in
-            [self.place.wrapping_sub(frames_back).wrapping_add(CONTROL_FRAMES), self.place + CONTROL_FRAMES]
-        {
-            for part in 0..=CONTROL_FRAMES / 16 {
-                prefetch(&self.values[from.wrapping_add(16 * part) & self.mask]);
-            }
-        }
-    }
-
     /// Room at the end for a control step of values, where it is in a row: all of them count as written.
     #[inline(always)]
-    pub(crate) fn row_to_write(&mut self) -> Option<&mut [f32; CONTROL_FRAMES]> {
+    fn row_to_write(&mut self) -> Option<&mut [f32; CONTROL_FRAMES]> {
         let row = self.values[self.place..].first_chunk_mut();
         if row.is_some() {
             self.place = (self.place + CONTROL_FRAMES) & self.mask;
         }
         row
-    }
-
-    /// A control step of values from so many frames before the next one on, and room for as many at the end, where
-    /// both are in a row and apart. The latter count as written.
-    #[inline(always)]
-    pub(crate) fn rows(&mut self, frames_back: usize) -> Option<[&mut [f32; CONTROL_FRAMES]; 2]> {
-        let (from, to) = (self.place.wrapping_sub(frames_back) & self.mask, self.place);
-        let ranges = [from..from + CONTROL_FRAMES, to..to + CONTROL_FRAMES];
-        let [read, write] = self.values.get_disjoint_mut(ranges).ok()?;
-        self.place = (to + CONTROL_FRAMES) & self.mask;
-        Some([read.try_into().ok()?, write.try_into().ok()?])
     }
 
     /// As [`Self::read`], times a gain and added.

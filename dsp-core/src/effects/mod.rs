@@ -38,6 +38,7 @@ mod phaser;
 mod reverb;
 mod saturator;
 mod section;
+mod step;
 mod tremolo;
 mod utility;
 mod width;

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::ballistics::TimeConstant;
 use super::best::best;
-use super::decibels::{Step, gain};
+use super::decibels::gain;
+use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain::to_db;
 use crate::lookahead::LookaheadGain;

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use wide::{CmpGt, CmpLe, f32x4};
 
 use crate::effects::CONTROL_FRAMES;
-use crate::effects::decibels::{Step, higher, lower};
+use crate::effects::decibels::{higher, lower};
+use crate::effects::step::Step;
 
 /// Frames on either side of a place between two frames from which its value is computed, and
 /// how many frames after the one before the place all of them are there.

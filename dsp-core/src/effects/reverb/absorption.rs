@@ -8,8 +8,9 @@
 
 use wide::f32x4;
 
-use super::network::{GROUPS, LINES};
+use super::network::{Column, GROUPS, LINES};
 use crate::effects::CONTROL_FRAMES;
+use crate::simd::transpose;
 
 /// How long the late sound takes to fall by 60 dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,11 +24,13 @@ pub(super) struct Decay {
     pub(super) high_hz: f64,
 }
 
-/// Coefficients of the two shelves of four lines, low and high: y = b0 x + s, then s = b1 x - a1 y.
+/// Coefficients of the two shelves of four lines, low and high: b0, b1 - a1 b0 and a1 of y = b0 x + s, then
+/// s = b1 x - a1 y, which is s = (b1 - a1 b0) x - a1 s, a short way from one state to the next.
 type Shelves = [[f32x4; 3]; 2];
 
-/// What the two shelves of each group keep.
-pub(super) type States = [[f32x4; 2]; GROUPS];
+/// What the two shelves of a group keep, and those of all groups.
+type State = [f32x4; 2];
+pub(super) type States = [State; GROUPS];
 
 /// Shelves through which everything passes as it is.
 const THROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
@@ -100,33 +103,57 @@ impl Absorption {
                 ];
                 for (shelf, gain, zero, pole) in shelves {
                     let scale = 1.0 / (1.0 + pole);
-                    shelf[0][lane] = (gain * (zero + 1.0) * scale) as f32;
-                    shelf[1][lane] = (gain * (zero - 1.0) * scale) as f32;
-                    shelf[2][lane] = ((pole - 1.0) * scale) as f32;
+                    let direct = gain * (zero + 1.0) * scale;
+                    let kept = (pole - 1.0) * scale;
+                    shelf[0][lane] = direct as f32;
+                    shelf[1][lane] = (gain * (zero - 1.0) * scale - kept * direct) as f32;
+                    shelf[2][lane] = kept as f32;
                 }
             }
             self.to[group] = [low, high].map(|shelf| shelf.map(f32x4::new));
         }
     }
 
-    /// Passes a frame of all lines, so many frames after the control place. The states are the caller's copy of
-    /// [`Self::states`] for the while, which can stay in registers.
+    /// Passes some frames of all lines, at most four, the first of them so many after the control place. The states are the
+    /// caller's copy of [`Self::states`] for the while, which can stay in registers.
     #[inline(always)]
-    pub(super) fn process(&self, states: &mut States, offset: usize, lines: &mut [f32x4; GROUPS]) {
-        let way = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));
-        for (group, values) in lines.iter_mut().enumerate() {
-            let mut shelves = self.from[group];
-            if self.moves {
-                let to = self.to[group].as_flattened();
-                for (value, to) in shelves.as_flattened_mut().iter_mut().zip(to) {
-                    *value = *value + (*to - *value) * way;
+    pub(super) fn process(&self, states: &mut States, offset: usize, frames: usize, lines: &mut Column) {
+        for group in 0..GROUPS {
+            // Lines of four frames become frames of four lines, and lines again.
+            let [a, b, c, d] = [0, 1, 2, 3].map(|lane| lines[4 * group + lane]);
+            let mut rows = transpose([a, b, c, d]);
+            let (still, state) = (&self.from[group], &mut states[group]);
+            if frames == 4 && !self.moves {
+                rows.iter_mut().for_each(|values| pass(still, state, values));
+            } else {
+                for (frame, values) in rows.iter_mut().enumerate().take(frames) {
+                    pass(&between(still, &self.to[group], offset + frame), state, values);
                 }
             }
-            for ([b0, b1, a1], state) in shelves.into_iter().zip(&mut states[group]) {
-                let passed = b0 * *values + *state;
-                *state = b1 * *values - a1 * passed;
-                *values = passed;
+            for (lane, values) in transpose(rows).into_iter().enumerate() {
+                lines[4 * group + lane] = values;
             }
         }
     }
+}
+
+/// Passes a frame of four lines.
+#[inline(always)]
+fn pass(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
+    for ([direct, fed, kept], state) in shelves.iter().zip(state) {
+        let before = *state;
+        *state = *fed * *values - *kept * before;
+        *values = *direct * *values + before;
+    }
+}
+
+/// The shelves so many frames after the control place.
+#[inline(always)]
+fn between(from: &Shelves, to: &Shelves, offset: usize) -> Shelves {
+    let way = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));
+    let mut shelves = *from;
+    for (value, to) in shelves.as_flattened_mut().iter_mut().zip(to.as_flattened()) {
+        *value = *value + (*to - *value) * way;
+    }
+    shelves
 }

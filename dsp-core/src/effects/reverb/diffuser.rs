@@ -2,9 +2,9 @@
 //! Artificial Reverberation", JAES 10-3, 1962).
 
 use super::network::prime_from;
+use super::ring::Ring;
 use crate::effects::CONTROL_FRAMES;
 use crate::effects::control::Ramp;
-use crate::effects::line::Line;
 use crate::effects::mixing::flush;
 
 /// Highest coefficient: beyond it an all-pass rings by itself.
@@ -16,18 +16,17 @@ const DELAY_MS: [[f64; 4]; 2] = [[4.7, 7.3, 10.9, 13.9], [5.3, 6.7, 11.9, 12.7]]
 /// Four all-passes of one side.
 #[derive(Debug, Clone)]
 pub(super) struct Diffuser {
-    lines: [Line; 4],
-    frames: [usize; 4],
+    lines: [Ring; 4],
 }
 
 impl Diffuser {
     pub(super) fn new(side: usize, sample_rate_hz: f64) -> Self {
         let frames = DELAY_MS[side].map(|ms| prime_from((1e-3 * ms * sample_rate_hz) as usize));
-        Self { lines: frames.map(Line::new), frames }
+        Self { lines: frames.map(Ring::new) }
     }
 
     pub(super) fn clear(&mut self) {
-        self.lines.iter_mut().for_each(Line::clear);
+        self.lines.iter_mut().for_each(Ring::clear);
     }
 
     /// Passes values in place.
@@ -36,26 +35,27 @@ impl Diffuser {
         let mut coefficients = [0.0; CONTROL_FRAMES];
         let coefficients = &mut coefficients[..values.len()];
         coefficient.fill(offset, coefficients);
-        for (line, frames) in self.lines.iter_mut().zip(self.frames) {
-            let rows = if values.len() == CONTROL_FRAMES { line.rows(frames) } else { None };
-            if let Some([delayed, into]) = rows {
-                pass(coefficients, values, delayed, into);
+        for line in &mut self.lines {
+            let row = if values.len() == CONTROL_FRAMES { line.next_row() } else { None };
+            if let Some(row) = row {
+                pass(coefficients, values, row);
             } else {
-                let (mut delayed, mut into) = ([0.0; CONTROL_FRAMES], [0.0; CONTROL_FRAMES]);
-                line.read(frames, &mut delayed[..values.len()]);
-                pass(coefficients, values, &delayed, &mut into);
-                line.write(&into[..values.len()]);
+                let mut row = [0.0; CONTROL_FRAMES];
+                let row = &mut row[..values.len()];
+                line.read(line.frames(), row);
+                pass(coefficients, values, row);
+                line.write(row);
             }
         }
     }
 }
 
-/// Passes values through an all-pass: with what comes out of its line, and to what goes into it.
+/// Passes values through an all-pass: what comes out of its line becomes what goes into it.
 #[inline(always)]
-fn pass(coefficients: &[f32], values: &mut [f32], delayed: &[f32], into: &mut [f32]) {
-    for (((value, coefficient), delayed), into) in values.iter_mut().zip(coefficients).zip(delayed).zip(into)
-    {
-        *into = flush(*value + coefficient * delayed);
-        *value = delayed - coefficient * *into;
+fn pass(coefficients: &[f32], values: &mut [f32], line: &mut [f32]) {
+    for ((value, coefficient), line) in values.iter_mut().zip(coefficients).zip(line) {
+        let delayed = *line;
+        *line = flush(*value + coefficient * delayed);
+        *value = delayed - coefficient * *line;
     }
 }

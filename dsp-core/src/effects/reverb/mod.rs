@@ -11,6 +11,7 @@ mod absorption;
 mod diffuser;
 mod network;
 mod reflections;
+mod ring;
 
 use self::absorption::Decay;
 use self::diffuser::Diffuser;
@@ -23,6 +24,7 @@ use super::fade::Fade;
 use super::lfo::{Lfo, Speed};
 use super::line::Line;
 use super::mixing::equal_power;
+use super::step::{Step, step_of};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
 
 /// Longest pre-delay, in milliseconds.
@@ -177,7 +179,7 @@ impl Reverb {
         self.cuts.jump(self.cuts_hz());
         self.lfo.start(self.clock.place(), self.speed());
         let (decay, widest) = (self.decay(), WIDEST_TURN * self.settings.get(MODULATION));
-        self.network.start(&decay, &self.room.next().lines, self.lfo.phase(), widest);
+        self.network.start(&decay, &self.room, self.lfo.phase(), widest);
         let gains = self.gain_targets();
         jump_all(&mut self.gains, gains);
     }
@@ -193,7 +195,7 @@ impl Reverb {
         }
         self.lfo.step(self.speed());
         let (decay, widest) = (self.decay(), WIDEST_TURN * self.settings.get(MODULATION));
-        self.network.step(&decay, &self.room.next().lines, self.lfo.phase(), widest);
+        self.network.step(&decay, &self.room, self.lfo.phase(), widest);
         self.cuts.step(moved.then(|| self.cuts_hz()));
         let gains = moved.then(|| self.gain_targets());
         aim_all(&mut self.gains, gains);
@@ -207,8 +209,8 @@ impl Reverb {
         &self,
         offset: usize,
         [left, right]: [&mut [f32]; 2],
-        early: [[f32; CONTROL_FRAMES]; 2],
-        [late_left, late_right]: [&mut [f32]; 2],
+        early: &[Step; 2],
+        [late_left, late_right]: &[Step; 2],
     ) {
         let mut gains = [[0.0; CONTROL_FRAMES]; 4];
         for (gains, ramp) in gains.iter_mut().zip(&self.gains) {
@@ -217,7 +219,7 @@ impl Reverb {
         let [dry, wet, width, first] = &gains;
         let gains = dry.iter().zip(wet).zip(width.iter().zip(first));
         let early = early[0].iter().zip(&early[1]);
-        let late = late_left.iter().zip(&*late_right);
+        let late = late_left.iter().zip(late_right);
         let room = early.zip(late).zip(gains);
         for ((left, right), (((early_left, early_right), (late_left, late_right)), gains)) in
             left.iter_mut().zip(right).zip(room)
@@ -273,31 +275,30 @@ impl Effect for Reverb {
             Due::Nothing => {}
         }
         let (frames, offset) = (left.len(), self.clock.offset());
-        let mut wet = [[0.0; CONTROL_FRAMES]; 2];
-        let [wet_left, wet_right] = wet.each_mut().map(|wet| &mut wet[..frames]);
-        wet_left.copy_from_slice(left);
-        wet_right.copy_from_slice(right);
-        self.cuts.process(offset, [&mut *wet_left, &mut *wet_right]);
-        self.inputs[0].write(wet_left);
-        self.inputs[1].write(wet_right);
+        let mut wet = [&*left, &*right].map(step_of);
+        self.cuts.process(offset, wet.each_mut().map(|wet| &mut wet[..frames]));
+        for (input, wet) in self.inputs.iter_mut().zip(&wet) {
+            input.write(&wet[..frames]);
+        }
         let mut early = [[0.0; CONTROL_FRAMES]; 2];
         for (side, early) in early.iter_mut().enumerate() {
             let early = &mut early[..frames];
             self.reflections.read(&self.inputs, side, self.room.now(), early);
             self.room.blend(early, |room, early| self.reflections.read(&self.inputs, side, room, early));
         }
-        for (side, wet) in [&mut *wet_left, &mut *wet_right].into_iter().enumerate() {
+        let mut gains = [0.0; CONTROL_FRAMES];
+        self.gains[4].fill(offset, &mut gains);
+        for (side, wet) in wet.iter_mut().enumerate() {
             let input = &self.inputs[side];
-            input.read(self.room.now().pre_delay_frames + frames, wet);
-            self.room.blend(wet, |room, wet| input.read(room.pre_delay_frames + frames, wet));
-            self.diffusers[side].process(offset, &self.gains[5], wet);
+            let delayed = &mut wet[..frames];
+            input.read(self.room.now().pre_delay_frames + frames, delayed);
+            self.room.blend(delayed, |room, delayed| input.read(room.pre_delay_frames + frames, delayed));
+            self.diffusers[side].process(offset, &self.gains[5], delayed);
             // On the way in: a change of decay leaves the level of what sounds as it is.
-            for (frame, value) in wet.iter_mut().enumerate() {
-                *value *= self.gains[4].gain_at(offset + frame);
-            }
+            wet.iter_mut().zip(&gains).for_each(|(value, gain)| *value *= gain);
         }
-        self.network.process(offset, &self.room, [&mut *wet_left, &mut *wet_right]);
-        self.mix(offset, [left, right], early, [wet_left, wet_right]);
+        self.network.process(offset, frames, &self.room, &mut wet);
+        self.mix(offset, [left, right], &early, &wet);
         self.room.pass(frames);
         self.clock.pass(frames);
     }

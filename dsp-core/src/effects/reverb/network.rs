@@ -12,17 +12,19 @@ use wide::f32x4;
 
 use super::Room;
 use super::absorption::{Absorption, Decay};
+use super::ring::Ring;
 use crate::effects::CONTROL_FRAMES;
 use crate::effects::fade::Fade;
 use crate::effects::lfo::{Phase, sine};
-use crate::effects::line::Line;
-use crate::simd::transpose;
 
 /// Lines of the network.
 pub(super) const LINES: usize = 16;
 
-/// Groups of four lines that are computed together.
+/// Groups of four lines.
 pub(super) const GROUPS: usize = LINES / 4;
+
+/// Four frames of each line.
+pub(super) type Column = [f32x4; LINES];
 
 /// Shortest and longest line of the largest room, in seconds. Those between stand in equal ratios.
 const LINE_SECS: [f64; 2] = [0.05, 0.15];
@@ -67,9 +69,11 @@ impl Ramps {
         self.step = (self.to - self.from) * f32x4::splat(1.0 / CONTROL_FRAMES as f32);
     }
 
+    /// One of them at some frames after the control place.
     #[inline(always)]
-    fn at(&self, offset: f32x4) -> f32x4 {
-        self.from + self.step * offset
+    fn at(&self, lane: usize, offsets: f32x4) -> f32x4 {
+        let of = |values: &f32x4| f32x4::splat(values.as_array_ref()[lane]);
+        of(&self.from) + of(&self.step) * offsets
     }
 }
 
@@ -77,7 +81,7 @@ impl Ramps {
 #[derive(Debug, Clone)]
 pub(super) struct Network {
     sample_rate_hz: f64,
-    lines: [Line; LINES],
+    lines: [Ring; LINES],
     /// Mean length of the lines, in seconds.
     mean_secs: f64,
     absorption: Absorption,
@@ -91,7 +95,7 @@ impl Network {
     pub(super) fn new(sample_rate_hz: f64, longest: &[usize; LINES]) -> Self {
         Self {
             sample_rate_hz,
-            lines: longest.map(Line::new),
+            lines: longest.map(Ring::new),
             mean_secs: LINE_SECS[1],
             absorption: Absorption::new(sample_rate_hz),
             sines: [Ramps::new(0.0); 2],
@@ -100,27 +104,36 @@ impl Network {
     }
 
     pub(super) fn clear(&mut self) {
-        self.lines.iter_mut().for_each(Line::clear);
+        self.lines.iter_mut().for_each(Ring::clear);
         self.absorption.clear();
     }
 
-    /// Absorbs for a decay in lines of so many frames, and turns pairs by angles that swing by so many radians, at once.
-    pub(super) fn start(&mut self, decay: &Decay, lines: &[usize; LINES], phase: Phase, widest: f64) {
-        self.absorption.jump(decay, lines);
-        self.measure(lines);
+    /// Absorbs for a decay in the lines of a room, and turns pairs by angles that swing by so many radians, at once.
+    pub(super) fn start(&mut self, decay: &Decay, room: &Fade<Room>, phase: Phase, widest: f64) {
+        self.absorption.jump(decay, &room.next().lines);
+        self.fit(room);
         self.turn(phase, widest);
         self.turn(phase, widest);
     }
 
     /// At a control place: goes on to the absorption and the angles of the next one.
-    pub(super) fn step(&mut self, decay: &Decay, lines: &[usize; LINES], phase: Phase, widest: f64) {
-        self.absorption.step(decay, lines);
-        self.measure(lines);
+    pub(super) fn step(&mut self, decay: &Decay, room: &Fade<Room>, phase: Phase, widest: f64) {
+        self.absorption.step(decay, &room.next().lines);
+        self.fit(room);
         self.turn(phase, widest);
     }
 
-    fn measure(&mut self, lines: &[usize; LINES]) {
-        let total: usize = lines.iter().sum();
+    /// Lets the lines remember as much as a room reads.
+    fn fit(&mut self, room: &Fade<Room>) {
+        let frames = &room.next().lines;
+        for (line, frames) in self.lines.iter_mut().zip(frames) {
+            if room.is_at_rest() {
+                line.remember(*frames);
+            } else {
+                line.remember_all();
+            }
+        }
+        let total: usize = frames.iter().sum();
         self.mean_secs = total as f64 / (LINES as f64 * self.sample_rate_hz);
     }
 
@@ -152,15 +165,20 @@ impl Network {
         }
     }
 
-    /// Feeds both sides to the lines and replaces them by what comes out.
+    /// Feeds frames of both sides to the lines and replaces them by what comes out.
     #[inline(always)]
-    pub(super) fn process(&mut self, offset: usize, room: &Fade<Room>, [left, right]: [&mut [f32]; 2]) {
-        let frames = left.len();
+    pub(super) fn process(
+        &mut self,
+        offset: usize,
+        frames: usize,
+        room: &Fade<Room>,
+        inputs: &mut [[f32; CONTROL_FRAMES]; 2],
+    ) {
         let mut columns = [[f32x4::ZERO; LINES]; CONTROL_FRAMES / 4];
         let mut copy = [0.0; CONTROL_FRAMES];
         for (place, line) in self.lines.iter().enumerate() {
             let frames_back = room.now().lines[place];
-            line.prefetch(frames_back);
+            line.prefetch();
             // Straight from the line nearly always.
             let values = match line.row(frames_back) {
                 Some(row) if room.is_at_rest() => row,
@@ -174,78 +192,68 @@ impl Network {
                 column[place] = f32x4::new(*values);
             }
         }
+        let [left, right] = inputs;
+        let sides = left.as_chunks_mut().0.iter_mut().zip(right.as_chunks_mut().0);
         let mut states = self.absorption.states;
-        for (quad, column) in columns.iter_mut().enumerate().take(frames.div_ceil(4)) {
-            let some = 4 * quad..frames.min(4 * quad + 4);
-            let mut rows = by_frames(column);
-            let mut heard = [[f32x4::ZERO; 4]; 2];
-            for (place, frame) in some.clone().enumerate() {
-                self.absorption.process(&mut states, offset + frame, &mut rows[place]);
-                let [a, b, c, d] = rows[place];
-                (heard[0][place], heard[1][place]) = (a + b, c + d);
-                rows[place] = self.pass(offset + frame, [left[frame], right[frame]], rows[place]);
+        for (quad, (column, (left, right))) in columns.iter_mut().zip(sides).enumerate() {
+            let done = 4 * quad;
+            if done >= frames {
+                break;
             }
-            for (heard, values) in heard.into_iter().zip([&mut *left, &mut *right]) {
-                let [a, b, c, d] = transpose(heard);
-                let sums = (a + b) - (c + d);
-                values[some.clone()].copy_from_slice(&sums.as_array_ref()[..some.len()]);
-            }
-            *column = by_lines(&rows);
+            self.absorption.process(&mut states, offset + done, (frames - done).min(4), column);
+            self.pass(offset + done, [left, right], column);
         }
         self.absorption.states = states;
         for (place, line) in self.lines.iter_mut().enumerate() {
-            let row = if frames == CONTROL_FRAMES { line.row_to_write() } else { None };
+            let row = if frames == CONTROL_FRAMES { line.next_row() } else { None };
             if let Some(row) = row {
                 for (values, column) in row.as_chunks_mut::<4>().0.iter_mut().zip(&columns) {
                     *values = column[place].to_array();
                 }
             } else {
-                let values: [_; CONTROL_FRAMES / 4] =
-                    core::array::from_fn(|quad| columns[quad][place].to_array());
+                let mut values = [[0.0; 4]; CONTROL_FRAMES / 4];
+                for (values, column) in values.iter_mut().zip(&columns) {
+                    *values = column[place].to_array();
+                }
                 line.write(&values.as_flattened()[..frames]);
             }
         }
     }
 
-    /// What comes out of the lines, turned by the matrix, with what comes in: what goes into them.
+    /// Passes four frames, the first of them so many after the control place, through the matrix: what comes out of the
+    /// lines becomes what goes into them, what comes in becomes what is heard.
     #[inline(always)]
-    fn pass(&self, offset: usize, [left, right]: [f32; 2], [a, b, c, d]: [f32x4; GROUPS]) -> [f32x4; GROUPS] {
-        let time = f32x4::splat(offset as u16 as f32);
-        let [first_sine, second_sine] = self.sines.each_ref().map(|ramps| ramps.at(time));
-        let [first_cosine, second_cosine] = self.cosines.each_ref().map(|ramps| ramps.at(time));
-        let (a, b) = (a * first_cosine - b * first_sine, a * first_sine + b * first_cosine);
-        let (c, d) = (c * second_cosine - d * second_sine, c * second_sine + d * second_cosine);
-        let [a, b, c, d] = reflect(transpose(reflect([a, b, c, d])));
-        // Half of the lines take each side; signs, so that it does not go around as one.
-        let signs = f32x4::new([1.0, -1.0, 1.0, -1.0]);
-        let (left, right) = (f32x4::splat(left) * signs, f32x4::splat(right) * signs);
+    fn pass(&self, offset: usize, [left, right]: [&mut [f32; 4]; 2], lines: &mut Column) {
+        let offsets = f32x4::new([0, 1, 2, 3].map(|frame| (offset + frame) as u16 as f32));
+        let (came_left, came_right) = (f32x4::new(*left), f32x4::new(*right));
+        let sum = |first: usize, second: usize| {
+            let both = |lane: usize| lines[first + lane] + lines[second + lane];
+            ((both(0) + both(1)) - (both(2) + both(3))).to_array()
+        };
+        (*left, *right) = (sum(0, 4), sum(8, 12));
+        for lane in 0..4 {
+            let turn = |pair: usize, a: f32x4, b: f32x4| {
+                let (sine, cosine) =
+                    (self.sines[pair].at(lane, offsets), self.cosines[pair].at(lane, offsets));
+                (a * cosine - b * sine, a * sine + b * cosine)
+            };
+            let (a, b) = turn(0, lines[lane], lines[4 + lane]);
+            let (c, d) = turn(1, lines[8 + lane], lines[12 + lane]);
+            [lines[lane], lines[4 + lane], lines[8 + lane], lines[12 + lane]] = reflect([a, b, c, d]);
+        }
+        let square = *lines;
         let floor = f32x4::splat(1e-18);
-        [a + left, b + left, c + right, d + right].map(|values| (values + floor) - floor)
-    }
-}
-
-/// Four frames of each line, as four lines of each frame.
-#[inline(always)]
-fn by_frames(column: &[f32x4; LINES]) -> [[f32x4; GROUPS]; 4] {
-    let mut rows = [[f32x4::ZERO; GROUPS]; 4];
-    for group in 0..GROUPS {
-        let turned = transpose(core::array::from_fn(|lane| column[4 * group + lane]));
-        for (row, values) in rows.iter_mut().zip(turned) {
-            row[group] = values;
+        for (lane, [a, b, c, d]) in square.as_chunks().0.iter().enumerate() {
+            let [a, b, c, d] = reflect([*a, *b, *c, *d]);
+            // Half of the lines take each side; signs, so that it does not go around as one.
+            let (left, right) =
+                if lane % 2 == 0 { (came_left, came_right) } else { (-came_left, -came_right) };
+            // The square of lines is transposed on the way: groups become lanes.
+            for (group, values) in [a + left, b + left, c + right, d + right].into_iter().enumerate() {
+                lines[4 * group + lane] = (values + floor) - floor;
+            }
         }
     }
-    rows
-}
-
-/// The other way round.
-#[inline(always)]
-fn by_lines(rows: &[[f32x4; GROUPS]; 4]) -> [f32x4; LINES] {
-    let mut column = [f32x4::ZERO; LINES];
-    for group in 0..GROUPS {
-        let turned = transpose(core::array::from_fn(|frame| rows[frame][group]));
-        column[4 * group..4 * group + 4].copy_from_slice(&turned);
-    }
-    column
 }
 
 /// Householder's reflection of four: x - J x / 2.
@@ -277,13 +285,16 @@ mod tests {
         let mut network = Network::new(48_000.0, &line_frames(48_000.0, 1.0));
         network.turn(12_345 << 45, 0.6);
         network.turn(13_000 << 45, 0.6);
-        let mut lines = core::array::from_fn(|group| f32x4::new([0.3, -0.1, 0.7 * group as f32, 1.0]));
-        let energy = |lines: &[f32x4; GROUPS]| -> f32 {
+        let mut lines: Column = core::array::from_fn(|place| {
+            f32x4::new([0.3, -0.1, 0.7, 1.0]) * f32x4::splat(((7 * place) % 11) as f32 - 4.0)
+        });
+        let energy = |lines: &Column| -> f32 {
             lines.iter().flat_map(|values| values.to_array()).map(|value| value * value).sum()
         };
         let before = energy(&lines);
         for offset in 0..32 {
-            lines = network.pass(offset, [0.0; 2], lines);
+            let [mut left, mut right] = [[0.0; 4]; 2];
+            network.pass(offset, [&mut left, &mut right], &mut lines);
         }
         let after = energy(&lines);
         assert!((after / before - 1.0).abs() < 1e-4, "{before} became {after}");

@@ -4,6 +4,8 @@
 use super::Room;
 use crate::effects::CONTROL_FRAMES;
 use crate::effects::line::Line;
+use crate::effects::step::put;
+use crate::eight::{Eight, LANES};
 
 /// Reflections on each side.
 const TAPS: usize = 8;
@@ -58,16 +60,15 @@ impl Reflections {
             input.row(room.pre_delay_frames + room.taps[side][tap] + values.len())
         };
         let rows: [_; TAPS] = core::array::from_fn(row);
-        if let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f), Some(g), Some(h)] = rows {
+        if rows.iter().all(Option::is_some) {
             // Nearly always: all at once.
-            let gains = &self.gains[side];
-            for (frame, value) in values.iter_mut().enumerate().take(CONTROL_FRAMES) {
-                let first =
-                    (a[frame] * gains[0] + b[frame] * gains[1]) + c[frame] * gains[2] + d[frame] * gains[3];
-                let all = first + e[frame] * gains[4] + f[frame] * gains[5] + g[frame] * gains[6];
-                *value = all + h[frame] * gains[7];
+            let mut sums = [Eight::zero(); CONTROL_FRAMES / LANES];
+            for (row, gain) in rows.into_iter().flatten().zip(self.gains[side]) {
+                for (sum, delayed) in sums.iter_mut().zip(row.as_chunks().0) {
+                    *sum = *sum + Eight::new(*delayed) * gain;
+                }
             }
-            return;
+            return put(sums.map(Eight::to_array).as_flattened(), values);
         }
         values.fill(0.0);
         for tap in 0..TAPS {
