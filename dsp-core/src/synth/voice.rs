@@ -426,7 +426,9 @@ impl Voice {
             || settings.tremolo_to_pitch != 0.0
             || settings.envelope_to_pitch != 0.0
             || self.now.glide.cents != 0.0;
-        if pitch_moves || self.moves_within(self.fast_frames) {
+        if self.now.volume.falls_within(&settings.volume_times, settings.sustain_cb, 0.2 * self.fast_frames) {
+            grid.finest_frames()
+        } else if pitch_moves || self.moves_within(self.fast_frames) {
             grid.fine_frames()
         } else if settings.follows_tremolo() || self.moves_within(2.0 * self.fast_frames) {
             grid.middle_frames()
@@ -597,7 +599,8 @@ impl Voice {
 /// sound cards for which banks were made, and in every player since.
 const ATTENUATION_SHARE: f32 = 0.4;
 
-/// A fall by 96 dB in less time is computed on a fine grid; one in less than twice of it on the middle one.
+/// A fall by 96 dB in less time is computed on a fine grid; one in less than twice of it on the middle one, and one
+/// in less than a fifth on the finest.
 const FAST_FALL_SECS: f32 = 0.25;
 
 /// Shortest time that a note sounds before its release, in seconds: files have drum notes of no length

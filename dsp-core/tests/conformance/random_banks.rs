@@ -58,20 +58,22 @@ fn levels(generators: &[(u16, i16)], rate_hz: u32) -> Vec<f64> {
 /// Levels below this are not compared: -70 dB.
 const AUDIBLE: f64 = 3e-4;
 
+/// How far levels may be apart, in decibels: where something sweeps fast, a hundredth of a second is not the same one.
+const MOST_DB: f64 = 0.8;
+
 #[test]
 fn levels_are_alike_at_every_rate() {
     // What is coarser at low rates is the grid on which slow things are computed.
     for seed in 0..60 {
         let generators = random(seed * 7_919 + 1);
         let reference = levels(&generators, 192_000);
-        for (rate_hz, most_db) in [(16_000, 2.0), (22_050, 1.5), (44_100, 1.0), (48_000, 1.0), (96_000, 1.0)]
-        {
+        for rate_hz in [16_000, 22_050, 44_100, 48_000, 96_000] {
             let levels = levels(&generators, rate_hz);
             let heard = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
             let apart_db: Vec<f64> = heard.map(|(level, reference)| db(level / reference).abs()).collect();
             assert!(apart_db.len() > 3, "seed {seed} is silent");
             let apart_db = apart_db.into_iter().fold(0.0, f64::max);
-            assert!(apart_db < most_db, "seed {seed} at {rate_hz} Hz: {apart_db} dB apart");
+            assert!(apart_db < MOST_DB, "seed {seed} at {rate_hz} Hz: {apart_db} dB apart");
         }
     }
 }

@@ -28,7 +28,7 @@ fn a_key_has_its_pitch() {
 #[test]
 fn the_volume_takes_its_times() {
     // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s; and parts of these.
-    for (part, tolerance) in [(1.0, 0.05), (0.2, 0.05), (0.1, 0.05), (0.05, 0.08)] {
+    for (part, tolerance) in [(1.0, 0.05), (0.2, 0.05), (0.1, 0.05), (0.05, 0.05), (0.02, 0.05)] {
         let timecents = |secs: f64| libm::round(1_200.0 * libm::log2(secs * part)) as i16;
         let mut rig = Rig::level(&[
             (DELAY_VOL_ENV, timecents(0.1)),
