@@ -92,6 +92,15 @@ fn vst2_plugins_are_known_by_their_flags() {
 }
 
 #[test]
+fn a_vst2_shell_is_all_that_is_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listed = plugins(&scan(&installed(&folder, "vst2_shell", "Shell.so")));
+    let facts: Vec<_> = listed.iter().map(facts).collect();
+    let synth = ("00000001", "Shell Synth", PluginKind::Instrument);
+    assert_eq!(facts, [synth, ("00000002", "Shell Effect", PluginKind::Effect)]);
+}
+
+#[test]
 fn what_is_no_module_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir_all(folder.path().join("Empty.vst3/Contents/x86_64-win")).expect("makes");

@@ -110,7 +110,7 @@ impl AppState {
             local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config, &db),
-            plugins: Plugins::new(&config, &helpers),
+            plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             started: Started::now(),

@@ -25,7 +25,7 @@ pub(super) struct Available {
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<Available>> {
-    let scan = state.plugins.current(&state.db, &user).await?;
+    let scan = state.plugins.current(&user).await?;
     let instruments = scan.iter().flat_map(|scan| &scan.instruments);
     let vst_instruments = instruments.map(VstPlugin::from).collect();
     let snapshot = state.sound.catalogue.current().await?;

@@ -121,7 +121,7 @@ pub(super) async fn read(
     user: CurrentUser,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let scan = state.plugins.current(&state.db, &user).await?;
+    let scan = state.plugins.current(&user).await?;
     let plugins = scan.iter().flat_map(|scan| &scan.effects);
     let answer = EffectsAnswer {
         effects: EFFECTS.iter().map(|kind| BuiltinEffect::of(kind)).collect(),

@@ -84,7 +84,7 @@ struct ScannedSoundFont {
     responses((status = 200, body = ScanAnswer), CommonErrors))]
 pub(super) async fn scan(State(state): State<AppState>, Admin(user): Admin) -> ApiResult<Json<ScanAnswer>> {
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
-    let scan = state.plugins.rescan(&state.db, &user.id).await?;
+    let scan = state.plugins.rescan(&user.id).await?;
     let catalogue = state.sound.catalogue.rescan().await?;
     Ok(Json(ScanAnswer::of(&scan, &catalogue)))
 }

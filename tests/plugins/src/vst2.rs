@@ -2,11 +2,13 @@
 
 use std::ffi::{c_char, c_void};
 
+type Dispatcher = extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
+
 /// The part of an effect that hosts look at, in the order in which VST 2.4 lays it out.
 #[repr(C)]
 pub struct Effect {
     magic: i32,
-    dispatcher: extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize,
+    dispatcher: Dispatcher,
     process: Option<extern "C" fn()>,
     set_parameter: Option<extern "C" fn()>,
     get_parameter: Option<extern "C" fn()>,
@@ -27,6 +29,10 @@ pub struct Effect {
     future: [u8; 56],
 }
 
+const GET_CATEGORY: i32 = 35;
+const CATEGORY_SHELL: isize = 10;
+const NEXT_OF_SHELL: i32 = 70;
+const GET_CURRENT_ID: i32 = 2;
 const GET_EFFECT_NAME: i32 = 45;
 const GET_VENDOR: i32 = 47;
 const IS_SYNTH: i32 = 1 << 8;
@@ -47,19 +53,67 @@ extern "C" fn dispatch(
         GET_VENDOR => "Songfoundry",
         _ => return 0,
     };
+    write(text, answer);
+    1
+}
+
+fn write(text: &str, answer: *mut c_void) {
     for (place, byte) in text.bytes().chain([0]).enumerate() {
         // SAFETY: the host gives room for at least 32 letters.
         unsafe { answer.cast::<c_char>().add(place).write(byte as c_char) };
     }
-    1
+}
+
+/// What a host answers.
+pub type Host = unsafe extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
+
+/// A module with an instrument and an effect: the one that the host asks for, or else the shell around them.
+#[must_use]
+pub fn shell(host: Host) -> *mut Effect {
+    let null: *mut c_void = std::ptr::null_mut();
+    // SAFETY: hosts answer this before there is an effect.
+    match unsafe { host(null.cast(), GET_CURRENT_ID, 0, 0, null, 0.0) } {
+        1 => effect(true, 1),
+        2 => effect(false, 2),
+        _ => made(dispatch_shell, false, 0),
+    }
+}
+
+extern "C" fn dispatch_shell(
+    effect: *mut Effect,
+    opcode: i32,
+    _: i32,
+    _: isize,
+    answer: *mut c_void,
+    _: f32,
+) -> isize {
+    match opcode {
+        GET_CATEGORY => CATEGORY_SHELL,
+        NEXT_OF_SHELL => {
+            // SAFETY: the host calls this with the effect that it was given.
+            let asked = unsafe { &mut (*effect).programs };
+            *asked += 1;
+            match *asked {
+                1 => write("Shell Synth", answer),
+                2 => write("Shell Effect", answer),
+                _ => return 0,
+            }
+            *asked as isize
+        }
+        _ => 0,
+    }
 }
 
 /// An effect, or an instrument. It is never taken back.
 #[must_use]
 pub fn effect(is_synth: bool, unique_id: i32) -> *mut Effect {
+    made(dispatch, is_synth, unique_id)
+}
+
+fn made(dispatcher: Dispatcher, is_synth: bool, unique_id: i32) -> *mut Effect {
     Box::into_raw(Box::new(Effect {
         magic: i32::from_be_bytes(*b"VstP"),
-        dispatcher: dispatch,
+        dispatcher,
         process: None,
         set_parameter: None,
         get_parameter: None,

@@ -20,8 +20,8 @@ use crate::state::AppState;
 /// Most folders of a user.
 const DIRS_MAX: i64 = 32;
 
-/// Longest path in bytes.
-const PATH_MAX_BYTES: usize = 4096;
+/// Longest path in bytes: what a key of PostgreSQL's has room for.
+const PATH_MAX_BYTES: usize = 2048;
 
 /// The folders in which a user has plugins.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,8 +34,8 @@ pub(super) struct PluginDirs {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PluginDir {
-    /// Its whole path; at most 4096 bytes.
-    #[schema(min_length = 1, max_length = 4096)]
+    /// Its whole path; at most 2048 bytes.
+    #[schema(min_length = 1, max_length = 2048)]
     path: String,
 }
 
@@ -67,8 +67,11 @@ pub(super) async fn add(
     let names = PlaceNames::new(&state.config);
     let admitting = tokio::task::spawn_blocking(move || names.places().admit(&path));
     let real = admitting.await??;
-    let Some(path) = real.to_str() else {
-        let detail = format!("`{}` has a name that is no Unicode text.", shown(&real.to_string_lossy()));
+    let Some(path) = real.to_str().filter(|path| path.len() <= PATH_MAX_BYTES) else {
+        let detail = format!(
+            "`{}` leads to a path that is no Unicode text, or has more than {PATH_MAX_BYTES} bytes.",
+            shown(&real.to_string_lossy())
+        );
         return Err(ApiError::bad_request("not_a_whole_path", detail));
     };
     if !store::add(&state.db, &user.id, path, DIRS_MAX).await? {

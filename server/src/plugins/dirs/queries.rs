@@ -8,6 +8,6 @@ use utoipa::IntoParams;
 #[into_params(parameter_in = Query)]
 pub(in crate::plugins) struct PluginDirQuery {
     /// Its whole path, as the list has it.
-    #[param(min_length = 1, max_length = 4096)]
+    #[param(min_length = 1, max_length = 2048)]
     pub(super) path: String,
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use songfoundry_bridge_protocol::{PARENT_VARIABLE, ScanRecord, ScannedPlugin};
 
 use crate::config::PluginsConfig;
@@ -21,7 +22,7 @@ const END_WITHIN: Duration = Duration::from_secs(2);
 const OUTPUT_MAX_BYTES: u64 = 4 << 20;
 
 /// What is in a module.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Contents {
     pub(super) plugins: Vec<ScannedPlugin>,
     /// Why it is not known what is in it, or not all of it.

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::scanner::{Scan, Scanner};
+use super::store;
 use crate::auth::{CurrentUser, Role};
 use crate::config::Config;
 use crate::db::Db;
@@ -24,7 +25,10 @@ pub struct Plugins(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    db: Db,
     scanner: Scanner,
+    /// Whether the scanner knows what is in the database.
+    has_remembered: OnceCell<()>,
     /// One scan at a time: two would look into the same modules.
     turn: Semaphore,
     /// By the user's id. Whoever holds a place scans, and others wait for what comes of it.
@@ -50,19 +54,23 @@ enum Wanted {
 impl Plugins {
     /// Nothing is scanned yet.
     #[must_use]
-    pub fn new(config: &Config, helpers: &Helpers) -> Self {
-        let scanner = Scanner::new(config, helpers.clone());
-        Self(Arc::new(Inner { scanner, turn: Semaphore::new(1), kept: Mutex::default() }))
+    pub fn new(config: &Config, db: &Db, helpers: &Helpers) -> Self {
+        Self(Arc::new(Inner {
+            db: db.clone(),
+            scanner: Scanner::new(config, helpers.clone()),
+            has_remembered: OnceCell::new(),
+            turn: Semaphore::new(1),
+            kept: Mutex::default(),
+        }))
     }
 
     /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]. `None` for whoever has no folders, and for
     /// whoever is no administrator (any more): scanning runs the code of plugins.
     pub(in crate::plugins) async fn current(
         &self,
-        db: &Db,
         user: &CurrentUser,
     ) -> Result<Option<Arc<Scan>>, ApiError> {
-        let dirs = dirs_of(db, &user.id).await?;
+        let dirs = self.dirs_of(&user.id).await?;
         if user.role != Role::Admin || dirs.is_empty() {
             return Ok(None);
         }
@@ -70,9 +78,9 @@ impl Plugins {
     }
 
     /// Scans an administrator's folders now, and forgets the scan before. Whoever asks while others wait for the same shares theirs.
-    pub(in crate::plugins) async fn rescan(&self, db: &Db, user_id: &str) -> Result<Arc<Scan>, ApiError> {
+    pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<Arc<Scan>, ApiError> {
         let wanted = Wanted::Since(Instant::now());
-        self.scan(user_id, dirs_of(db, user_id).await?, wanted).await
+        self.scan(user_id, self.dirs_of(user_id).await?, wanted).await
     }
 
     /// The scans that are kept, by the users' ids.
@@ -98,14 +106,42 @@ impl Plugins {
         let inner = Arc::clone(&self.0);
         let scanning = tokio::spawn(async move {
             let _turn = inner.turn.acquire().await.map_err(ApiError::internal)?;
-            let (begun, scanner) = (Instant::now(), Arc::clone(&inner));
+            inner.remember().await?;
+            let (begun, scanning) = (Instant::now(), Arc::clone(&inner));
             let try_again = matches!(wanted, Wanted::Since(_));
-            let scan = tokio::task::spawn_blocking(move || scanner.scanner.scan(dirs, try_again)).await??;
+            let scan = tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, try_again)).await??;
             let scan = Arc::new(scan);
+            inner.store_news().await?;
             *place = Some(Kept { begun, ended: Instant::now(), scan: Arc::clone(&scan) });
             Ok(scan)
         });
         scanning.await?
+    }
+
+    async fn dirs_of(&self, user_id: &str) -> Result<Vec<PathBuf>, ApiError> {
+        let dirs = dirs::store::of_user(&self.0.db, user_id).await?;
+        Ok(dirs.into_iter().map(PathBuf::from).collect())
+    }
+}
+
+impl Inner {
+    /// Lets the scanner know what was found before this process started.
+    async fn remember(&self) -> Result<(), sqlx::Error> {
+        let remember = || async {
+            self.scanner.remember(store::all(&self.db).await?);
+            Ok(())
+        };
+        self.has_remembered.get_or_try_init(remember).await.copied()
+    }
+
+    async fn store_news(&self) -> Result<(), sqlx::Error> {
+        for (path, known) in self.scanner.news() {
+            match known {
+                Some(known) => store::put(&self.db, &path, &known).await?,
+                None => store::remove(&self.db, &path).await?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -117,8 +153,4 @@ impl Kept {
         };
         in_time && self.scan.dirs == dirs
     }
-}
-
-async fn dirs_of(db: &Db, user_id: &str) -> Result<Vec<PathBuf>, ApiError> {
-    Ok(dirs::store::of_user(db, user_id).await?.into_iter().map(PathBuf::from).collect())
 }

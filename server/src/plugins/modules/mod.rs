@@ -7,6 +7,8 @@ mod kept;
 mod names;
 mod scanner;
 mod search;
+mod store;
+mod version;
 
 pub use kept::Plugins;
 pub(super) use kept::SCAN_CACHE_SECS;

@@ -1,17 +1,17 @@
 //! What plugins are below some folders: the rules of the files, then a look into each module.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use songfoundry_bridge_protocol::{PluginFormat, PluginKind, ScannedPlugin};
 
 use super::helper::{Contents, Helper, Outcome};
 use super::names::normalized;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
+use super::store::Known;
+use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
 use crate::helpers::Helpers;
@@ -19,10 +19,6 @@ use crate::plugins::dirs::PlaceNames;
 
 /// Most modules that are looked into at a time.
 const AT_A_TIME_MAX: usize = 4;
-
-/// Most files of a bundle that are looked at to see whether it has changed, and how deep.
-const BUNDLE_FILES_MAX: u64 = 5_000;
-const BUNDLE_DEPTH_MAX: usize = 6;
 
 /// A plugin that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,20 +54,15 @@ pub(crate) struct Scan {
     pub(crate) soundfonts: Vec<SoundFontFile>,
 }
 
-/// A module as it was when it was looked into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    files: u64,
-    size_bytes: u64,
-    modified: Option<SystemTime>,
-}
-
 /// Looks into modules, and remembers what was in those that stay as they are.
 #[derive(Debug)]
 pub(super) struct Scanner {
     places: PlaceNames,
     helper: Helper,
-    known: Mutex<HashMap<PathBuf, (Version, Contents)>>,
+    /// What was found in modules.
+    known: Mutex<HashMap<PathBuf, Known>>,
+    /// Modules about which there is something new since [`Self::news`] was asked.
+    news: Mutex<HashSet<PathBuf>>,
 }
 
 impl Scanner {
@@ -80,7 +71,24 @@ impl Scanner {
             places: PlaceNames::new(config),
             helper: Helper::new(&config.plugins, helpers),
             known: Mutex::default(),
+            news: Mutex::default(),
         }
+    }
+
+    /// Takes up what was found before this process started.
+    pub(super) fn remember(&self, known: HashMap<PathBuf, Known>) {
+        locked(&self.known).extend(known);
+    }
+
+    /// What was found since this was last asked, and `None` for modules that have gone.
+    pub(super) fn news(&self) -> Vec<(PathBuf, Option<Known>)> {
+        let known = locked(&self.known);
+        let news = std::mem::take(&mut *locked(&self.news));
+        let found = |path: PathBuf| {
+            let found = known.get(&path).cloned();
+            (path, found)
+        };
+        news.into_iter().map(found).collect()
     }
 
     /// Scans folders. With `try_again` modules that failed before are looked into again, even if they have not changed. Blocks.
@@ -109,6 +117,7 @@ impl Scanner {
         for (module, contents) in self.contents(vst2, home.path(), try_again) {
             scan.take(module, contents);
         }
+        self.forget_gone(&scan.dirs);
         scan.finish();
         Ok(scan)
     }
@@ -124,7 +133,7 @@ impl Scanner {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(module) = modules.get(place) else { return };
                         let contents = self.contents_of(module, home, try_again);
-                        results.lock().unwrap_or_else(PoisonError::into_inner).push((place, contents));
+                        locked(&results).push((place, contents));
                     }
                 });
             }
@@ -135,8 +144,8 @@ impl Scanner {
     }
 
     fn contents_of(&self, module: &Module, home: &Path, try_again: bool) -> Contents {
-        let version = Version::of(&module.path);
-        if let Some((known_version, known)) = self.known().get(&module.path)
+        let version = version_of(&module.path);
+        if let Some((known_version, known)) = locked(&self.known).get(&module.path)
             && *known_version == version
             && !(try_again && known.problem.is_some())
         {
@@ -146,7 +155,8 @@ impl Scanner {
             Outcome::Known(contents) => {
                 let (plugins, problem) = (contents.plugins.len(), contents.problem.as_deref());
                 tracing::info!(path = ?module.path, plugins, problem, "looked into a plugin module");
-                self.known().insert(module.path.clone(), (version, contents.clone()));
+                locked(&self.known).insert(module.path.clone(), (version, contents.clone()));
+                locked(&self.news).insert(module.path.clone());
                 contents
             }
             Outcome::Unknown(reason) => {
@@ -156,31 +166,22 @@ impl Scanner {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (Version, Contents)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Forgets modules that lay in these folders and have gone.
+    fn forget_gone(&self, dirs: &[PathBuf]) {
+        let mut known = locked(&self.known);
+        let mut news = locked(&self.news);
+        known.retain(|path, _| {
+            let stays = path.exists() || !dirs.iter().any(|dir| path.starts_with(dir));
+            if !stays {
+                news.insert(path.clone());
+            }
+            stays
+        });
     }
 }
 
-impl Version {
-    /// What tells a module from what it was before: of a bundle all files count.
-    fn of(path: &Path) -> Self {
-        let mut version = Self { files: 0, size_bytes: 0, modified: None };
-        version.add(path, BUNDLE_DEPTH_MAX);
-        version
-    }
-
-    fn add(&mut self, path: &Path, depth: usize) {
-        let Ok(facts) = fs::metadata(path) else { return };
-        if facts.is_dir() && depth > 0 && self.files < BUNDLE_FILES_MAX {
-            for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-                self.add(&entry.path(), depth - 1);
-            }
-        } else if facts.is_file() {
-            self.files += 1;
-            self.size_bytes = self.size_bytes.saturating_add(facts.len());
-            self.modified = self.modified.max(facts.modified().ok());
-        }
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Scan {

@@ -139,6 +139,10 @@ impl Search<'_> {
         let has_vst3 = entries.iter().any(|entry| kind(&entry.name) == Kind::Vst3);
         for entry in entries {
             match kind(&entry.name) {
+                // A folder that only is named like a library is a folder like others.
+                Kind::Vst2 if entry.is_dir && !is_bundle(&entry.real) => {
+                    self.descend(&entry.real, depth, is_in_bundle);
+                }
                 Kind::Vst3 if !entry.is_dir || is_bundle(&entry.real) => {
                     self.module(entry, PluginFormat::Vst3);
                 }
@@ -216,7 +220,7 @@ impl Search<'_> {
     }
 }
 
-/// A `.vst3` folder that is laid out as a bundle, not a folder that somebody has named so.
+/// Whether a folder is laid out as a bundle, and not only named so.
 fn is_bundle(dir: &Path) -> bool {
     dir.join("Contents").is_dir()
 }

@@ -58,6 +58,7 @@ fn modules_are_known_by_their_names() {
         "c/Two.so",
         "c/Three.vst/Contents/MacOS/Three.so",
         "c/Four.component",
+        "c/Folder.vst/Five.so",
         "c/lib.so.1",
         "c/readme.txt",
         "c/so",
@@ -65,12 +66,19 @@ fn modules_are_known_by_their_names() {
         "d/e/Bank.SF3",
     ]);
     let found = tree.search("");
-    let modules =
-        ["a/Bundle.vst3", "b/Single.VST3", "c/Four.component", "c/One.dll", "c/Three.vst", "c/Two.so"];
+    let modules = [
+        "a/Bundle.vst3",
+        "b/Single.VST3",
+        "c/Folder.vst/Five.so",
+        "c/Four.component",
+        "c/One.dll",
+        "c/Three.vst",
+        "c/Two.so",
+    ];
     assert_eq!(tree.modules(&found), modules);
     let formats: Vec<PluginFormat> = found.modules.iter().map(|one| one.format).collect();
     assert_eq!(formats[..2], [PluginFormat::Vst3; 2]);
-    assert_eq!(formats[2..], [PluginFormat::Vst2; 4]);
+    assert_eq!(formats[2..], [PluginFormat::Vst2; 5]);
     assert_eq!(found.modules[0].stem, "Bundle");
     assert_eq!(tree.names(found.soundfonts.iter().map(|one| &one.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
     assert!(found.soundfonts.iter().all(|one| one.directory == tree.path("")));

@@ -246,6 +246,30 @@ async fn what_has_not_changed_is_not_loaded_again() {
 }
 
 #[tokio::test]
+async fn what_was_found_outlives_the_process() {
+    let rack = Rack::start().await;
+    rack.install("effect", "effect.vst3");
+    rack.install("crash", "crash.vst3");
+    rack.scan().await;
+    // The next has no helper that it could ask, and needs none.
+    let next = rack.app.beside().await;
+    let get = |path: &'static str| next.local(Method::GET, path).send();
+    let effects = get("/api/v1/plugins/effects").await.expect(200);
+    assert_eq!(names(&effects["vst_effects"]), ["Test Effect"]);
+    let scans = get("/api/v1/admin/scans").await.expect(200);
+    let problem = scans["plugins"][0]["problems"][0]["problem"].as_str().expect("a problem");
+    assert!(problem.contains("SIGSEGV"), "{problem}");
+    // What has gone is forgotten.
+    fs::remove_dir_all(rack.path("crash.vst3")).expect("removes");
+    rack.scan().await;
+    let left: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM plugin_modules")
+        .fetch_one(&rack.app.state.db)
+        .await
+        .expect("a number");
+    assert_eq!(left, 1);
+}
+
+#[tokio::test]
 async fn what_failed_is_tried_again_when_somebody_asks() {
     let rack = Rack::start().await;
     let path = rack.path("Late.so");

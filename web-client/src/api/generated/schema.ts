@@ -2627,7 +2627,7 @@ export interface components {
         };
         /** @description A folder with plugins. */
         PluginDir: {
-            /** @description Its whole path; at most 4096 bytes. */
+            /** @description Its whole path; at most 2048 bytes. */
             path: string;
         };
         /** @description The folders in which a user has plugins. */

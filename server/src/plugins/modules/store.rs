@@ -1,0 +1,59 @@
+//! What was found in modules, in the database: a restart need not look into them again, least of all into those that hang.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+use sqlx::Row as _;
+
+use super::helper::Contents;
+use crate::clock;
+use crate::db::Db;
+
+/// What was found in a module, and the version of it in which it was.
+pub(super) type Known = (String, Contents);
+
+/// Everything that was found, by the paths of modules. What an older version of the service wrote otherwise is left out.
+pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, Known>, sqlx::Error> {
+    let rows = sqlx::query("SELECT path, version, contents FROM plugin_modules").fetch_all(db).await?;
+    let mut known = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        let (path, version, text): (String, String, String) =
+            (row.try_get("path")?, row.try_get("version")?, row.try_get("contents")?);
+        if let Ok(contents) = serde_json::from_str(&text) {
+            known.insert(PathBuf::from(path), (version, contents));
+        }
+    }
+    Ok(known)
+}
+
+/// Remembers what was found in a module, in place of what was found before.
+pub(super) async fn put(db: &Db, path: &Path, (version, contents): &Known) -> Result<(), sqlx::Error> {
+    let Some(path) = path.to_str() else {
+        // No text; it is looked into again after a restart.
+        return Ok(());
+    };
+    let text = serde_json::to_string(contents).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    sqlx::query(
+        "INSERT INTO plugin_modules (id, path, version, contents, scanned_at) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (id) DO UPDATE SET version = excluded.version, contents = excluded.contents, \
+         scanned_at = excluded.scanned_at",
+    )
+    .bind(format!("{:x}", Sha256::digest(path)))
+    .bind(path)
+    .bind(version)
+    .bind(text)
+    .bind(clock::now_text())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Forgets what was found in a module that has gone.
+pub(super) async fn remove(db: &Db, path: &Path) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM plugin_modules WHERE id = $1")
+        .bind(format!("{:x}", Sha256::digest(path.to_string_lossy().as_bytes())))
+        .execute(db)
+        .await?;
+    Ok(())
+}
