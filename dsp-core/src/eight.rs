@@ -22,8 +22,8 @@ mod lanes {
         }
 
         #[inline(always)]
-        pub(crate) fn zero() -> Self {
-            Self::new([0.0; LANES])
+        pub(crate) fn splat(value: f32) -> Self {
+            Self([value; LANES])
         }
 
         #[inline(always)]
@@ -42,6 +42,18 @@ mod lanes {
             self.with(other, |a, b| if a > b { a } else { b })
         }
 
+        /// In each lane the lower of two, and the other's if they cannot be compared.
+        #[inline(always)]
+        pub(crate) fn lower(self, other: Self) -> Self {
+            self.with(other, |a, b| if a < b { a } else { b })
+        }
+
+        /// 0 in each lane whose magnitude is not at least that of the other.
+        #[inline(always)]
+        pub(crate) fn unless_below(self, other: Self) -> Self {
+            self.with(other, |a, b| if a.abs() >= b { a } else { 0.0 })
+        }
+
         #[inline(always)]
         pub(super) fn plus(self, other: Self) -> Self {
             self.with(other, |a, b| a + b)
@@ -53,8 +65,8 @@ mod lanes {
         }
 
         #[inline(always)]
-        pub(super) fn times(self, factor: f32) -> Self {
-            Self(self.0.map(|value| value * factor))
+        pub(super) fn times(self, other: Self) -> Self {
+            self.with(other, |a, b| a * b)
         }
 
         #[inline(always)]
@@ -70,7 +82,10 @@ mod lanes {
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod lanes {
     use super::LANES;
-    use core::arch::wasm32::{f32x4_abs, f32x4_add, f32x4_mul, f32x4_pmax, f32x4_splat, f32x4_sub, v128};
+    use core::arch::wasm32::{
+        f32x4_abs, f32x4_add, f32x4_ge, f32x4_mul, f32x4_pmax, f32x4_pmin, f32x4_splat, f32x4_sub, v128,
+        v128_and,
+    };
 
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Eight([v128; 2]);
@@ -82,8 +97,8 @@ mod lanes {
         }
 
         #[inline(always)]
-        pub(crate) fn zero() -> Self {
-            Self::new([0.0; LANES])
+        pub(crate) fn splat(value: f32) -> Self {
+            Self([f32x4_splat(value); 2])
         }
 
         #[inline(always)]
@@ -103,6 +118,19 @@ mod lanes {
             other.with(self, |a, b| f32x4_pmax(a, b))
         }
 
+        /// In each lane the lower of two, and the other's if they cannot be compared.
+        #[inline(always)]
+        pub(crate) fn lower(self, other: Self) -> Self {
+            // `pmin(a, b)` is b where it is less, and a elsewhere.
+            other.with(self, |a, b| f32x4_pmin(a, b))
+        }
+
+        /// 0 in each lane whose magnitude is not at least that of the other.
+        #[inline(always)]
+        pub(crate) fn unless_below(self, other: Self) -> Self {
+            self.with(other, |a, b| v128_and(a, f32x4_ge(f32x4_abs(a), b)))
+        }
+
         #[inline(always)]
         pub(super) fn plus(self, other: Self) -> Self {
             self.with(other, |a, b| f32x4_add(a, b))
@@ -114,8 +142,8 @@ mod lanes {
         }
 
         #[inline(always)]
-        pub(super) fn times(self, factor: f32) -> Self {
-            self.with(Self([f32x4_splat(factor); 2]), |a, b| f32x4_mul(a, b))
+        pub(super) fn times(self, other: Self) -> Self {
+            self.with(other, |a, b| f32x4_mul(a, b))
         }
 
         #[inline(always)]
@@ -127,6 +155,14 @@ mod lanes {
 }
 
 pub(crate) use lanes::Eight;
+
+impl Eight {
+    /// All zero.
+    #[inline(always)]
+    pub(crate) fn zero() -> Self {
+        Self::splat(0.0)
+    }
+}
 
 impl Add for Eight {
     type Output = Self;
@@ -151,6 +187,25 @@ impl Mul<f32> for Eight {
 
     #[inline(always)]
     fn mul(self, factor: f32) -> Self {
-        self.times(factor)
+        self.times(Self::splat(factor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_do_what_they_say() {
+        let values = [1.0, -2.0, 0.0, -0.0, f32::NAN, f32::INFINITY, -1e-30, 3.5];
+        let lanes = Eight::new(values);
+        assert_eq!(lanes.lower(Eight::splat(1.5)).to_array(), [1.0, -2.0, 0.0, 0.0, 1.5, 1.5, -1e-30, 1.5]);
+        assert_eq!(
+            lanes.higher(Eight::splat(-0.5)).to_array(),
+            [1.0, -0.5, 0.0, 0.0, -0.5, f32::INFINITY, -1e-30, 3.5]
+        );
+        let heard = lanes.unless_below(Eight::splat(1e-20)).to_array();
+        assert_eq!(heard, [1.0, -2.0, 0.0, 0.0, 0.0, f32::INFINITY, 0.0, 3.5]);
+        assert!(heard[3].is_sign_positive());
     }
 }

@@ -1,4 +1,4 @@
-//! Sections at rest by AVX2: two side by side in one vector, each a frame behind the one before it. The
+//! Sections at rest by AVX2: two side by side in one vector, each two frames behind the one before it. The
 //! same operations in the same order as [`step`], so the same bits.
 
 use core::arch::x86_64::{
@@ -90,33 +90,44 @@ fn moved_on(behind: __m256d, ahead: __m256d) -> __m256d {
     _mm256_permute2f128_pd::<0x21>(behind, ahead)
 }
 
-/// Passes at least as many frames as there are sections, of which there are one to four.
+/// Frames by which a section of a pair is behind the one before it. With fewer, both would wait for what the earlier one
+/// puts out, which takes longer than to go on from state to state.
+const BEHIND: usize = 2;
+
+/// Fewest frames that some sections can pass.
+pub(super) const fn fewest_frames(sections: usize) -> usize {
+    BEHIND * sections
+}
+
+/// Passes at least [`fewest_frames`] through one to four sections.
 #[target_feature(enable = "avx2")]
 pub(super) fn pass<const COUNT: usize>(
     factors: &[Factors; COUNT],
     states: &mut [State; COUNT],
     audio: &mut [Frame],
 ) {
+    let ahead = |section: usize| BEHIND * (COUNT - 1).saturating_sub(section);
     // At first all sections but the last get ahead of those behind them.
     for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {
-        let ahead = if COUNT == 1 { audio.len() } else { COUNT - 1 - section };
+        let ahead = if COUNT == 1 { audio.len() } else { ahead(section) };
         audio[..ahead].iter_mut().for_each(|value| *value = step(factors, state, *value));
     }
     if COUNT == 1 {
         return;
     }
     let mut pairs = [0, COUNT.min(3) - 1].map(|first| Pair::at(first, factors, states));
-    let (mut first, mut second) = (
-        joined(audio[COUNT - 2], audio[COUNT - 1]),
-        joined(audio[COUNT.saturating_sub(4)], audio[COUNT.saturating_sub(3)]),
-    );
+    // What goes into the pairs, now and one frame later.
+    let into =
+        |first: usize, frame: usize| joined(audio[frame + ahead(first + 1)], audio[frame + ahead(first)]);
+    let mut first = [into(0, 0), into(0, 1)];
+    let mut second = [into(2, 0), into(2, 1)];
     let frames = audio.len();
-    for frame in 0..=frames - COUNT {
-        let outputs = [pairs[0].step(first), if COUNT > 2 { pairs[1].step(second) } else { second }];
-        let next = audio.get(frame + COUNT).copied().unwrap_or(Frame::ZERO);
+    for frame in 0..frames - ahead(0) {
+        let outputs = [pairs[0].step(first[0]), if COUNT > 2 { pairs[1].step(second[0]) } else { second[0] }];
+        let next = audio.get(frame + BEHIND * COUNT).copied().unwrap_or(Frame::ZERO);
         let [left, right] = next.to_array();
-        first = moved_on(outputs[0], _mm256_castpd128_pd256(_mm_setr_pd(left, right)));
-        second = moved_on(outputs[1], outputs[0]);
+        first = [first[1], moved_on(outputs[0], _mm256_castpd128_pd256(_mm_setr_pd(left, right)))];
+        second = [second[1], moved_on(outputs[1], outputs[0])];
         audio[frame] = match COUNT {
             2 => lower(outputs[0]),
             3 => upper(outputs[1]),
@@ -124,9 +135,11 @@ pub(super) fn pass<const COUNT: usize>(
         };
     }
     // What is on its way from section to section, and then those behind follow.
-    let on_the_way = [lower(first), upper(second), lower(second)];
-    for (section, value) in on_the_way.into_iter().take(COUNT - 1).enumerate() {
-        audio[frames - 1 - section] = value;
+    let on_the_way =
+        [first.map(|pair| lower(pair)), second.map(|pair| upper(pair)), second.map(|pair| lower(pair))];
+    for (section, [earlier, later]) in on_the_way.into_iter().take(COUNT - 1).enumerate() {
+        let place = frames - BEHIND * (section + 1);
+        (audio[place], audio[place + 1]) = (earlier, later);
     }
     for (pair, states) in pairs.iter().zip(states.chunks_mut(2)) {
         for (state, now) in states.iter_mut().zip(pair.states()) {
@@ -134,6 +147,6 @@ pub(super) fn pass<const COUNT: usize>(
         }
     }
     for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {
-        audio[frames - section..].iter_mut().for_each(|value| *value = step(factors, state, *value));
+        audio[frames - BEHIND * section..].iter_mut().for_each(|value| *value = step(factors, state, *value));
     }
 }

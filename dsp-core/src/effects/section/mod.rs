@@ -294,7 +294,7 @@ fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut 
 #[inline(always)]
 fn pass<const COUNT: usize>(factors: &[Factors; COUNT], states: &mut [State; COUNT], audio: &mut [Frame]) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if audio.len() >= COUNT && crate::simd::avx2() {
+    if audio.len() >= avx2::fewest_frames(COUNT) && crate::simd::avx2() {
         #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
         // SAFETY: `avx2` has just found the one feature that the function needs.
         return unsafe { avx2::pass(factors, states, audio) };
