@@ -7,10 +7,10 @@ use anyhow::Context as _;
 use tokio::runtime::Handle;
 
 use super::manifest::{Entry, Manifest};
-use super::{BLOBS, DATABASE, KINDS, SIGNING_KEY, SOUNDFONTS, UNLISTED, files};
+use super::{BLOBS, KINDS, SIGNING_KEY, SOUNDFONTS, UNLISTED, database_name, files};
 use crate::blobs::{BlobKey, Blobs, Expected, Sharing};
 use crate::config::Config;
-use crate::db::{self, Db, Kind};
+use crate::db::{self, DatabaseAddress, Db, Kind, Snapshot};
 use crate::state::{make_private_dir, open_blobs};
 use crate::{audio, clock};
 
@@ -28,11 +28,12 @@ pub(crate) struct Made {
     pub(crate) has_database: bool,
 }
 
-/// Makes a backup in `folder`, which must be empty or missing. The service may be running.
+/// Makes a backup in `folder`, which must be empty or missing. The service may be running. Without the database it holds
+/// the files of which the database speaks meanwhile.
 ///
 /// # Errors
 /// When something cannot be read or written, by name; what was written until then stays and is no backup.
-pub(crate) async fn make(config: &Config, folder: &Path) -> anyhow::Result<Made> {
+pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) -> anyhow::Result<Made> {
     anyhow::ensure!(
         config.storage.dir.is_dir(),
         "there is nothing to save: the storage folder {} (SF_STORAGE_DIR) is missing",
@@ -45,14 +46,17 @@ pub(crate) async fn make(config: &Config, folder: &Path) -> anyhow::Result<Made>
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
     let db = db::open_as_it_is(&config.storage.database, config.storage.database_connections).await?;
     let made_at = clock::now_text();
-    let manifest = Manifest::new(made_at, db::form(&db).await?, db::kind(&db) == Kind::Sqlite);
+    let manifest = Manifest::new(made_at, db::form(&db).await?);
+    let database = with_database.then(|| config.storage.database.clone());
     let (dir, target, runtime) = (config.storage.dir.clone(), folder.to_owned(), Handle::current());
-    let copying = move || Copying { db, blobs, target, manifest }.run(&runtime, &dir);
+    let copying = move || Copying { db, database, blobs, target, manifest }.run(&runtime, &dir);
     tokio::task::spawn_blocking(copying).await?
 }
 
 struct Copying {
     db: Db,
+    /// Where the database is, if it is saved too.
+    database: Option<DatabaseAddress>,
     blobs: Blobs,
     target: std::path::PathBuf,
     manifest: Manifest,
@@ -73,7 +77,7 @@ impl Copying {
         }
         self.manifest.write(&self.target)?;
         let bytes = self.manifest.files.values().map(|entry| entry.size_bytes).sum();
-        let has_database = self.manifest.has_database;
+        let has_database = self.manifest.database().is_some();
         Ok(Made { files: self.manifest.files.len(), bytes, has_database })
     }
 
@@ -85,9 +89,9 @@ impl Copying {
 
     fn database_and_its_files(&mut self, runtime: &Handle) -> anyhow::Result<()> {
         for _ in 0..TRIES {
-            let expected = match self.manifest.has_database {
-                true => runtime.block_on(self.copy_database())?,
-                false => runtime.block_on(audio::expected(&self.db))?,
+            let expected = match self.database.clone() {
+                Some(address) => runtime.block_on(self.copy_database(&address))?,
+                None => runtime.block_on(audio::expected(&self.db))?,
             };
             let mut missing = None;
             for one in &expected {
@@ -108,15 +112,28 @@ impl Copying {
     }
 
     /// Copies the database as it is now, and says which files it speaks of.
-    async fn copy_database(&mut self) -> anyhow::Result<Vec<Expected>> {
-        let path = self.target.join(DATABASE);
+    async fn copy_database(&mut self, address: &DatabaseAddress) -> anyhow::Result<Vec<Expected>> {
+        let name = database_name(address.kind());
+        let path = self.target.join(name);
         crate::blobs::remove_if_there(&path)?;
-        db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
-        let copy = db::open_copy(&path).await?;
-        let expected = audio::expected(&copy).await;
-        copy.close().await;
-        self.manifest.files.insert(DATABASE.to_owned(), files::content(&path)?.into());
-        Ok(expected?)
+        let expected = match address.kind() {
+            Kind::Sqlite => {
+                db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
+                let copy = db::open_copy(&path).await?;
+                let expected = audio::expected(&copy).await;
+                copy.close().await;
+                expected?
+            }
+            Kind::Postgres => {
+                let snapshot = Snapshot::take(address).await?;
+                let expected = audio::expected(&snapshot.db).await?;
+                snapshot.dump(address, &path).await.context("cannot copy the database")?;
+                snapshot.close().await;
+                expected
+            }
+        };
+        self.manifest.files.insert(name.to_owned(), files::content(&path)?.into());
+        Ok(expected)
     }
 
     /// Whether a file is in the backup, now if not before.

@@ -8,7 +8,9 @@ use std::path::{Component, Path};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
+use super::database_name;
 use super::files::{self, Content};
+use crate::db::Kind;
 
 /// Name of the file.
 const NAME: &str = "backup.json";
@@ -27,8 +29,6 @@ pub(super) struct Manifest {
     pub(super) made_at: String,
     /// Number of the form that the database is in.
     pub(super) database_form: i64,
-    /// Whether the database is among the files.
-    pub(super) has_database: bool,
     /// Size and SHA-256 of every file, by its path with `/`.
     pub(super) files: BTreeMap<String, Entry>,
 }
@@ -47,9 +47,14 @@ impl From<Content> for Entry {
 }
 
 impl Manifest {
-    pub(super) fn new(made_at: String, database_form: i64, has_database: bool) -> Self {
+    pub(super) fn new(made_at: String, database_form: i64) -> Self {
         let made_by = env!("CARGO_PKG_VERSION").to_owned();
-        Self { form: FORM, made_by, made_at, database_form, has_database, files: BTreeMap::new() }
+        Self { form: FORM, made_by, made_at, database_form, files: BTreeMap::new() }
+    }
+
+    /// Which kind of database is among the files, if one is.
+    pub(super) fn database(&self) -> Option<Kind> {
+        [Kind::Sqlite, Kind::Postgres].into_iter().find(|kind| self.files.contains_key(database_name(*kind)))
     }
 
     /// Writes it into its folder.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! backup.json            what is in it; written last, so a folder without it is no backup
-//! songfoundry.db         the database (SQLite); PostgreSQL's own pg_dump saves the other kind
+//! songfoundry.db         the database: an SQLite file,
+//! songfoundry.dump       or what PostgreSQL's own pg_dump wrote
 //! token-signing.key      so that log-ins go on
 //! blobs/<kind>/<file>    audio, uploads under way, renders, stems
 //! soundfonts/...         the SoundFonts in the storage folder
@@ -10,7 +11,7 @@
 //!
 //! The database is copied first, as it is at one moment, and then every file that the copy speaks of. A file that somebody
 //! deletes in between is missed: then the database is copied again. Files never change, so those that were copied
-//! before are good.
+//! before are good. With PostgreSQL that moment is a snapshot, which `pg_dump` and the list of files share.
 
 pub(crate) mod check;
 mod files;
@@ -23,11 +24,17 @@ pub(crate) use restore::restore;
 
 use crate::audio;
 use crate::blobs::{BlobKey, FileKind};
+use crate::db::Kind;
 use crate::multitrack::STEM_FILES;
 use crate::plugins::renders;
 
 /// Name of the database's copy.
-const DATABASE: &str = "songfoundry.db";
+fn database_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Sqlite => "songfoundry.db",
+        Kind::Postgres => "songfoundry.dump",
+    }
+}
 
 /// Name of the signing key, here and in the storage folder.
 const SIGNING_KEY: &str = "token-signing.key";

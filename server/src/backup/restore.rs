@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::manifest::Manifest;
-use super::{BLOBS, DATABASE, KINDS, SIGNING_KEY, SOUNDFONTS, files, key_of};
+use super::{BLOBS, KINDS, SIGNING_KEY, SOUNDFONTS, database_name, files, key_of};
 use crate::blobs::{Blobs, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config};
@@ -24,11 +24,12 @@ const REPLACED: &str = "replaced-";
 /// cannot be written, by name.
 pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> anyhow::Result<Restored> {
     let manifest = Manifest::read(folder)?;
-    let is_sqlite = config.storage.database.kind() == Kind::Sqlite;
+    let address = &config.storage.database;
+    let kind = manifest.database();
     anyhow::ensure!(
-        !manifest.has_database || is_sqlite,
-        "the backup holds an SQLite database, and SF_DATABASE_URL names another kind; a song can go from one to the other, \
-         a database cannot"
+        kind.is_none_or(|kind| kind == address.kind()),
+        "the backup holds a database of another kind than SF_DATABASE_URL names ({address}); a song can go from one to the \
+         other, a database cannot"
     );
     anyhow::ensure!(
         manifest.database_form <= db::newest_form(),
@@ -40,10 +41,14 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     manifest.verify(folder)?;
     make_private_dir(&config.storage.dir)?;
     let _lock = lock(&config.storage.dir)?;
-    let database = manifest.has_database.then(|| config.storage.database.file()).flatten();
+    let database = kind.and_then(|_| address.file());
+    anyhow::ensure!(
+        kind != Some(Kind::Postgres) || db::is_empty(address).await?,
+        "the database {address} (SF_DATABASE_URL) is not empty; nothing was changed. Name an empty one"
+    );
     let aside = make_way(config, database.as_deref(), replace)?;
     let blobs = open_blobs(&config.storage, Sharing::Own).await?;
-    let (folder, dir) = (folder.to_owned(), config.storage.dir.clone());
+    let (source, folder, dir) = (folder, folder.to_owned(), config.storage.dir.clone());
     let putting = move || -> anyhow::Result<usize> {
         for kind in KINDS.iter().filter(|_| !replace) {
             anyhow::ensure!(
@@ -51,19 +56,25 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
                 occupied("the place of stored files (SF_BLOB_STORE)")
             );
         }
-        for name in manifest.files.keys().filter(|name| *name != DATABASE) {
+        let copy = kind.map(database_name);
+        for name in manifest.files.keys().filter(|name| Some(name.as_str()) != copy) {
             put_back(&blobs, &folder, &dir, name)?;
         }
         // Last: without a database, a restore that broke off is seen as one.
         if let Some(database) = database {
             let unfinished = database.with_extension("restoring");
-            files::copy_to(File::open(folder.join(DATABASE))?, &unfinished)?;
+            files::copy_to(File::open(folder.join(database_name(Kind::Sqlite)))?, &unfinished)?;
             fs::rename(&unfinished, &database)
                 .with_context(|| format!("cannot write {}", database.display()))?;
         }
         Ok(manifest.files.len())
     };
-    Ok(Restored { files: tokio::task::spawn_blocking(putting).await??, aside })
+    let files = tokio::task::spawn_blocking(putting).await??;
+    if kind == Some(Kind::Postgres) {
+        let copy = source.join(database_name(Kind::Postgres));
+        db::restore(address, &copy).await.context("cannot put the database back")?;
+    }
+    Ok(Restored { files, aside })
 }
 
 /// What a restore did.

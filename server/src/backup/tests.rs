@@ -24,17 +24,17 @@ async fn a_file_that_is_gone_is_not_passed_over() {
     let call = with_form(app.local(axum::http::Method::POST, UPLOAD), &[("a.wav", &sound)]);
     let sha256 = call.send().await.expect(201)["files"][0]["sha256"].as_str().expect("a hash").to_owned();
     let folder = tempfile::tempdir().expect("a folder");
-    let made = make(&app.state.config, &folder.path().join("first")).await.expect("saves");
-    let has_database = usize::from(made.has_database);
-    // The three files of the sound, the signing key, and where it is SQLite, the database.
-    assert_eq!(made.files, 4 + has_database);
-    let said = make(&app.state.config, &folder.path().join("first")).await.expect_err("is taken");
+    let made = make(&app.state.config, &folder.path().join("first"), true).await.expect("saves");
+    // The three files of the sound, the signing key and the database.
+    assert!(made.has_database);
+    assert_eq!(made.files, 5);
+    let said = make(&app.state.config, &folder.path().join("first"), true).await.expect_err("is taken");
     assert!(format!("{said:#}").contains("is not empty"), "{said:#}");
 
     let key = audio::FILES.key(&format!("{sha256}.peaks")).expect("fits");
     app.state.blobs.remove(&key).expect("removes");
     let second = folder.path().join("second");
-    let said = make(&app.state.config, &second).await.expect_err("cannot be whole");
+    let said = make(&app.state.config, &second, true).await.expect_err("cannot be whole");
     assert!(format!("{said:#}").contains("songfoundry admin check"), "{said:#}");
     let said = restore(&elsewhere(&folder), &second, false).await.expect_err("is no backup");
     assert!(format!("{said:#}").contains("is no whole backup"), "{said:#}");
@@ -55,8 +55,8 @@ async fn no_file_of_a_backup_leaves_its_place() {
         ("blobs/strange/a.wav", "not known here"),
     ] {
         let files = BTreeMap::from([(name, json!({ "size_bytes": 0, "sha256": empty }))]);
-        let manifest = json!({ "form": 1, "made_by": "0", "made_at": "", "database_form": 1,
-            "has_database": false, "files": files });
+        let manifest =
+            json!({ "form": 1, "made_by": "0", "made_at": "", "database_form": 1, "files": files });
         fs::write(backup.join("backup.json"), manifest.to_string()).expect("writes");
         let said = format!("{:#}", restore(&config, &backup, false).await.expect_err("refused"));
         assert!(said.contains(expected), "{name}: {said}");
@@ -68,8 +68,7 @@ async fn a_backup_from_the_future_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = elsewhere(&folder);
     for (form, database_form, expected) in [(2, 1, "reads form 1"), (1, 9_999, "in form 9999")] {
-        let manifest = json!({ "form": form, "made_by": "9.9", "made_at": "", "database_form": database_form,
-            "has_database": true, "files": {} });
+        let manifest = json!({ "form": form, "made_by": "9.9", "made_at": "", "database_form": database_form, "files": {} });
         fs::write(folder.path().join("backup.json"), manifest.to_string()).expect("writes");
         let said = format!("{:#}", restore(&config, folder.path(), false).await.expect_err("refused"));
         assert!(said.contains(expected), "{said}");

@@ -7,6 +7,7 @@
 
 mod address;
 mod copies;
+mod dump;
 mod lease;
 mod lock;
 mod postgres;
@@ -17,12 +18,13 @@ mod tests;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use sqlx::AnyConnection;
 use sqlx::any::{AnyPoolOptions, install_default_drivers};
 use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::{AnyConnection, Connection as _};
 
 pub use address::DatabaseAddress;
 pub(crate) use copies::{copy_sqlite, faults, open_copy};
+pub(crate) use dump::{Snapshot, is_empty, restore};
 pub(crate) use lease::take_lease;
 pub(crate) use lock::{Lock, begin_locked, lock};
 
@@ -77,14 +79,16 @@ pub(crate) async fn open_as_it_is(address: &DatabaseAddress, connections_max: u3
     if let Some(file) = address.file() {
         std::fs::metadata(file).with_context(cannot_open)?;
     }
-    let db = pool(address.kind(), address.reveal(), connections_max).await.with_context(cannot_open)?;
-    let (found, newest) = (form(&db).await.with_context(cannot_open)?, newest_form());
+    // One connection alone first, as in `open`.
+    let mut first = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
+    let (found, newest) = (form(&mut first).await.with_context(cannot_open)?, newest_form());
+    first.close().await.with_context(cannot_open)?;
     anyhow::ensure!(
         found == newest,
         "the database {address} is in form {found}, and this program knows form {newest}: use the program that the \
          service runs"
     );
-    Ok(db)
+    pool(address.kind(), address.reveal(), connections_max).await.with_context(cannot_open)
 }
 
 fn cannot_open(address: &DatabaseAddress) -> String {
@@ -132,7 +136,6 @@ pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Resu
 /// Brings the database to the current form. Of several processes that start at once, one does it. Nothing ever
 /// brings it back to an older one.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
-    use sqlx::Connection as _;
     if let Err(error) = MIGRATIONS.run(&mut connection).await {
         let newest = newest_form();
         if matches!(error, MigrateError::VersionMissing(_)) {

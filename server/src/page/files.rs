@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ApiError;
@@ -45,7 +46,7 @@ fn read_blocking(folder: &Path, file: &Path) -> io::Result<Option<PageFile>> {
 
 /// The path in the folder that a URL's path names, if it consists of plain names only.
 fn below(folder: &Path, path: &str) -> Option<PathBuf> {
-    let decoded = percent_decoded(path)?;
+    let decoded = percent_decode_str(path).decode_utf8().ok()?;
     let relative = Path::new(decoded.strip_prefix('/')?);
     let plain = relative.components().all(|part| match part {
         // Names that start with a dot are nobody's business.
@@ -53,21 +54,6 @@ fn below(folder: &Path, path: &str) -> Option<PathBuf> {
         _ => false,
     });
     (plain && !decoded.contains(['\\', '\0', ':'])).then(|| folder.join(relative))
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digit = |byte: u8| char::from(byte).to_digit(16);
-            let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn media_type(file: &Path) -> &'static str {
@@ -109,13 +95,13 @@ mod tests {
             "/.git/config",
             "/assets/.hidden",
             "/a%00b",
-            "/%zz",
             "/%e9",
-            "/%",
         ] {
             assert_eq!(below(folder, path), None, "{path}");
         }
         assert_eq!(below(folder, "/assets/a%20b.js"), Some(PathBuf::from("/srv/page/assets/a b.js")));
+        // What escapes nothing stands for itself (URL Standard, "percent-decode").
+        assert_eq!(below(folder, "/%zz%"), Some(PathBuf::from("/srv/page/%zz%")));
     }
 
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Backup, restore and check with the real program, on SQLite and on PostgreSQL (with `pg_dump` and `pg_restore`).
+//! Backup, restore and check with the real program, on SQLite and on PostgreSQL.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,12 +63,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Saves everything, as the documentation says for each kind of database.
     fn save(&self) {
-        if let Some(url) = database::of(&self.storage()) {
-            let file = format!("--file={}", path_text(&self.path("songs.dump")));
-            run("pg_dump", &["--format=custom", &file, &url]);
-        }
         done(&self.storage(), &["backup", path_text(&self.path("backup"))]);
     }
 
@@ -87,9 +82,6 @@ impl Place {
 
     fn restore(&self) {
         // An empty database is made anew, when it is asked for.
-        if let Some(url) = database::of(&self.storage()) {
-            run("pg_restore", &[&format!("--dbname={url}"), path_text(&self.path("songs.dump"))]);
-        }
         done(&self.storage(), &["restore", path_text(&self.path("backup"))]);
     }
 }
@@ -197,17 +189,48 @@ fn a_restore_touches_nothing_that_it_was_not_told_to() {
     again.kill();
 
     fs::write(&original, bytes).expect("writes");
+    if database::of(&storage).is_some() {
+        let restore = ["restore", "--replace", path_text(&backup)];
+        refused(&storage, &restore, "is not empty; nothing was changed. Name an empty one");
+        sound(&Service::start(&storage, &[]), &second, "");
+        return;
+    }
     let said = done(&storage, &["restore", "--replace", path_text(&backup)]);
     assert!(said.contains("What was there before is in"), "{said}");
     let aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());
     let aside = aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
     assert!(aside.join("blobs/audio").is_dir());
-    if database::of(&storage).is_none() {
-        assert!(aside.join("songfoundry.db").is_file());
-        let again = Service::start(&storage, &[]);
-        let list = again.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-        assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    assert!(aside.join("songfoundry.db").is_file());
+    let again = Service::start(&storage, &[]);
+    let list = again.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn only_a_database_of_postgresql_needs_its_programs() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    uploaded(&service, 4_800);
+    let backup = |folder: &str, flags: &[&str]| {
+        let folder = place.path(folder);
+        let args = ["admin", "backup", path_text(&folder)];
+        songfoundry(&storage).env("PATH", "").args(args).args(flags).output().expect("runs")
+    };
+    let said = backup("whole", &[]);
+    if database::of(&storage).is_some() {
+        let complained = String::from_utf8_lossy(&said.stderr);
+        assert!(
+            complained.contains("pg_dump is not there: install PostgreSQL's client programs"),
+            "{complained}"
+        );
+        assert!(!place.path("whole").join("backup.json").exists());
+    } else {
+        assert!(said.status.success());
     }
+    let said = backup("files", &["--without-database"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("The database is not among them."));
+    assert!(place.path("files").join("backup.json").exists());
 }
 
 #[test]

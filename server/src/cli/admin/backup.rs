@@ -12,12 +12,13 @@ use crate::config::Config;
 #[command(after_help = "Example:
   songfoundry admin backup /backup/$(date +%F)
 
-With PostgreSQL the folder holds the files and not the database. Save that first, then the files:
-  pg_dump --format=custom --file=/backup/songs.dump \"$SF_DATABASE_URL\"
-  songfoundry admin backup /backup/files")]
+With PostgreSQL, pg_dump must be there, in the server's version or later.")]
 pub(super) struct Backup {
     /// Folder to make; if it exists, it must be empty.
     folder: PathBuf,
+    /// Save the files only: the database has backups of its own, and the last of them is older than this one.
+    #[arg(long)]
+    without_database: bool,
 }
 
 /// Put a backup back. The service must not be running.
@@ -25,9 +26,7 @@ pub(super) struct Backup {
 #[command(after_help = "Example:
   songfoundry admin restore /backup/2026-11-22 && songfoundry admin check
 
-With PostgreSQL restore the database first, into an empty one:
-  pg_restore --dbname=\"$SF_DATABASE_URL\" /backup/songs.dump
-  songfoundry admin restore /backup/files && songfoundry admin check")]
+With PostgreSQL, pg_restore must be there, and the database be empty.")]
 pub(super) struct Restore {
     /// Folder that `songfoundry admin backup` made.
     folder: PathBuf,
@@ -51,10 +50,10 @@ pub(super) struct Check {
 }
 
 pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
-    let made = make(config, &args.folder).await?;
+    let made = make(config, &args.folder, !args.without_database).await?;
     say(&format!("Saved {} files, {} bytes, in {}.", made.files, made.bytes, args.folder.display()));
     if !made.has_database {
-        say("The database is not among them: save it with pg_dump, before the files (see --help).");
+        say("The database is not among them.");
     }
     Ok(())
 }

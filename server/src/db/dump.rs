@@ -1,0 +1,170 @@
+//! A PostgreSQL database saved and put back by PostgreSQL's own programs.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::Context as _;
+use percent_encoding::percent_decode_str;
+use reqwest::Url;
+use sqlx::{AnyConnection, Connection as _};
+use tokio::process::Command;
+
+use super::{DatabaseAddress, Db};
+
+/// An address with nothing in it: everything is in the environment, where no list of processes shows the password.
+const FROM_ENVIRONMENT: &str = "--dbname=postgresql://";
+
+/// The database as it is at one moment, for everybody who reads through it or by its name.
+pub(crate) struct Snapshot {
+    /// Reads what was there at that moment. It is one connection, whose transaction is the snapshot.
+    pub(crate) db: Db,
+    name: String,
+}
+
+impl Snapshot {
+    /// Takes one of the database at `address`.
+    ///
+    /// # Errors
+    /// As [`super::open_as_it_is`], and when the database refuses.
+    pub(crate) async fn take(address: &DatabaseAddress) -> anyhow::Result<Self> {
+        let db = super::open_as_it_is(address, 1).await?;
+        sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&db).await?;
+        let name = sqlx::query_scalar("SELECT pg_export_snapshot()").fetch_one(&db).await?;
+        Ok(Self { db, name })
+    }
+
+    /// Writes the whole database to `path`, which must not exist, in `pg_dump`'s own form.
+    ///
+    /// # Errors
+    /// When there is no `pg_dump`, or in its own words.
+    pub(crate) async fn dump(&self, address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
+        // Made here, for the owner's eyes only.
+        let mut options = tokio::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        options.mode(0o600);
+        let file = options.open(path).await.with_context(|| format!("cannot write {}", path.display()))?;
+        let mut command = program("pg_dump", address)?;
+        command.args(["--format=custom", "--no-owner", "--no-privileges"]);
+        command.arg(format!("--snapshot={}", self.name)).stdout(file.try_clone().await?.into_std().await);
+        run("pg_dump", &mut command).await?;
+        file.sync_all().await.with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Lets go of it.
+    pub(crate) async fn close(self) {
+        self.db.close().await;
+    }
+}
+
+/// Puts back, into an empty database, what [`Snapshot::dump`] wrote: all of it or nothing.
+///
+/// # Errors
+/// When there is no `pg_restore`, or in its own words.
+pub(crate) async fn restore(address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
+    let mut command = program("pg_restore", address)?;
+    command.args(["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]).arg(path);
+    run("pg_restore", command.stdout(Stdio::null())).await
+}
+
+/// Whether the database at `address` has no tables.
+///
+/// # Errors
+/// When it cannot be reached.
+pub(crate) async fn is_empty(address: &DatabaseAddress) -> anyhow::Result<bool> {
+    sqlx::any::install_default_drivers();
+    let cannot_open = || super::cannot_open(address);
+    let mut connection = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
+    let tables: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .with_context(cannot_open)?;
+    connection.close().await.with_context(cannot_open)?;
+    Ok(tables == 0)
+}
+
+/// One of PostgreSQL's programs, told which database by its environment.
+fn program(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
+    let mut command = Command::new(name);
+    command.arg(FROM_ENVIRONMENT).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.envs(environment(address)?);
+    Ok(command)
+}
+
+async fn run(name: &str, command: &mut Command) -> anyhow::Result<()> {
+    let child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => anyhow::anyhow!(
+            "{name} is not there: install PostgreSQL's client programs, in the server's version or later (Debian: \
+             postgresql-client)"
+        ),
+        _ => anyhow::Error::new(error).context(format!("cannot start {name}")),
+    })?;
+    let output = child.wait_with_output().await.with_context(|| format!("cannot wait for {name}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{name} ended with {}: {}", output.status, said.trim());
+    Ok(())
+}
+
+/// Variables of PostgreSQL's client library that say what the address says (PostgreSQL's manual, 34.15).
+fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
+    let url = Url::parse(address.reveal()).with_context(|| super::cannot_open(address))?;
+    let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let mut variables = Vec::new();
+    let mut set = |name, value: String| {
+        if !value.is_empty() {
+            variables.push((name, value));
+        }
+    };
+    set("PGHOST", plain(url.host_str().unwrap_or_default().trim_matches(['[', ']'])));
+    set("PGPORT", url.port().map(|port| port.to_string()).unwrap_or_default());
+    set("PGUSER", plain(url.username()));
+    set("PGPASSWORD", plain(url.password().unwrap_or_default()));
+    set("PGDATABASE", plain(url.path().trim_start_matches('/')));
+    for (key, value) in url.query_pairs() {
+        let name = match &*key {
+            "host" => "PGHOST",
+            "hostaddr" => "PGHOSTADDR",
+            "port" => "PGPORT",
+            "user" => "PGUSER",
+            "password" => "PGPASSWORD",
+            "dbname" => "PGDATABASE",
+            "sslmode" | "ssl-mode" => "PGSSLMODE",
+            "sslrootcert" | "ssl-root-cert" | "ssl-ca" => "PGSSLROOTCERT",
+            "sslcert" | "ssl-cert" => "PGSSLCERT",
+            "sslkey" | "ssl-key" => "PGSSLKEY",
+            // What concerns our own connections only, such as the name that they give themselves.
+            _ => continue,
+        };
+        set(name, value.into_owned());
+    }
+    Ok(variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_becomes_an_environment() {
+        for (given, expected) in [
+            (
+                "postgres://ada:hunt%40er%2F2@db.example:5433/songs?ssl-mode=require&application_name=x",
+                "PGHOST=db.example PGPORT=5433 PGUSER=ada PGPASSWORD=hunt@er/2 PGDATABASE=songs PGSSLMODE=require",
+            ),
+            (
+                "postgresql:///songs?host=%2Frun%2Fpg&user=ada&password=a%26b",
+                "PGDATABASE=songs PGHOST=/run/pg PGUSER=ada PGPASSWORD=a&b",
+            ),
+            ("postgres://%2Frun%2Fpg/songs", "PGHOST=/run/pg PGDATABASE=songs"),
+            ("postgres://[::1]/songs", "PGHOST=::1 PGDATABASE=songs"),
+        ] {
+            let address = DatabaseAddress::parse(given).expect("an address");
+            let variables = environment(&address).expect("is read");
+            let said: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(said.join(" "), expected, "{given}");
+        }
+    }
+}
