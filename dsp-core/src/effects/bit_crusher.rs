@@ -2,7 +2,8 @@
 //!
 //! A value is rounded to the nearest multiple of `2^(1 - bits)`: so many bits over a full scale of -1 to 1, 0
 //! among its steps (mid-tread). A lower sample rate takes a frame whenever a period of it has passed on the session's clock, and
-//! holds it: each frame taken sounds until the next. Filters before and after, where they are wanted, keep
+//! holds it: each frame taken sounds until the next. Where that rate moves, the places of a period depend on all of its past;
+//! so now and then they are set to where they would be, had the rate always been this one. Filters before and after, where they are wanted, keep
 //! what lies above half that rate from folding down, and its images from sounding.
 
 use wide::f64x2;
@@ -48,6 +49,10 @@ const TURN: f64 = 18_446_744_073_709_551_616.0;
 
 /// How far ahead the sampling clock stands: rounding of its step then never makes it late, for 2^30 frames.
 const AHEAD: u64 = 1 << 40;
+
+/// At every multiple of so many frames of the session's clock, the sampling clock stands where its rate alone puts it.
+/// That is 1.4 s at 48 kHz, and 8.2 s at 8 kHz.
+const COUNTED_ANEW_FRAMES: u64 = 1 << 16;
 
 /// Added to and taken from a double, rounds it to a whole number, halves to even.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
@@ -113,8 +118,13 @@ impl BitCrusher {
         })
     }
 
-    /// At a control place: what everything will be at the next.
-    fn control(&mut self) {
+    /// The turn before a frame, if the rate had always been what it is.
+    fn turn_before(&self, frame: u64) -> u64 {
+        self.turn_step.unwrap_or(0).wrapping_mul(frame.wrapping_sub(1)).wrapping_add(AHEAD)
+    }
+
+    /// At the control place `frame`: what everything will be at the next.
+    fn control(&mut self, frame: u64) {
         self.steps[0] = self.steps[1];
         let moves =
             [&self.bits, &self.rate_hz, &self.filter_share].into_iter().any(|glide| !glide.is_at_rest());
@@ -128,6 +138,9 @@ impl BitCrusher {
             for sections in [&mut self.before, &mut self.after] {
                 sections.iter_mut().zip(&shapes).for_each(|(section, shape)| section.aim(*shape));
             }
+        }
+        if frame.is_multiple_of(COUNTED_ANEW_FRAMES) {
+            self.turn = self.turn_before(frame);
         }
         self.before.iter_mut().chain(&mut self.after).for_each(Section::hush);
     }
@@ -178,7 +191,7 @@ impl Effect for BitCrusher {
             .for_each(Glide::jump);
         self.steps = [self.step(); 2];
         self.turn_step = self.turn_step();
-        self.turn = self.turn_step.unwrap_or(0).wrapping_mul(frame.wrapping_sub(1)).wrapping_add(AHEAD);
+        self.turn = self.turn_before(frame);
         self.held = None;
         let shapes = self.shapes();
         for sections in [&mut self.before, &mut self.after] {
@@ -205,7 +218,7 @@ impl Effect for BitCrusher {
         let place = (frame % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;
         if place == 0 {
-            self.control();
+            self.control(frame);
         }
         let mut frames = Frames::of(left, right);
         in_a_row(&mut self.before, place, frames.as_mut());

@@ -75,26 +75,27 @@ fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     EFFECTS.iter().map(one).collect()
 }
 
-/// Lines for the first continuous parameter of each effect, within the middle of its range. Rates are left
-/// out: what swings at a rate that moves stands where all of its past has brought it.
+/// Lines for the first continuous parameter of each effect and for its rate, within the middle of their ranges.
 fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
-    let lane_for = |(place, effect): (usize, &EffectSettings)| {
+    let lanes_of = |(place, effect): (usize, &EffectSettings)| {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
-        let number = kind
-            .parameters
-            .iter()
-            .position(|parameter| parameter.is_continuous() && !parameter.id.starts_with("rate"))?;
-        let parameter = &kind.parameters[number];
-        let between = |share: f64| parameter.default + (parameter.max - parameter.default) * share;
-        let target = AutomationTarget::Effect { effect: place as u32, parameter: number as u32 };
-        let points = [
-            point(777, between(0.0), Curve::Linear),
-            point(end / 2, between(0.05), Curve::Arc(0.4)),
-            point(end, between(0.0), Curve::Step),
-        ];
-        Some(lane(target, &points))
+        let is_rate = |number: &usize| kind.parameters[*number].id.ends_with("rate_hz");
+        let numbers = || (0..kind.parameters.len()).filter(|number| kind.parameters[*number].is_continuous());
+        let first = numbers().find(|number| !is_rate(number));
+        let lane_of = move |number: usize| {
+            let parameter = &kind.parameters[number];
+            let between = |share: f64| parameter.default + (parameter.max - parameter.default) * share;
+            let target = AutomationTarget::Effect { effect: place as u32, parameter: number as u32 };
+            let points = [
+                point(777, between(0.0), Curve::Linear),
+                point(end / 2, between(0.05), Curve::Arc(0.4)),
+                point(end, between(0.0), Curve::Step),
+            ];
+            lane(target, &points)
+        };
+        first.into_iter().chain(numbers().filter(is_rate)).map(lane_of)
     };
-    effects.iter().enumerate().filter_map(lane_for).collect()
+    effects.iter().enumerate().flat_map(lanes_of).collect()
 }
 
 /// A song of so many seconds: notes, clips, every effect, a group, a bus, automation, changes of tempo.
