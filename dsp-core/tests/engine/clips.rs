@@ -207,6 +207,31 @@ fn a_short_loop_is_asked_for_once() {
 }
 
 #[test]
+fn running_dry_and_going_on_do_not_click() {
+    const FRAMES: usize = 48_000;
+    let source = [vec![0.5; FRAMES], vec![-0.5; FRAMES]];
+    let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
+    // A clip that begins by itself, and one that is dry from a place within a block on.
+    let session = with_clips(&[Clip { fade_in_frames: 400, ..clip(130, 48_000) }]);
+    for calls in [&[128][..], &[1, 77, 1_000]] {
+        let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
+        mixer.play();
+        let (lag, mut heard) = (mixer.latency_frames(), Vec::new());
+        let mut part =
+            |mixer: &mut Mixer, frames| heard.extend_from_slice(&play(mixer, frames, calls)[..frames]);
+        hand_over(&mut mixer, &source, 3_001);
+        part(&mut mixer, 6_000);
+        hand_over(&mut mixer, &source, 4_000);
+        part(&mut mixer, 3_000);
+        assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 6_000 - 3_131 });
+        let heard = &heard[lag..];
+        assert_eq!([heard[3_000], heard[5_900], heard[8_900 - lag]], [0.5, 0.0, 0.5], "{calls:?}");
+        let steepest = heard.windows(2).fold(0.0_f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
+        assert!(steepest < 0.01, "a step of {steepest} with {calls:?}");
+    }
+}
+
+#[test]
 fn audio_that_comes_too_late_is_silence_and_is_counted() {
     let source = source(90_000);
     let streamed = [Some(AudioSlot::Streamed { frames: 90_000 })];
@@ -216,10 +241,11 @@ fn audio_that_comes_too_late_is_silence_and_is_counted() {
     let lag = mixer.latency_frames();
     assert_eq!(peak(&play(&mut mixer, 1_100, &[100])), 0.0);
     assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 1_000 });
-    // From where it is now on it is heard, in its place.
+    // From where it is now on it is heard, in its place, once it has come up.
     hand_over(&mut mixer, &source, 2_000);
     let heard = play(&mut mixer, 1_000, &[100]);
-    assert_eq!(heard[lag..1_000], source[0][1_000..2_000 - lag]);
+    let way = 17 * 48;
+    assert_eq!(heard[lag + way..1_000], source[0][1_000 + way..2_000 - lag]);
     assert_eq!(mixer.take_underruns(), Underruns::default());
     // Nobody asked for this.
     mixer.fill_audio(0, 0, 50_000, [&source[0][..10], &source[1][..10]]);

@@ -5,6 +5,7 @@ mod voice;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::audio::AudioSlot;
 use crate::block::BLOCK_FRAMES;
@@ -163,6 +164,7 @@ impl ClipPlayer {
             .filter(|ring| ring.voice().is_some_and(|voice| !near.contains(&voice)))
             .for_each(Ring::free);
         self.hand_out_rings();
+        self.rings.iter_mut().for_each(|ring| _ = ring.runs_dry(false));
         self.ran_dry = false;
     }
 
@@ -276,22 +278,50 @@ impl ClipPlayer {
         }
         self.sum.iter_mut().for_each(|sum| sum[..frames].fill(0.0));
         if playing {
-            let missing: u64 =
-                (0..self.near.len()).map(|number| self.add_voice(self.near[number], frames)).sum();
+            let (mut done, mut missing) = (0, 0);
+            while done < frames {
+                let stretch = done..done + self.even_frames(frames - done);
+                for number in 0..self.near.len() {
+                    missing += self.add_voice(self.near[number], stretch.clone());
+                }
+                self.position += stretch.len() as u64;
+                done = stretch.end;
+                self.join.process(self.sum.each_mut().map(|sum| &mut sum[stretch.clone()]));
+            }
             self.underruns.frames += missing;
             self.underruns.events += u64::from(missing > 0 && !self.ran_dry);
             self.ran_dry = missing > 0;
-            self.position += frames as u64;
+        } else {
+            self.join.process(self.sum.each_mut().map(|sum| &mut sum[..frames]));
         }
-        let [sum_left, sum_right] = self.sum.each_mut().map(|sum| &mut sum[..frames]);
-        self.join.process([&mut *sum_left, &mut *sum_right]);
         Some(self.sum.each_ref().map(|sum| &sum[..frames]))
     }
 
-    /// Adds one clip to the sum; returns how many frames were not there.
-    fn add_voice(&mut self, place: usize, frames: usize) -> u64 {
+    /// How many frames, `most` at most, come before a clip begins to miss what it should have been handed, or has it
+    /// again. Where that is now, what follows is joined to what came.
+    fn even_frames(&mut self, most: usize) -> usize {
+        let mut even = most as u64;
+        for ring in &mut self.rings {
+            let Some(voice) = ring.voice().and_then(|voice| self.voices.get(voice)) else { continue };
+            match self.position.checked_sub(voice.clip.frame) {
+                None => even = even.min(voice.clip.frame - self.position),
+                Some(clip_frame) if clip_frame < voice.sounding_frames => {
+                    let (is_there, frames) = ring.is_there(clip_frame);
+                    even = even.min(frames);
+                    if ring.runs_dry(!is_there) {
+                        self.join.begin();
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        even as usize
+    }
+
+    /// Adds one clip to a stretch of the sum that begins now; returns how many frames were not there.
+    fn add_voice(&mut self, place: usize, stretch: Range<usize>) -> u64 {
         let voice = &self.voices[place];
-        let block = self.position..self.position + frames as u64;
+        let block = self.position..self.position + stretch.len() as u64;
         let (start, end) = (voice.clip.frame.max(block.start), voice.end().min(block.end));
         let mut missing = 0;
         let mut frame = start;
@@ -299,7 +329,7 @@ impl ClipPlayer {
             let clip_frame = frame - voice.clip.frame;
             let (source_frame, to_end) = voice.source(clip_frame);
             let part = (end - frame).min(to_end);
-            let into = (frame - block.start) as usize;
+            let into = stretch.start + (frame - block.start) as usize;
             let [left, right] = self.piece.each_mut().map(|piece| &mut piece[..part as usize]);
             match &voice.audio {
                 Some(audio) => audio.read(source_frame, [&mut *left, &mut *right]),

@@ -13,11 +13,14 @@ pub(super) struct Ring {
     end: u64,
     /// The first frame that was handed over without a gap behind it, played or not.
     oldest: u64,
+    /// Whether what was asked for last was not there.
+    is_dry: bool,
 }
 
 impl Ring {
     pub(super) fn new(frames: usize) -> Self {
-        Self { voice: None, values: [vec![0.0; frames], vec![0.0; frames]], start: 0, end: 0, oldest: 0 }
+        let values = [vec![0.0; frames], vec![0.0; frames]];
+        Self { voice: None, values, start: 0, end: 0, oldest: 0, is_dry: false }
     }
 
     pub(super) fn voice(&self) -> Option<usize> {
@@ -33,6 +36,7 @@ impl Ring {
     pub(super) fn begin(&mut self, voice: usize) {
         self.voice = Some(voice);
         (self.start, self.end, self.oldest) = (0, 0, 0);
+        self.is_dry = false;
     }
 
     /// Belongs to a voice of another number, with what is in it.
@@ -53,6 +57,22 @@ impl Ring {
     pub(super) fn room(&self, read: u64) -> usize {
         let held = self.end.saturating_sub(read);
         if self.start > read { self.frames() as usize } else { self.frames().saturating_sub(held) as usize }
+    }
+
+    /// Whether a frame of the clip is there, and for how many frames that stays so.
+    pub(super) fn is_there(&self, frame: u64) -> (bool, u64) {
+        if frame < self.start {
+            (false, self.start - frame)
+        } else if frame < self.end {
+            (true, self.end - frame)
+        } else {
+            (false, u64::MAX)
+        }
+    }
+
+    /// From here on it has what it is asked for, or not. Says whether that is new.
+    pub(super) fn runs_dry(&mut self, is_dry: bool) -> bool {
+        core::mem::replace(&mut self.is_dry, is_dry) != is_dry
     }
 
     /// Takes audio from a frame of the clip on; all before `read` has been played.
