@@ -80,7 +80,17 @@ pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
     let document = docs::complete(&document);
     let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
-    finish(routes, state)
+    finish(routes.fallback(page::fallback), state)
+}
+
+/// What a worker answers: how it is, and its numbers.
+pub fn of_worker(state: AppState) -> Router {
+    finish(health::routes().merge(metrics::routes()).fallback(nothing_else), state)
+}
+
+async fn nothing_else() -> ApiError {
+    let detail = "This is a worker: it answers /healthz, /readyz and /metrics.".to_owned();
+    ApiError::NotFound { code: "not_found", detail }
 }
 
 /// The API's description (OpenAPI 3.1), as `/api/v1/openapi.json` gives it.
@@ -89,12 +99,11 @@ pub fn document(config: &Config) -> serde_json::Value {
     docs::complete(&api(config).split_for_parts().1)
 }
 
-/// What surrounds all routes: answers where there is none, compression, the guard against panics, rates, pages of
+/// What surrounds all routes: answers to methods that they do not have, compression, the guard against panics, rates, pages of
 /// other sites, security headers, and the log.
 fn finish(routes: Router<AppState>, state: AppState) -> Router {
     let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
     routes
-        .fallback(page::fallback)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(state.clone())
         .layer(body_silence(BODY_SILENCE_MAX))

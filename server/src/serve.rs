@@ -88,7 +88,14 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     let tasks = tokio::spawn(state.tasks.clone().keep(true, state.stop.clone()));
-    println!("Songfoundry's worker {} takes tasks", std::process::id());
+    let told = match state.config.network.worker_port {
+        None => String::new(),
+        Some(port) => {
+            let bound = tell_how_it_is(&state, port).await?;
+            format!("; {} says how it is", listen::url("http", bound))
+        }
+    };
+    println!("Songfoundry's worker {} takes tasks{told}", std::process::id());
     tracing::info!(threads = state.config.tasks.workers, "working");
     stop_signal.await;
     tracing::info!("stopping");
@@ -96,6 +103,18 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     state.tasks.stop_all();
     end_tasks(&state, tasks).await;
     Ok(())
+}
+
+/// Answers about a worker's health and numbers until it stops.
+async fn tell_how_it_is(state: &AppState, port: u16) -> anyhow::Result<SocketAddr> {
+    let wanted = SocketAddr::new(state.config.network.host, port);
+    let listener = TcpListener::bind(wanted).await.with_context(|| {
+        format!("cannot listen on {wanted} (SF_HOST, SF_WORKER_PORT); is something else using it?")
+    })?;
+    let bound = listener.local_addr()?;
+    let (router, idle_max) = (router::of_worker(state.clone()), state.config.network.idle_max);
+    tokio::spawn(listen::serve(listener, router, None, idle_max, state.stop.clone()));
+    Ok(bound)
 }
 
 /// Waits for the tasks that run here, and lets go of the database.

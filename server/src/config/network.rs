@@ -16,6 +16,8 @@ pub struct NetworkConfig {
     pub host: IpAddr,
     /// Port to listen on; 0 lets the system choose.
     pub port: u16,
+    /// Port on which a worker says how it is; `None`: it does not.
+    pub worker_port: Option<u16>,
     /// Proxies that may name the client's address. Never a reason for local trust.
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key of HTTPS; `None`: HTTP.
@@ -44,9 +46,10 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
             invalid("SF_HOST", host, "an IP address such as 127.0.0.1, or localhost".to_owned())
         })?
     };
-    let port = source.whole("SF_PORT")?;
-    let port = u16::try_from(port)
-        .map_err(|_| invalid("SF_PORT", &port.to_string(), "a whole number from 0 to 65535".to_owned()))?;
+    let worker_port = match source.text("SF_WORKER_PORT").0 {
+        Some(_) => Some(port(source, "SF_WORKER_PORT")?),
+        None => None,
+    };
     let trusted_proxies = source
         .list("SF_TRUSTED_PROXIES")
         .map(|text| {
@@ -58,12 +61,19 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
     let idle_max = Duration::from_secs(source.whole("SF_CONNECTION_IDLE_SECS")?);
     Ok(NetworkConfig {
         host,
-        port,
+        port: port(source, "SF_PORT")?,
+        worker_port,
         trusted_proxies,
         tls: tls(source)?,
         idle_max,
         cors_origins: origins(source)?,
     })
+}
+
+fn port(source: &Source, key: &'static str) -> Result<u16, ConfigError> {
+    let port = source.whole(key)?;
+    u16::try_from(port)
+        .map_err(|_| invalid(key, &port.to_string(), "a whole number from 0 to 65535".to_owned()))
 }
 
 fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {

@@ -64,6 +64,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_WORKER_PORT",
+        unit: "port",
+        default_note: "none: it listens nowhere",
+        range: Range::Whole(0, 65_535),
+        about: "Port on which `songfoundry worker` says how it is (/healthz, /readyz, /metrics), by HTTP; 0 picks a free one and prints it.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_TLS_CERT",
         default_note: "none: HTTP",
         range: Range::Text("a PEM file with the service's certificate, then those that signed it"),

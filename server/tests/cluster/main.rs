@@ -12,12 +12,13 @@ mod support;
 mod worker;
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use support::Service;
+use support::{Service, request};
 use worker::Worker;
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -186,6 +187,40 @@ fn what_one_server_saves_the_other_has_at_once() {
         // Whoever has not read it yet overwrites nothing.
         reader.expect(412, "PUT", path, &[("If-Match", &tag)], &song(1));
     }
+}
+
+#[test]
+fn a_worker_says_how_it_is_and_nothing_else() {
+    let mut cluster = Cluster::new();
+    let server = cluster.process(Service::start);
+    cluster.settings.push(("SF_WORKER_PORT", "0".to_owned()));
+    let worker = cluster.process(Worker::start);
+    let address = worker.greeting.split("http://").nth(1).and_then(|rest| rest.split(' ').next());
+    let address: SocketAddr = address.and_then(|text| text.parse().ok()).expect("an address");
+    let get = |path: &str, headers: &[(&str, &str)]| {
+        request(address, "GET", path, headers, &[]).expect("connects").expect("an answer")
+    };
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(get(path, &[]).status, 200, "{path}");
+    }
+    let body = json!({"project": song(1)});
+    let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
+    let begun = Instant::now();
+    while task(&server, started["task_id"].as_str().expect("an id"))["state"] != "succeeded" {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let ended = "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} 1";
+    let numbers = get("/metrics", &[]);
+    assert!(numbers.status == 200 && numbers.body.contains(ended), "{}", numbers.body);
+    // Numbers are for administrators only; there is neither an API nor a page.
+    assert_eq!(get("/metrics", &[("X-Forwarded-For", "192.0.2.1")]).status, 401);
+    for path in ["/", "/api/v1/projects", "/api/docs"] {
+        let answer = get(path, &[]);
+        assert!(answer.status == 404 && answer.body.contains("This is a worker"), "{path}: {}", answer.body);
+    }
+    assert!(worker.stop().success());
+    assert!(request(address, "GET", "/healthz", &[], &[]).is_err(), "still there");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use crate::support::songfoundry;
 /// A worker process. Dropped, it is killed.
 pub(crate) struct Worker {
     child: Child,
+    /// What it printed when it was ready.
+    pub(crate) greeting: String,
     /// Kept open, so that later prints do not fail.
     _stdout: BufReader<ChildStdout>,
 }
@@ -23,7 +25,7 @@ impl Worker {
         let mut line = String::new();
         stdout.read_line(&mut line).expect("reads");
         assert!(line.contains("takes tasks"), "{line:?} {:?}", child.try_wait());
-        Self { child, _stdout: stdout }
+        Self { child, greeting: line, _stdout: stdout }
     }
 
     /// SIGKILL: no chance to tidy up.

@@ -169,7 +169,8 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-fn request(
+/// Sends a request to whatever listens at an address; `None` if it was gone before the answer was whole.
+pub(crate) fn request(
     address: SocketAddr,
     method: &str,
     path: &str,
