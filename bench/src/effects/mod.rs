@@ -63,6 +63,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 }
 
 pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
+    fs::create_dir_all(&args.folder).with_context(|| format!("cannot make {}", args.folder.display()))?;
     let played = song::session(&args.input.song)?;
     let bank = song::bank_for(&played, &args.input.bank)?;
     for (name, values) in AUDIO.into_iter().zip(sessions::recorded(&played, &bank)?) {
