@@ -7,6 +7,8 @@
 //! Noise shaping feeds past errors back through a filter H, so that the error's spectrum becomes
 //! |1 - H|^2 times the white one's: less where hearing is sharp, more where it is not.
 
+use crate::simd::on_best_instructions;
+
 /// How many bits a sample has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BitDepth {
@@ -94,14 +96,21 @@ impl Tpdf {
         mixed ^ (mixed >> 31)
     }
 
-    /// The next value of the dither, in steps: triangular over -1 to 1.
+    /// The next value of the dither.
     #[inline]
     fn value(&mut self) -> f64 {
-        let bits = self.next();
-        // The difference of two uniform numbers of 32 bits, exact as a float.
-        let difference = (bits >> 32).cast_signed() - (bits & 0xffff_ffff).cast_signed();
-        difference as f64 / 4_294_967_296.0
+        triangular(self.next())
     }
+}
+
+/// A double whose lowest bits count ones, as long as they are less than 2^32.
+const ONES: u64 = 0x4330_0000_0000_0000;
+
+/// A value of the dither, in steps, triangular over -1 to 1: the difference of two uniform numbers of 32 bits, exact.
+#[inline(always)]
+fn triangular(bits: u64) -> f64 {
+    let uniform = |number: u64| f64::from_bits(ONES | number);
+    (uniform(bits >> 32) - uniform(bits & 0xffff_ffff)) * (1.0 / 4_294_967_296.0)
 }
 
 /// What a quantiser is made for.
@@ -163,10 +172,10 @@ impl QuantizerProcessor {
     pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
         let scale = f64::from(self.config.depth.full_scale());
         if self.config.shaping == NoiseShaping::Off {
-            for (sample, step) in samples.iter().zip(steps) {
-                let wanted = f64::from(*sample) * scale;
-                let rounded = rounded_down(wanted + self.dither.value() + 0.5);
-                *step = self.clipped(rounded);
+            for (samples, steps) in samples.chunks(RUN).zip(steps.chunks_mut(RUN)) {
+                let mut dither = [0; RUN];
+                dither[..samples.len()].iter_mut().for_each(|bits| *bits = self.dither.next());
+                self.clipped_samples += quantize(samples, &dither, steps, scale);
             }
             return;
         }
@@ -195,6 +204,33 @@ impl QuantizerProcessor {
         self.clipped_samples += u64::from(within != step);
         within
     }
+}
+
+/// Samples that are quantised side by side.
+const RUN: usize = 32;
+
+/// Added to and taken from a double, rounds it to a whole number, halves to even; added alone, leaves that in the lowest bits.
+const ROUNDING: f64 = 6_755_399_441_055_744.0;
+
+on_best_instructions! {
+    /// Quantises samples with as many bits for their dither, `scale` steps to full scale. Returns how many were clipped.
+    fn quantize(samples: &[f32], dither: &[u64; RUN], steps: &mut [i32], scale: f64) -> u64 = quantize_here;
+}
+
+#[inline(always)]
+fn quantize_here(samples: &[f32], dither: &[u64; RUN], steps: &mut [i32], scale: f64) -> u64 {
+    let (lowest, highest) = (-scale, scale - 1.0);
+    let mut clipped = 0;
+    for ((sample, bits), step) in samples.iter().zip(dither).zip(steps) {
+        let wanted = f64::from(*sample) * scale + triangular(*bits);
+        let wanted = if wanted.is_nan() { 0.0 } else { wanted };
+        let rounded = (wanted + ROUNDING) - ROUNDING;
+        let within = if rounded > lowest { rounded } else { lowest };
+        let within = if within < highest { within } else { highest };
+        clipped += u64::from(within != rounded);
+        *step = (within + ROUNDING).to_bits() as i32;
+    }
+    clipped
 }
 
 /// The next integer below; what an `i32` cannot hold becomes its nearest end, which clips all the same.

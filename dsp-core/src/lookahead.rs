@@ -73,7 +73,8 @@ impl LookaheadGain {
         self.released_gain = if minimum < self.released_gain {
             minimum
         } else {
-            let risen = self.released_gain + (minimum - self.released_gain) * release_per_frame;
+            // The short way from one gain to the next: its length is what the speed of a recovery hangs on.
+            let risen = self.released_gain * (1.0 - release_per_frame) + minimum * release_per_frame;
             if minimum - risen < 1e-6 { minimum } else { risen }
         };
         // Truncation rounds the gain down, so the ceiling still holds.

@@ -79,14 +79,14 @@ pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
 /// Defines a function that runs `$body`, an `#[inline(always)]` function of the same arguments,
 /// compiled for AVX2 where the machine has it and for the target's baseline elsewhere.
 macro_rules! on_best_instructions {
-    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:path;) => {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path;) => {
         $(#[$meta])*
-        $visibility fn $name($($argument: $type),*) {
+        $visibility fn $name($($argument: $type),*) $(-> $result)? {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             {
                 #[target_feature(enable = "avx2")]
-                fn with_avx2($($argument: $type),*) {
-                    $body($($argument),*);
+                fn with_avx2($($argument: $type),*) $(-> $result)? {
+                    $body($($argument),*)
                 }
                 if $crate::simd::avx2() {
                     #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
@@ -94,7 +94,7 @@ macro_rules! on_best_instructions {
                     return unsafe { with_avx2($($argument),*) };
                 }
             }
-            $body($($argument),*);
+            $body($($argument),*)
         }
     };
 }

@@ -1,5 +1,7 @@
 //! The time of day, in the one form in which it is stored and answered.
 
+use std::time::SystemTime;
+
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{OffsetDateTime, UtcOffset};
@@ -18,6 +20,12 @@ pub fn now_text() -> String {
 #[must_use]
 pub fn text_in(secs: i64) -> String {
     text(OffsetDateTime::now_utc().saturating_add(time::Duration::seconds(secs)))
+}
+
+/// A moment of the system's clock, in the same form.
+#[must_use]
+pub fn text_at(time: SystemTime) -> String {
+    text(time.into())
 }
 
 /// Now, in whole seconds since 1970.

@@ -24,10 +24,11 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::Method;
+use axum::http::{HeaderValue, Method, header};
 use axum::middleware::{self, Next};
 use axum::response::IntoResponse as _;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -79,6 +80,9 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
     let document = docs::complete(&document);
+    // What is there depends on who asks: a cache keeps it for whoever asked.
+    let vary = HeaderValue::from_static("authorization");
+    let api = api.layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
     finish(routes.fallback(page::fallback), state)
 }

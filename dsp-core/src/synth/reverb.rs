@@ -209,7 +209,11 @@ impl CombBank {
         let (inputs, input_rest) = input.as_chunks::<FOUR>();
         let (fours, rest) = sums.as_chunks_mut::<FOUR>();
         for (number, (input, sums)) in inputs.iter().zip(fours).enumerate() {
-            let mut values = lines.each_ref().map(|(line, _)| f32x4::from(line[number]));
+            // A loop, for `map` of so many is a call.
+            let mut values = [f32x4::ZERO; LANES];
+            for (values, (line, _)) in values.iter_mut().zip(&lines) {
+                *values = f32x4::from(line[number]);
+            }
             *sums = damping.pass(*input, &mut values, &mut damped, FOUR);
             for ((line, _), values) in lines.iter_mut().zip(values) {
                 line[number] = values.to_array();

@@ -430,7 +430,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "10737418240",
         unit: "bytes",
         range: Range::Whole(0, 1 << 50),
-        about: "What one user's finished renders may take; the oldest make room for the newest.",
+        about: "What one user's finished renders may take; the oldest make room for the newest, which stays however large it is.",
         ..BLANK
     },
     Setting {

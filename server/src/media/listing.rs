@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use axum::extract::State;
 use serde::Serialize;
@@ -86,7 +85,7 @@ fn audio_files(places: &Places, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
                 path: path.to_owned(),
                 name: name.to_owned(),
                 size_bytes: facts.len(),
-                modified_at: facts.modified().ok().and_then(text),
+                modified_at: facts.modified().ok().map(clock::text_at),
                 container: None,
                 codec: None,
                 sample_rate_hz: None,
@@ -103,11 +102,6 @@ fn audio_files(places: &Places, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
 pub(super) fn is_audio(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     !name.starts_with('.') && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
-}
-
-fn text(time: SystemTime) -> Option<String> {
-    let secs = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
-    Some(clock::text_in(i64::try_from(secs).ok()?.checked_sub(clock::now_unix_secs())?))
 }
 
 /// Adds what the headers of files say.

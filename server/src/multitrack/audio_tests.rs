@@ -196,6 +196,13 @@ async fn a_frozen_track_sounds_as_it_did() {
         let left = difference(&after, &before);
         assert!(left < NULL_PEAK, "{id}: {left}");
     }
+    // Once the fader is in the sound, what is sent before it cannot be had any more.
+    let mut sending = project.clone();
+    sending["tracks"][0]["sends"] = json!([{ "to": "room", "level_db": -6, "pre_fader": true }]);
+    let id = sending["tracks"][0]["id"].clone();
+    let request = json!({ "project": sending, "track_id": id, "stage": "after_fader" });
+    let refusal = failure(&studio, FREEZE, &request).await;
+    assert_eq!(refusal["code"], "send_before_fader", "{refusal}");
     assert_eq!(track(&project, "voice")["sends"][0]["to"], "room");
     assert_eq!(track(&project, "piano")["automation"], json!([]));
     studio.post("/projects", &project).await.expect(201);

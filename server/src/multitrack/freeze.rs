@@ -90,6 +90,13 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     if track.items.is_empty() {
         return Err(nothing_to_render(&format!("The track `{track_id}`")));
     }
+    if stage == Stage::AfterFader && track.sends.iter().any(|send| send.pre_fader) {
+        let detail = format!(
+            "The track `{track_id}` has a send before its fader, which would get the fader's gain once that is in the \
+             sound: freeze it with `stage` `before_fader`."
+        );
+        return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
+    }
     let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
     let parts = Parts::open(&project, &mut sources)?;
     let part = match stage {

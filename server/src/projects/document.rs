@@ -110,12 +110,13 @@ impl Document {
 
     /// A stored document that passes for today's, under another id and name.
     pub(super) async fn copy_of(
+        stored_id: String,
         text: String,
         project_id: String,
         rename: impl FnOnce(&str) -> String + Send + 'static,
     ) -> Result<Self, ApiError> {
         off_thread(move || {
-            let mut value = stored(&project_id, &text)?;
+            let mut value = stored(&stored_id, &text)?;
             let name = rename(text_field(&value, "name").as_deref().unwrap_or(UNTITLED));
             if let Some(object) = value.as_object_mut() {
                 object.insert("project_id".to_owned(), project_id.into());

@@ -61,7 +61,7 @@ pub(super) async fn restore(
     let found = store::load_revision(&state.db, &user.id, &id, revision)
         .await?
         .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
-    let document = Document::copy_of(found.text, id, str::to_owned).await?;
+    let document = Document::copy_of(id.clone(), found.text, id, str::to_owned).await?;
     save_over(&state, &user, &document, expected).await
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn duplicate(
     let found =
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let new_id = uuid::Uuid::new_v4().to_string();
-    let document = Document::copy_of(found.text, new_id, |name| {
+    let document = Document::copy_of(id, found.text, new_id, |name| {
         const SUFFIX: &str = " (copy)";
         let kept: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
         kept + SUFFIX

@@ -9,7 +9,7 @@ use sqlx::any::AnyRow;
 use super::document::Document;
 use super::{ProjectSummary, ProjectUsage, REVISIONS_KEPT, RevisionSummary, Saved};
 use crate::clock;
-use crate::db::Db;
+use crate::db::{Db, begin_locked};
 use crate::paging::Position;
 
 /// What became of a save.
@@ -21,6 +21,19 @@ pub(super) enum SaveOutcome {
     Stale(i64),
     /// There is no such project.
     Missing,
+    /// It does not fit into the quota; what is taken already, in bytes. Nothing was changed.
+    Full(u64),
+}
+
+/// What became of a new project.
+#[derive(Debug)]
+pub(super) enum InsertOutcome {
+    /// Stored.
+    Saved(Saved),
+    /// Its id is taken.
+    Taken,
+    /// It does not fit into the quota; what is taken already, in bytes. Nothing was changed.
+    Full(u64),
 }
 
 /// A stored document.
@@ -30,16 +43,30 @@ pub(super) struct Stored {
     pub(super) text: String,
 }
 
-/// Stores a new project; `None` if its id is taken.
+/// Stores a new project, if what its owner stores then is within the quota.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
     document: &Document,
-) -> Result<Option<Saved>, sqlx::Error> {
-    let mut transaction = db.begin().await?;
-    let saved = insert_within(&mut transaction, owner_id, document).await?;
+    quota_bytes: u64,
+) -> Result<InsertOutcome, sqlx::Error> {
+    let mut transaction = begin_locked(db, &saving(owner_id)).await?;
+    let Some(saved) = insert_within(&mut transaction, owner_id, document).await? else {
+        transaction.rollback().await?;
+        return Ok(InsertOutcome::Taken);
+    };
+    let used_bytes = used_bytes(&mut *transaction, owner_id).await?;
+    if used_bytes > quota_bytes {
+        transaction.rollback().await?;
+        return Ok(InsertOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));
+    }
     transaction.commit().await?;
-    Ok(saved)
+    Ok(InsertOutcome::Saved(saved))
+}
+
+/// Name of the lock under which one owner's projects become more, so that two saves at once do not share the last room.
+fn saving(owner_id: &str) -> String {
+    format!("projects {owner_id}")
 }
 
 async fn insert_within(
@@ -62,8 +89,17 @@ async fn insert_within(
     if done.rows_affected() == 0 {
         return Ok(None);
     }
-    insert_revision(transaction, owner_id, document, 1, &updated_at).await?;
-    Ok(Some(Saved { project_id: document.project_id.clone(), revision: 1, updated_at }))
+    // A statement of its own: it sees a deletion for which the one above had to wait.
+    let revision: i64 = sqlx::query_scalar(
+        "UPDATE projects SET revision = 1 + COALESCE((SELECT d.revision FROM deleted_projects d \
+         WHERE d.owner_id = $1 AND d.project_id = $2), 0) WHERE owner_id = $1 AND project_id = $2 RETURNING revision",
+    )
+    .bind(owner_id)
+    .bind(&document.project_id)
+    .fetch_one(&mut *transaction)
+    .await?;
+    insert_revision(transaction, owner_id, document, revision, &updated_at).await?;
+    Ok(Some(Saved { project_id: document.project_id.clone(), revision, updated_at }))
 }
 
 async fn insert_revision(
@@ -88,15 +124,16 @@ async fn insert_revision(
     Ok(())
 }
 
-/// Stores the next revision if `expected` is still the current one.
+/// Stores the next revision if `expected` is still the current one, and what its owner stores then is within the quota.
 pub(super) async fn save(
     db: &Db,
     owner_id: &str,
     document: &Document,
     expected: i64,
+    quota_bytes: u64,
 ) -> Result<SaveOutcome, sqlx::Error> {
     let updated_at = clock::now_text();
-    let mut transaction = db.begin().await?;
+    let mut transaction = begin_locked(db, &saving(owner_id)).await?;
     let revision: Option<i64> = sqlx::query_scalar(
         "UPDATE projects SET revision = revision + 1, name = $1, size_bytes = $2, updated_at = $3 \
          WHERE owner_id = $4 AND project_id = $5 AND revision = $6 RETURNING revision",
@@ -121,6 +158,11 @@ pub(super) async fn save(
         .bind(revision - i64::from(REVISIONS_KEPT))
         .execute(&mut *transaction)
         .await?;
+    let used_bytes = used_bytes(&mut *transaction, owner_id).await?;
+    if used_bytes > quota_bytes {
+        transaction.rollback().await?;
+        return Ok(SaveOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));
+    }
     transaction.commit().await?;
     Ok(SaveOutcome::Saved(Saved { project_id: document.project_id.clone(), revision, updated_at }))
 }
@@ -263,11 +305,29 @@ pub(super) async fn revisions(
 
 /// Deletes a project with its revisions and says its name; `None` if there is none.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar("DELETE FROM projects WHERE owner_id = $1 AND project_id = $2 RETURNING name")
-        .bind(owner_id)
-        .bind(id)
-        .fetch_optional(db)
-        .await
+    let mut transaction = db.begin().await?;
+    let deleted: Option<(String, i64)> = sqlx::query_as(
+        "DELETE FROM projects WHERE owner_id = $1 AND project_id = $2 RETURNING name, revision",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some((name, revision)) = deleted else {
+        transaction.rollback().await?;
+        return Ok(None);
+    };
+    sqlx::query(
+        "INSERT INTO deleted_projects (owner_id, project_id, revision) VALUES ($1, $2, $3) \
+         ON CONFLICT (owner_id, project_id) DO UPDATE SET revision = excluded.revision",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .bind(revision)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(Some(name))
 }
 
 /// Projects of all users with the bytes of their kept revisions and autosaves, by their owners' ids.
@@ -290,12 +350,12 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
 }
 
 /// What the kept revisions of a user's projects take, in bytes.
-pub(super) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
+async fn used_bytes(transaction: &mut sqlx::AnyConnection, owner_id: &str) -> Result<u64, sqlx::Error> {
     let used: i64 = sqlx::query_scalar(
         "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM project_revisions WHERE owner_id = $1",
     )
     .bind(owner_id)
-    .fetch_one(db)
+    .fetch_one(transaction)
     .await?;
     Ok(u64::try_from(used).unwrap_or_default())
 }

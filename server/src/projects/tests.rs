@@ -522,3 +522,43 @@ async fn projects_take_only_so_much() {
     app.local(Method::DELETE, path).send().await.expect(204);
     app.local(Method::POST, "/api/v1/projects").json(&song(4_000)).send().await.expect(201);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn saves_at_once_do_not_share_the_last_room() {
+    let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "5000")]).await;
+    let create = |number: usize| {
+        let song = json!({"schema_version": 1, "project_id": format!("song-{number}"), "tracks": [], "client": "x".repeat(1_900)});
+        app.local(Method::POST, "/api/v1/projects").json(&song).send()
+    };
+    let answers = futures_util::future::join_all((0..8).map(create)).await;
+    let stored = answers.into_iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(stored, 2);
+}
+
+#[tokio::test]
+async fn a_revision_never_stands_for_two_documents() {
+    let app = TestApp::start().await;
+    create(&app, &project("song", "First")).await.expect(201);
+    let path = "/api/v1/projects/song";
+    let save = async |tag: &str, name: &str| {
+        app.local(Method::PUT, path).header("if-match", tag).json(&project("song", name)).send().await
+    };
+    save("\"1\"", "Second").await.expect(200);
+    app.local(Method::DELETE, path).send().await.expect(204);
+    // Under the same id, and not the same project.
+    let again = create(&app, &project("song", "Another")).await;
+    assert_eq!(again.header("etag"), "\"3\"");
+    save("\"2\"", "Third").await.problem(412, "stale_revision");
+    for tag in ["\"1\"", "\"2\""] {
+        let answer = app.local(Method::GET, path).header("if-none-match", tag).send().await.expect(200);
+        assert_eq!(answer["name"], "Another");
+    }
+    save("\"3\"", "Third").await.expect(200);
+    // What one has seen says nothing about what another sees at the same address.
+    let answer = app.local(Method::GET, path).send().await;
+    assert!(
+        answer.header("vary").to_ascii_lowercase().contains("authorization"),
+        "{}",
+        answer.header("vary")
+    );
+}

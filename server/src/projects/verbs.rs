@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::document::{Document, ProjectDocument, json_answer, off_thread, stored, upgraded};
-use super::store::{self, SaveOutcome};
+use super::store::{self, InsertOutcome, SaveOutcome};
 use super::{ProjectSummary, Saved};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
@@ -65,28 +65,29 @@ pub(super) async fn created(
     user: &CurrentUser,
     document: &Document,
 ) -> ApiResult<Response> {
-    check_quota(state, &user.id, document).await?;
-    let saved = store::insert(&state.db, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
-        code: "project_exists",
-        detail: format!(
-            "There is a project `{}` already; save it with PUT, or send another project_id.",
-            document.project_id
-        ),
-    })?;
+    let quota_bytes = state.config.limits.projects_quota_bytes;
+    let saved = match store::insert(&state.db, &user.id, document, quota_bytes).await? {
+        InsertOutcome::Saved(saved) => saved,
+        InsertOutcome::Full(used_bytes) => return Err(quota_exceeded(state, document, used_bytes)),
+        InsertOutcome::Taken => {
+            return Err(ApiError::Conflict {
+                code: "project_exists",
+                detail: format!(
+                    "There is a project `{}` already; save it with PUT, or send another project_id.",
+                    document.project_id
+                ),
+            });
+        }
+    };
     let location = format!("/api/v1/projects/{}", saved.project_id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
 }
 
-/// 507 if the user's projects would take more than they may.
-pub(super) async fn check_quota(state: &AppState, owner_id: &str, document: &Document) -> ApiResult<()> {
+/// 507: the user's projects would take more than they may.
+pub(super) fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
     let quota_bytes = state.config.limits.projects_quota_bytes;
-    let used_bytes = store::used_bytes(&state.db, owner_id).await?;
-    let needed_bytes = document.text.len() as u64;
-    if used_bytes.saturating_add(needed_bytes) > quota_bytes {
-        return Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes });
-    }
-    Ok(())
+    ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes: document.text.len() as u64 }
 }
 
 /// Reads a project in this version's form.
@@ -151,8 +152,9 @@ pub(super) async fn save_over(
     document: &Document,
     expected: i64,
 ) -> ApiResult<SavedAnswer> {
-    check_quota(state, &user.id, document).await?;
-    match store::save(&state.db, &user.id, document, expected).await? {
+    let quota_bytes = state.config.limits.projects_quota_bytes;
+    match store::save(&state.db, &user.id, document, expected, quota_bytes).await? {
+        SaveOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
         SaveOutcome::Saved(saved) => Ok(saved_answer(StatusCode::OK, saved)),
         SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),
         SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {

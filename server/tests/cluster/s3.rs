@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Service, songfoundry};
 use crate::worker::Worker;
-use crate::{Cluster, song, task};
+use crate::{Cluster, database, song, task};
 
 const AUDIO: &str = "/api/v1/audio";
 
@@ -188,16 +188,23 @@ fn what_lies_in_a_bucket_is_saved_and_put_back() {
     std::fs::create_dir(cluster.path("machine-9")).expect("makes");
     // From another machine than the one that serves.
     let (ok, said) = admin(&cluster, "machine-9", &["backup", &folder]);
-    assert!(ok && said.contains("The database is not among them"), "{said}");
+    assert!(ok && said.contains("Saved 5 files"), "{said}");
     let (ok, said) = admin(&cluster, "machine-9", &["check"]);
     assert!(ok && said.contains(" 0 problems"), "{said}");
     let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(!ok && said.contains("SF_BLOB_STORE"), "{said}");
+    assert!(!ok && said.contains("SF_DATABASE_URL"), "{said}");
 
-    // Into an empty part of the bucket.
+    // Into an empty database, and then also into an empty part of the bucket.
+    let other = tempfile::tempdir().expect("a folder");
+    let other = database::of(&other.path().join("any")).expect("PostgreSQL");
+    let full = std::mem::replace(&mut cluster.database_url, other.clone());
+    let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(!ok && said.contains("SF_BLOB_STORE"), "{said}");
     cluster.settings[0].1.push_str("-elsewhere");
+    cluster.database_url = full;
     let (ok, said) = admin(&cluster, "machine-9", &["check", "--quick"]);
     assert!(!ok && said.contains("3 problems"), "{said}");
+    cluster.database_url = other;
     let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
     assert!(ok, "{said}");
     let (ok, said) = admin(&cluster, "machine-9", &["check"]);

@@ -147,7 +147,10 @@ fn song(
                 if !BPM.contains(&bpm) {
                     bad.push(format!("a tempo of {micros} microseconds for a quarter note"));
                 }
-                tempos.insert(scale.tick(event.tick)?, bpm.clamp(*BPM.start(), *BPM.end()));
+                // No time at all for a quarter note is no tempo.
+                if *micros > 0 {
+                    tempos.insert(scale.tick(event.tick)?, bpm.clamp(*BPM.start(), *BPM.end()));
+                }
             }
             &EventKind::TimeSignature { numerator, denominator_power } => {
                 if numerator == 0 || denominator_power > MAX_DENOMINATOR_POWER {

@@ -201,7 +201,7 @@ fn tempo_signatures_and_markers_are_kept() {
     ));
     let project = imported.project;
     let tempos: Vec<(u32, f64)> = project.tempo_map.iter().map(|point| (point.tick, point.bpm)).collect();
-    assert_eq!(tempos, [(0, 120.0), (960, 100.0), (1920, 100_000.0)]);
+    assert_eq!(tempos, [(0, 120.0), (960, 100.0)]);
     let signatures: Vec<_> =
         project.time_signatures.iter().map(|s| (s.tick, s.numerator, s.denominator)).collect();
     assert_eq!(signatures, [(0, 4, 4), (960, 6, 8)]);

@@ -14,7 +14,8 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::super::document::Document;
-use super::super::{store, verbs};
+use super::super::store::{self, InsertOutcome};
+use super::super::verbs;
 use super::archive::{Archive, bad, is_ours};
 use super::{AUDIO_FOLDER, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION, audio_ids};
 use crate::audio;
@@ -191,11 +192,15 @@ impl Import<'_> {
     ) -> ApiResult<Imported> {
         audio_ids::replace(&mut project, new_ids);
         let mut document = Document::check(project, None)?;
+        let quota_bytes = self.state.config.limits.projects_quota_bytes;
         let saved = loop {
-            self.runtime.block_on(verbs::check_quota(self.state, self.owner_id, &document))?;
-            let inserting = store::insert(&self.state.db, self.owner_id, &document);
-            if let Some(saved) = self.runtime.block_on(inserting)? {
-                break saved;
+            let inserting = store::insert(&self.state.db, self.owner_id, &document, quota_bytes);
+            match self.runtime.block_on(inserting)? {
+                InsertOutcome::Saved(saved) => break saved,
+                InsertOutcome::Full(used_bytes) => {
+                    return Err(verbs::quota_exceeded(self.state, &document, used_bytes));
+                }
+                InsertOutcome::Taken => {}
             }
             let mut value: Value = parse_json(document.text.as_bytes())?;
             value["project_id"] = uuid::Uuid::new_v4().to_string().into();
