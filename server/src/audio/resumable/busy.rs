@@ -75,6 +75,13 @@ impl BusyGuard {
         Ok(())
     }
 
+    /// Gives the upload free now, where dropping the guard does so soon.
+    pub(super) async fn let_go(mut self) {
+        if self.held_at.take().is_some() {
+            give_free(&self.db, &self.id, &self.busy.process).await;
+        }
+    }
+
     async fn hold(&mut self) -> ApiResult<()> {
         if kind(&self.db) == Kind::Sqlite {
             return Ok(());
@@ -94,12 +101,14 @@ impl Drop for BusyGuard {
         self.busy.ids.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
         if self.held_at.is_some() {
             let (db, id, process) = (self.db.clone(), self.id.clone(), Arc::clone(&self.busy.process));
-            self.runtime.spawn(async move {
-                if let Err(error) = store::let_go(&db, &id, &process).await {
-                    tracing::warn!(%error, "an upload is free for other processes only after a while");
-                }
-            });
+            self.runtime.spawn(async move { give_free(&db, &id, &process).await });
         }
+    }
+}
+
+async fn give_free(db: &Db, id: &str, process: &str) {
+    if let Err(error) = store::let_go(db, id, process).await {
+        tracing::warn!(%error, "an upload is free for other processes only after a while");
     }
 }
 

@@ -40,13 +40,27 @@ pub(super) fn append(
     runtime: &Handle,
     row: &UploadRow,
     checksum: Option<Checksum>,
-    mut pieces: mpsc::Receiver<Bytes>,
+    pieces: mpsc::Receiver<Bytes>,
     mut busy: BusyGuard,
+) -> ApiResult<Appended> {
+    let appended = append_held(state, runtime, row, checksum, pieces, &mut busy);
+    // Before the answer: whoever has that may send the next part to another process.
+    runtime.block_on(busy.let_go());
+    appended
+}
+
+fn append_held(
+    state: &AppState,
+    runtime: &Handle,
+    row: &UploadRow,
+    checksum: Option<Checksum>,
+    mut pieces: mpsc::Receiver<Bytes>,
+    busy: &mut BusyGuard,
 ) -> ApiResult<Appended> {
     let file = open(state, row)?;
     let mut part =
         Part { state, runtime, row, file, offset_bytes: row.offset_bytes, counted_bytes: row.offset_bytes };
-    let written = part.write_all(checksum, &mut pieces, &mut busy);
+    let written = part.write_all(checksum, &mut pieces, busy);
     if busy.is_lost() {
         // The file is another process's now.
     } else if written.is_err() {
