@@ -200,6 +200,13 @@ pub fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    let coding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+    if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
+        let coding: String = coding.chars().take(50).collect();
+        return Err(ApiError::UnsupportedMedia {
+            detail: format!("The body came in the coding `{coding}` (Content-Encoding); send it as it is."),
+        });
+    }
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     if essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json")) {

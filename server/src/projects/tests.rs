@@ -186,6 +186,12 @@ async fn a_project_comes_as_json() {
             assert!(detail.contains("`application/json`"), "{detail}");
         }
     }
+    let call = app
+        .local(Method::POST, LIST)
+        .header("content-encoding", "gzip")
+        .raw("application/json", body.clone());
+    let detail = call.send().await.problem(415, "unsupported_media_type");
+    assert!(detail.contains("`gzip`"), "{detail}");
     for kind in ["application/json; charset=utf-8", "APPLICATION/JSON", "application/vnd.song+json"] {
         app.local(Method::POST, LIST).raw(kind, body.clone()).send().await.expect(201);
     }
