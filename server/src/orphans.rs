@@ -13,7 +13,7 @@ use crate::auth::management;
 use crate::blobs::{Blobs, Expected, Orphan};
 use crate::db::{Db, take_lease};
 use crate::error::ApiResult;
-use crate::plugins::renders;
+use crate::plugins::{renders, soundfonts};
 use crate::state::AppState;
 
 /// Name of the lease.
@@ -30,7 +30,8 @@ pub(crate) fn find(
     expected: &[Expected],
     age: Duration,
 ) -> ApiResult<Vec<Orphan>> {
-    let mut orphans = audio::orphans(blobs, expected, age)?;
+    let mut orphans = blobs.orphans(audio::FILES, expected, age)?;
+    orphans.extend(blobs.orphans(soundfonts::FILES, expected, age)?);
     orphans.extend(renders::orphans(blobs, &owner_ids(database, runtime)?, age)?);
     Ok(orphans)
 }
@@ -64,13 +65,14 @@ async fn collect_if_mine(state: &AppState, holder: &str, every: Duration) -> Api
 }
 
 /// Removes every orphan that is so old.
-async fn collect(state: &AppState, age: Duration) -> ApiResult<()> {
+pub(crate) async fn collect(state: &AppState, age: Duration) -> ApiResult<()> {
     audio::remove_expired(state).await?;
     let (work_state, runtime) = (state.clone(), Handle::current());
     let removing = move || -> ApiResult<Vec<Orphan>> {
         let state = work_state;
         state.blobs.sweep_abandoned()?;
         let mut removed = audio::remove_orphans(&state, &runtime, age)?;
+        removed.extend(soundfonts::remove_orphans(&state, &runtime, age)?);
         let renders = renders::orphans(&state.blobs, &owner_ids(&state.db, &runtime)?, age)?;
         for orphan in &renders {
             state.blobs.remove(&orphan.key)?;

@@ -34,6 +34,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         projects::seed_demo(&state).await?;
     }
     audio::sweep(&state).await.context("cannot tidy up the audio files")?;
+    plugins::soundfonts::sweep(&state).await.context("cannot tidy up the uploaded SoundFonts")?;
     let listener = TcpListener::bind(wanted).await.with_context(|| {
         format!("cannot listen on {wanted} (SF_HOST, SF_PORT); is something else using it?")
     })?;

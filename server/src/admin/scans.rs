@@ -80,7 +80,7 @@ pub(super) struct SoundFontScan {
     usable: usize,
     /// The bank that stands in for a missing one; null where there is none.
     default_soundfont_id: Option<String>,
-    /// Banks that cannot be played, or not wholly.
+    /// Banks that cannot be played, or not wholly, and files that are not played because another of their id is.
     problems: Vec<ScanProblem>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct ScanProblem {
     soundfont_id: String,
     /// Its file.
     path: String,
-    /// Whether it can be played nevertheless, without what is skipped.
+    /// Whether it is played nevertheless, without what is skipped.
     usable: bool,
     /// What is wrong with it.
     problem: String,
@@ -105,10 +105,16 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
         });
         Some(ScanProblem {
             soundfont_id: summary.soundfont_id.clone(),
-            path: one.path.display().to_string(),
+            path: one.path()?.display().to_string(),
             usable: summary.usable,
             problem: summary.problem.clone().or(skipped)?,
         })
+    });
+    let passed_over = snapshot.passed_over.iter().map(|one| ScanProblem {
+        soundfont_id: one.soundfont_id.clone(),
+        path: one.path.display().to_string(),
+        usable: false,
+        problem: one.in_words(),
     });
     let folders = state.config.sound.soundfont_dirs.iter().map(|dir| dir.display().to_string());
     Json(Scans {
@@ -118,7 +124,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             found: snapshot.soundfonts.len(),
             usable: snapshot.soundfonts.iter().filter(|one| one.summary.usable).count(),
             default_soundfont_id: snapshot.default_soundfont().map(|one| one.summary.soundfont_id.clone()),
-            problems: problems.collect(),
+            problems: problems.chain(passed_over).collect(),
         },
         plugins: state.plugins.known().into_iter().map(|(id, scan)| PluginScan::of(id, &scan)).collect(),
     })

@@ -9,7 +9,7 @@ use crate::blobs::Blobs;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::multitrack::STEMS_FOLDER;
-use crate::plugins::renders;
+use crate::plugins::{renders, soundfonts};
 use crate::state::AppState;
 use crate::{audio, projects};
 
@@ -24,7 +24,11 @@ pub(super) struct UserStorage {
     audio_files: u64,
     /// What they take with decoded copies, peaks and uploads under way, in bytes. This counts of the quota.
     audio_bytes: u64,
-    /// What the user may store in audio, in bytes.
+    /// SoundFonts that the user has uploaded, each content once.
+    soundfonts: u64,
+    /// What they take, in bytes. This counts of the same quota.
+    soundfont_bytes: u64,
+    /// What the user may store in audio and SoundFonts, in bytes.
     audio_quota_bytes: u64,
     /// Projects.
     projects: u64,
@@ -43,6 +47,8 @@ pub(super) struct Storage {
     users: Vec<UserStorage>,
     /// All audio as it lies on the disk, each content once, in bytes.
     audio_disk_bytes: u64,
+    /// All uploaded SoundFonts, each content once, in bytes.
+    soundfont_disk_bytes: u64,
     /// All finished exports and stems, in bytes.
     render_disk_bytes: u64,
     /// Free space of that disk in bytes; null where the system does not say.
@@ -54,34 +60,41 @@ pub(super) struct Storage {
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
     let audio = audio::usage_of_all(&state.db).await?;
+    let soundfonts = soundfonts::usage_of_all(&state.db).await?;
     let quotas = audio::own_quotas(&state.db).await?;
     let projects = projects::usage_of_all(&state.db).await?;
     let blobs = state.blobs.clone();
-    let (renders, audio_disk_bytes, render_disk_bytes) = tokio::task::spawn_blocking(move || {
-        let mut renders = renders::usage_of_all(&blobs, renders::FOLDER)?;
-        for (owner_id, bytes) in renders::usage_of_all(&blobs, STEMS_FOLDER)? {
-            *renders.entry(owner_id).or_default() += bytes;
-        }
-        let render_bytes = folder_bytes(&blobs, renders::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
-        ApiResult::Ok((renders, folder_bytes(&blobs, audio::FOLDER)?, render_bytes))
-    })
-    .await??;
+    let (renders, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
+        tokio::task::spawn_blocking(move || {
+            let mut renders = renders::usage_of_all(&blobs, renders::FOLDER)?;
+            for (owner_id, bytes) in renders::usage_of_all(&blobs, STEMS_FOLDER)? {
+                *renders.entry(owner_id).or_default() += bytes;
+            }
+            let render_bytes = folder_bytes(&blobs, renders::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
+            let [audio_bytes, soundfont_bytes] =
+                [folder_bytes(&blobs, audio::FOLDER)?, folder_bytes(&blobs, soundfonts::FILES.folder)?];
+            ApiResult::Ok((renders, [audio_bytes, soundfont_bytes, render_bytes]))
+        })
+        .await??;
     let default_quota_bytes = state.config.limits.audio.quota_bytes;
     let names = management::user_names(&state.db).await?;
     let mut users: Vec<UserStorage> = names
         .into_iter()
         .map(|(user_id, username)| {
             let audio = audio.get(&user_id).copied().unwrap_or_default();
+            let soundfonts = soundfonts.get(&user_id).copied().unwrap_or_default();
             let projects = projects.get(&user_id).copied().unwrap_or_default();
             let render_bytes = renders.get(&user_id).copied().unwrap_or_default();
             UserStorage {
                 audio_files: audio.files,
                 audio_bytes: audio.bytes,
+                soundfonts: soundfonts.files,
+                soundfont_bytes: soundfonts.bytes,
                 audio_quota_bytes: quotas.get(&user_id).copied().unwrap_or(default_quota_bytes),
                 projects: projects.projects,
                 project_bytes: projects.bytes,
                 render_bytes,
-                total_bytes: audio.bytes + projects.bytes + render_bytes,
+                total_bytes: audio.bytes + soundfonts.bytes + projects.bytes + render_bytes,
                 user_id,
                 username,
             }
@@ -90,7 +103,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     // Equal ones stay in the order of their names.
     users.sort_by_key(|user| std::cmp::Reverse(user.total_bytes));
     let free_bytes = audio::free_bytes(&state.config.storage.dir)?;
-    Ok(Json(Storage { users, audio_disk_bytes, render_disk_bytes, free_bytes }))
+    Ok(Json(Storage { users, audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes, free_bytes }))
 }
 
 fn folder_bytes(blobs: &Blobs, folder: &'static str) -> ApiResult<u64> {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use super::{FOLDER, usage};
 use crate::blobs::BlobWriter;
 use crate::error::{ApiError, ApiResult};
+use crate::plugins::soundfonts;
 use crate::state::AppState;
 
 /// Pieces of a body that may wait for the disk.
@@ -25,18 +26,42 @@ const NAME_MAX_CHARS: usize = 255;
 /// Name where there is none.
 const UNNAMED: &str = "Untitled";
 
+/// Where bytes go, and how many may come in one file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Destination {
+    /// Folder of the store.
+    pub(crate) folder: &'static str,
+    /// Largest file in bytes.
+    pub(crate) limit_bytes: u64,
+    /// What the file is, as the start of a sentence.
+    pub(crate) what: &'static str,
+}
+
+impl Destination {
+    /// Where audio files go.
+    pub(super) fn audio(state: &AppState) -> Self {
+        let limit_bytes = state.config.limits.upload_max_bytes;
+        Self { folder: FOLDER, limit_bytes, what: "An upload" }
+    }
+
+    /// 413 that names the limit.
+    pub(super) fn too_large(&self) -> ApiError {
+        ApiError::TooLarge { what: self.what, limit_bytes: self.limit_bytes }
+    }
+}
+
 /// A file that has come whole. Dropped, it is gone.
 #[derive(Debug)]
-pub(super) struct Received {
-    pub(super) name: String,
-    pub(super) writer: BlobWriter,
-    pub(super) sha256: String,
-    pub(super) size_bytes: u64,
+pub(crate) struct Received {
+    pub(crate) name: String,
+    pub(crate) writer: BlobWriter,
+    pub(crate) sha256: String,
+    pub(crate) size_bytes: u64,
 }
 
 /// How much a user may still bring.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Allowance {
+pub(crate) struct Allowance {
     quota_bytes: u64,
     used_bytes: u64,
     reserve_bytes: u64,
@@ -44,11 +69,17 @@ pub(super) struct Allowance {
 
 impl Allowance {
     /// What `owner_id` may bring now.
-    pub(super) async fn of(state: &AppState, owner_id: &str) -> ApiResult<Self> {
+    pub(crate) async fn of(state: &AppState, owner_id: &str) -> ApiResult<Self> {
         let reserve_bytes = state.config.limits.audio.reserve_bytes;
         let quota_bytes = usage::quota_bytes(state, owner_id).await?;
-        let used_bytes = usage::used_bytes(&state.db, owner_id).await?;
+        let audio_bytes = usage::used_bytes(&state.db, owner_id).await?;
+        let used_bytes = audio_bytes + soundfonts::used_bytes(&state.db, owner_id).await?;
         Ok(Self { quota_bytes, used_bytes, reserve_bytes })
+    }
+
+    /// The same once so many bytes have gone that give way to what is brought.
+    pub(crate) fn without(self, freed_bytes: u64) -> Self {
+        Self { used_bytes: self.used_bytes.saturating_sub(freed_bytes), ..self }
     }
 
     /// What anybody may bring that is not kept: only the disk limits it.
@@ -63,7 +94,7 @@ impl Allowance {
     }
 
     /// 507 if so many bytes more exceed the quota.
-    pub(super) fn check(&self, more_bytes: u64) -> ApiResult<()> {
+    pub(crate) fn check(&self, more_bytes: u64) -> ApiResult<()> {
         if more_bytes <= self.left_bytes() {
             return Ok(());
         }
@@ -112,20 +143,20 @@ pub(super) struct Intake {
     hash: Sha256,
     size_bytes: u64,
     allowance: Allowance,
-    limit_bytes: u64,
+    destination: Destination,
     folder: PathBuf,
     next_look: u64,
 }
 
 impl Intake {
     /// An empty one.
-    pub(super) fn new(state: &AppState, allowance: Allowance) -> ApiResult<Self> {
+    pub(super) fn new(state: &AppState, allowance: Allowance, destination: Destination) -> ApiResult<Self> {
         Ok(Self {
-            writer: state.blobs.unnamed_writer(FOLDER)?,
+            writer: state.blobs.unnamed_writer(destination.folder)?,
             hash: Sha256::new(),
             size_bytes: 0,
             allowance,
-            limit_bytes: state.config.limits.upload_max_bytes,
+            destination,
             folder: state.blobs.root().to_owned(),
             next_look: 0,
         })
@@ -137,8 +168,8 @@ impl Intake {
     /// 413 or 507 when there are too many.
     pub(super) fn add(&mut self, piece: &[u8]) -> ApiResult<()> {
         self.size_bytes += piece.len() as u64;
-        if self.size_bytes > self.limit_bytes {
-            return Err(ApiError::TooLarge { what: "An upload", limit_bytes: self.limit_bytes });
+        if self.size_bytes > self.destination.limit_bytes {
+            return Err(self.destination.too_large());
         }
         self.allowance.check(self.size_bytes)?;
         if self.size_bytes >= self.next_look {
@@ -158,9 +189,10 @@ impl Intake {
 }
 
 /// Writes a stream of bytes to a nameless file in the store's folder.
-pub(super) async fn receive(
+pub(crate) async fn receive(
     state: &AppState,
     allowance: Allowance,
+    destination: Destination,
     name: &str,
     mut pieces: impl Stream<Item = ApiResult<Bytes>> + Unpin,
 ) -> ApiResult<Received> {
@@ -168,7 +200,7 @@ pub(super) async fn receive(
     let (sender, mut waiting) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
     let state = state.clone();
     let writing = tokio::task::spawn_blocking(move || -> ApiResult<Received> {
-        let mut intake = Intake::new(&state, allowance)?;
+        let mut intake = Intake::new(&state, allowance, destination)?;
         while let Some(piece) = waiting.blocking_recv() {
             intake.add(&piece)?;
         }

@@ -1,10 +1,7 @@
-//! Which files of audio must be there, and which are there for nothing.
-
-use std::collections::HashSet;
-use std::time::Duration;
+//! Which files of audio must be there.
 
 use super::{ContentKeys, FOLDER, renditions, resumable, store};
-use crate::blobs::{Blobs, Expected, FileKind, Orphan};
+use crate::blobs::{Expected, FileKind};
 use crate::db::Db;
 use crate::error::ApiResult;
 
@@ -37,24 +34,4 @@ pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
         expected.push(Expected { key, size_bytes: offset_bytes, is_growing: true, sha256: None });
     }
     Ok(expected)
-}
-
-/// Files of contents that are none of `expected` and were stored so long ago. Blocks.
-///
-/// # Errors
-/// When the storage refuses.
-pub(crate) fn orphans(blobs: &Blobs, expected: &[Expected], age: Duration) -> ApiResult<Vec<Orphan>> {
-    let of_folder = expected.iter().filter(|one| one.key.folder() == FILES.folder);
-    let known: HashSet<String> = of_folder.map(|one| one.key.file_name()).collect();
-    let mut orphans = Vec::new();
-    for entry in blobs.entries(FILES.folder)? {
-        let name = entry.file_name();
-        if known.contains(&name) || entry.age() < age {
-            continue;
-        }
-        if let Some(key) = FILES.key(&name) {
-            orphans.push(Orphan { key, size_bytes: entry.size_bytes });
-        }
-    }
-    Ok(orphans)
 }

@@ -3,7 +3,7 @@
 //! A file that is uploaded is stored as it came, named by its SHA-256, together with a decoded copy (32-bit
 //! float WAV at the file's own rate, mono or stereo) and its peaks. Identical content is stored once, whoever
 //! sends it; a user has at most one file of it. What a user may store is counted as it lies on the disk,
-//! decoded copies included, each content once.
+//! decoded copies included, each content once; SoundFonts that the user has uploaded count along.
 //!
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older
 //! revisions of a project do not hold it.
@@ -32,10 +32,11 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
-pub(crate) use intake::{check_room, free_bytes};
-pub(crate) use inventory::{FILES, PARTS, expected, orphans};
+pub(crate) use intake::{Allowance, Destination, Received, check_room, free_bytes, receive};
+pub(crate) use inventory::{FILES, PARTS, expected};
 pub(crate) use recordings::recording;
 pub(crate) use take_in::{Original, discard, original, take_in};
+pub(crate) use upload::{form_error, pieces};
 pub(crate) use upload_task::UPLOAD;
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
@@ -66,7 +67,7 @@ pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"
 pub(crate) const FOLDER: &str = "audio";
 
 /// What a form may have beyond the files in it, in bytes.
-const FORM_EXTRA_BYTES: u64 = 256 * 1024;
+pub(crate) const FORM_EXTRA_BYTES: u64 = 256 * 1024;
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
@@ -124,8 +125,9 @@ impl Audio {
         self.decoder.inspect(files)
     }
 
-    /// Waits until nobody else, in whatever process, brings or deletes contents. For threads that may block.
-    fn lock_contents(&self, db: &Db, runtime: &Handle) -> ApiResult<ContentsGuard<'_>> {
+    /// Waits until nobody else, in whatever process, brings or deletes contents: audio, or SoundFonts, which count of the
+    /// same quota. For threads that may block.
+    pub(crate) fn lock_contents(&self, db: &Db, runtime: &Handle) -> ApiResult<ContentsGuard<'_>> {
         let here = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let everywhere = runtime.block_on(db::lock(db, "audio contents"))?;
         Ok(ContentsGuard { everywhere: Some(everywhere), runtime: runtime.clone(), _here: here })
@@ -133,7 +135,7 @@ impl Audio {
 }
 
 /// Held while contents come or go. For threads that may block.
-struct ContentsGuard<'a> {
+pub(crate) struct ContentsGuard<'a> {
     everywhere: Option<db::Lock>,
     runtime: Handle,
     _here: MutexGuard<'a, ()>,
@@ -169,7 +171,7 @@ pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
 pub(crate) fn remove_orphans(state: &AppState, runtime: &Handle, age: Duration) -> ApiResult<Vec<Orphan>> {
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     runtime.block_on(store::delete_unowned(&state.db))?;
-    let orphans = orphans(&state.blobs, &runtime.block_on(expected(&state.db))?, age)?;
+    let orphans = state.blobs.orphans(FILES, &runtime.block_on(expected(&state.db))?, age)?;
     for orphan in &orphans {
         state.blobs.remove(&orphan.key)?;
     }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::files::find;
 use super::ingest;
-use super::intake::{self, Allowance, Received};
+use super::intake::{self, Allowance, Destination, Received};
 use super::measure::{AudioAnalysis, BandLevel, measure};
 use super::upload::{UploadForm, form_error, pieces};
 use super::{ContentKeys, file};
@@ -87,14 +87,14 @@ pub(super) async fn reference(
 
 /// The first file of a form.
 async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
-    let limit_bytes = state.config.limits.upload_max_bytes;
+    let destination = Destination::audio(state);
     let mut form = Multipart::from_request(request, state)
         .await
         .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
-    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, limit_bytes))? {
+    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         if let Some(name) = field.file_name().map(str::to_owned) {
             let allowance = Allowance::of_passing(state);
-            return intake::receive(state, allowance, &name, pieces(field, limit_bytes)).await;
+            return intake::receive(state, allowance, destination, &name, pieces(field, destination)).await;
         }
     }
     Err(ApiError::bad_request("no_file", "The form has no part with a file name."))

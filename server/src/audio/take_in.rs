@@ -6,7 +6,7 @@ use std::io::Read;
 use tokio::runtime::Handle;
 
 use super::ingest::{self, Observer};
-use super::intake::{Allowance, Intake};
+use super::intake::{Allowance, Destination, Intake};
 use super::{AudioFile, ContentKeys, files, store};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
@@ -48,7 +48,8 @@ pub(crate) fn take_in(
     content: &mut dyn Read,
     observer: Observer<'_>,
 ) -> ApiResult<(AudioFile, bool)> {
-    let mut intake = Intake::new(state, runtime.block_on(Allowance::of(state, owner_id))?)?;
+    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
+    let mut intake = Intake::new(state, allowance, Destination::audio(state))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let count = content.read(&mut chunk).map_err(|error| {

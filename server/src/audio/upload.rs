@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::AudioFile;
 use super::ingest::{self, Ingested, Observer};
-use super::intake::{self, Allowance, Received};
+use super::intake::{self, Allowance, Destination, Received};
 use super::queries::UploadQuery;
 use super::upload_task;
 use crate::auth::CurrentUser;
@@ -99,19 +99,20 @@ pub(super) async fn upload(
 }
 
 async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) -> ApiResult<Vec<Received>> {
-    let limit_bytes = state.config.limits.upload_max_bytes;
+    let destination = Destination::audio(state);
     let mut form = Multipart::from_request(request, state)
         .await
         .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
     let mut received = Vec::new();
-    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, limit_bytes))? {
+    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         if received.len() == FILES_MAX {
             let detail = format!("One upload takes at most {FILES_MAX} files.");
             return Err(ApiError::bad_request("too_many_files", detail));
         }
         let allowance = Allowance::of(state, &user.id).await?;
-        received.push(intake::receive(state, allowance, &name, pieces(field, limit_bytes)).await?);
+        received
+            .push(intake::receive(state, allowance, destination, &name, pieces(field, destination)).await?);
     }
     if received.is_empty() {
         return Err(ApiError::bad_request("no_file", "The form has no part with a file name."));
@@ -120,19 +121,20 @@ async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) ->
 }
 
 /// The bytes of a part as they come.
-pub(super) fn pieces(
+pub(crate) fn pieces(
     field: Field<'_>,
-    limit_bytes: u64,
+    destination: Destination,
 ) -> impl futures_util::Stream<Item = ApiResult<axum::body::Bytes>> + Unpin {
     Box::pin(stream::try_unfold(field, move |mut field| async move {
-        let piece = field.chunk().await.map_err(|error| form_error(&error, limit_bytes))?;
+        let piece = field.chunk().await.map_err(|error| form_error(&error, destination))?;
         Ok(piece.map(|piece| (piece, field)))
     }))
 }
 
-pub(super) fn form_error(error: &MultipartError, limit_bytes: u64) -> ApiError {
+/// The refusal of a form that cannot be read.
+pub(crate) fn form_error(error: &MultipartError, destination: Destination) -> ApiError {
     if is_length_limit(error) || error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        ApiError::TooLarge { what: "An upload", limit_bytes }
+        destination.too_large()
     } else {
         ApiError::bad_request("bad_form", error.body_text())
     }

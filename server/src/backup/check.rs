@@ -15,7 +15,7 @@ use crate::blobs::{BlobKey, Blobs, Expected, Orphan, Sharing};
 use crate::config::{BlobStore, Config};
 use crate::db::{self, Db};
 use crate::state::{lock, open_blobs};
-use crate::{audio, clock, orphans, projects};
+use crate::{clock, orphans, projects};
 
 /// Folder in the storage folder that takes what belongs to nothing.
 const QUARANTINE: &str = "quarantine";
@@ -88,7 +88,7 @@ fn files(
     how: Thoroughness,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let expected = runtime.block_on(audio::expected(db))?;
+    let expected = runtime.block_on(super::expected(db))?;
     report.files = expected.len();
     // With S3, what of an upload has come lies on the machine that it began on, maybe another.
     let has_all_parts = !matches!(config.storage.blobs, BlobStore::S3(_));
@@ -146,7 +146,7 @@ fn left_over(
         BlobStore::Own => JUST_BROUGHT,
         BlobStore::SharedFolder(_) | BlobStore::S3(_) => Duration::from_secs(config.orphans.age_secs),
     };
-    let expected = runtime.block_on(audio::expected(db))?;
+    let expected = runtime.block_on(super::expected(db))?;
     Ok(orphans::find(db, runtime, blobs, &expected, age)?)
 }
 

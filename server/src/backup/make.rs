@@ -7,12 +7,12 @@ use anyhow::Context as _;
 use tokio::runtime::Handle;
 
 use super::manifest::{Entry, Manifest};
-use super::{BLOBS, KINDS, SIGNING_KEY, SOUNDFONTS, UNLISTED, database_name, files};
+use super::{BLOBS, KINDS, SIGNING_KEY, SOUNDFONTS, UNLISTED, database_name, expected, files};
 use crate::blobs::{BlobKey, Blobs, Expected, Sharing};
+use crate::clock;
 use crate::config::Config;
 use crate::db::{self, DatabaseAddress, Db, Kind, Snapshot};
 use crate::state::{make_private_dir, open_blobs};
-use crate::{audio, clock};
 
 /// How often the database is copied at most, because files were deleted meanwhile.
 const TRIES: u32 = 5;
@@ -91,7 +91,7 @@ impl Copying {
         for _ in 0..TRIES {
             let expected = match self.database.clone() {
                 Some(address) => runtime.block_on(self.copy_database(&address))?,
-                None => runtime.block_on(audio::expected(&self.db))?,
+                None => runtime.block_on(expected(&self.db))?,
             };
             let mut missing = None;
             for one in &expected {
@@ -120,13 +120,13 @@ impl Copying {
             Kind::Sqlite => {
                 db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
                 let copy = db::open_copy(&path).await?;
-                let expected = audio::expected(&copy).await;
+                let expected = expected(&copy).await;
                 copy.close().await;
                 expected?
             }
             Kind::Postgres => {
                 let snapshot = Snapshot::take(address).await?;
-                let expected = audio::expected(&snapshot.db).await?;
+                let expected = expected(&snapshot.db).await?;
                 snapshot.dump(address, &path).await.context("cannot copy the database")?;
                 snapshot.close().await;
                 expected

@@ -5,7 +5,7 @@
 //! songfoundry.db         the database: an SQLite file,
 //! songfoundry.dump       or what PostgreSQL's own pg_dump wrote
 //! token-signing.key      so that log-ins go on
-//! blobs/<kind>/<file>    audio, uploads under way, renders, stems
+//! blobs/<kind>/<file>    audio, uploads under way, SoundFonts of users, renders, stems
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```
 //!
@@ -23,10 +23,11 @@ pub(crate) use make::make;
 pub(crate) use restore::restore;
 
 use crate::audio;
-use crate::blobs::{BlobKey, FileKind};
-use crate::db::Kind;
+use crate::blobs::{BlobKey, Expected, FileKind};
+use crate::db::{Db, Kind};
+use crate::error::ApiResult;
 use crate::multitrack::STEM_FILES;
-use crate::plugins::renders;
+use crate::plugins::{renders, soundfonts};
 
 /// Name of the database's copy.
 fn database_name(kind: Kind) -> &'static str {
@@ -39,17 +40,24 @@ fn database_name(kind: Kind) -> &'static str {
 /// Name of the signing key, here and in the storage folder.
 const SIGNING_KEY: &str = "token-signing.key";
 
-/// Folder of the user's SoundFonts, here and in the storage folder.
+/// Folder of the system's SoundFonts, here and in the storage folder.
 const SOUNDFONTS: &str = "soundfonts";
 
 /// Folder of the stored files.
 const BLOBS: &str = "blobs";
 
 /// Every kind of stored file that is worth keeping; the others can be made again.
-const KINDS: [FileKind; 4] = [audio::FILES, audio::PARTS, renders::FILES, STEM_FILES];
+const KINDS: [FileKind; 5] = [audio::FILES, audio::PARTS, soundfonts::FILES, renders::FILES, STEM_FILES];
 
 /// Kinds of which the database does not speak.
 const UNLISTED: [FileKind; 2] = [renders::FILES, STEM_FILES];
+
+/// Every stored file that the database speaks of.
+async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
+    let mut expected = audio::expected(db).await?;
+    expected.extend(soundfonts::expected(db).await?);
+    Ok(expected)
+}
 
 /// The key of a stored file from its place in a backup.
 fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {

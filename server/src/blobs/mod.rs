@@ -9,6 +9,7 @@
 //! other processes share only when it is so old that none of them can be writing it.
 
 mod cache;
+mod orphans;
 mod remote;
 mod writer;
 

@@ -137,6 +137,8 @@ pub struct SoundConfig {
 pub struct LimitsConfig {
     /// Largest uploaded file in bytes.
     pub upload_max_bytes: u64,
+    /// Largest uploaded SoundFont in bytes.
+    pub soundfont_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
     /// Largest bundle of a project and its audio in bytes.
@@ -171,7 +173,7 @@ pub struct AudioLimits {
     pub max_secs: u64,
     /// Most channels of a file.
     pub max_channels: u64,
-    /// What a user may store, decoded copies included, in bytes.
+    /// What a user may store, decoded copies and SoundFonts included, in bytes.
     pub quota_bytes: u64,
     /// Disk space that uploads leave free, in bytes.
     pub reserve_bytes: u64,
@@ -291,6 +293,7 @@ impl Config {
             sound: sound(source, environment, &storage.dir)?,
             limits: LimitsConfig {
                 upload_max_bytes: source.whole("SF_UPLOAD_MAX_BYTES")?,
+                soundfont_max_bytes: source.whole("SF_SOUNDFONT_UPLOAD_MAX_BYTES")?,
                 project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
                 bundle_max_bytes: source.whole("SF_BUNDLE_MAX_BYTES")?,
                 midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,

@@ -362,6 +362,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_SOUNDFONT_UPLOAD_MAX_BYTES",
+        default: "2147483648",
+        unit: "bytes",
+        range: Range::Whole(1024, 1 << 31),
+        about: "Largest uploaded SoundFont.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_PROJECT_MAX_BYTES",
         default: "33554432",
         unit: "bytes",
@@ -414,7 +422,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "21474836480",
         unit: "bytes",
         range: Range::Whole(0, 1 << 50),
-        about: "What one user may store in audio, decoded copies included, unless an administrator says otherwise.",
+        about: "What one user may store in audio, decoded copies included, and in SoundFonts, unless an administrator says otherwise.",
         ..BLANK
     },
     Setting {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::ApiResult;
 use crate::multitrack::STEM_FILES;
-use crate::plugins::renders;
+use crate::plugins::{renders, soundfonts};
 use crate::state::AppState;
 use crate::{audio, db};
 
@@ -49,6 +49,7 @@ pub(super) async fn look(state: &AppState) -> ApiResult<()> {
         };
         Ok([
             ("audio", sum(audio::FOLDER)?),
+            ("soundfonts", sum(soundfonts::FILES.folder)?),
             ("renders", sum(renders::FOLDER)?),
             ("stems", sum(STEM_FILES.folder)?),
         ])

@@ -82,7 +82,7 @@ pub(super) async fn freeze(
 fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let Input { job, track_id, stage } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
-    let snapshot = runtime.block_on(state.sound.catalogue.current())?;
+    let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
     let RenderedProject { mut document, project, options } = job.open()?;
     let place = project.tracks.iter().position(|track| track.id == track_id);
     let place = place.ok_or_else(|| ApiError::not_found("track", &track_id))?;

@@ -77,7 +77,7 @@ pub(super) async fn mixdown(
 fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let Input { job, name } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
-    let snapshot = runtime.block_on(state.sound.catalogue.current())?;
+    let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
     let RenderedProject { project, options, .. } = job.open()?;
     let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
     let begun = Instant::now();

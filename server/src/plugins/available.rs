@@ -16,7 +16,7 @@ use crate::state::AppState;
 pub(super) struct Available {
     /// VST instruments in the folders of an administrator, by name.
     vst_instruments: Vec<VstPlugin>,
-    /// SoundFonts, without their presets.
+    /// SoundFonts of the system and of the caller, without their presets.
     soundfonts: Vec<SoundFontSummary>,
 }
 
@@ -28,7 +28,7 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
     let scan = state.plugins.current(&user).await?;
     let instruments = scan.iter().flat_map(|scan| &scan.instruments);
     let vst_instruments = instruments.map(VstPlugin::from).collect();
-    let snapshot = state.sound.catalogue.current().await?;
+    let snapshot = state.sound.catalogue.of(&user.id).await?;
     let soundfonts = snapshot.soundfonts.iter().map(|one| one.summary.clone()).collect();
     Ok(Json(Available { vst_instruments, soundfonts }))
 }

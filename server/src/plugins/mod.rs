@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::audio::FORM_EXTRA_BYTES;
 use crate::config::Config;
 use crate::db::Db;
 use crate::error::ApiError;
@@ -42,6 +43,11 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let taking_projects =
         OpenApiRouter::new().routes(routes!(render::render)).routes(routes!(soundfont_render::render));
     let limit = BodyLimit::of(config.limits.project_max_bytes, "A project to render");
+    let taking_soundfonts = OpenApiRouter::new().routes(routes!(soundfonts::upload::upload));
+    let soundfont_limit = BodyLimit {
+        form_max_bytes: FORM_EXTRA_BYTES,
+        ..BodyLimit::of(config.limits.soundfont_max_bytes, soundfonts::upload::WHAT)
+    };
     OpenApiRouter::new()
         .routes(routes!(available::read))
         .routes(routes!(effects::read))
@@ -56,17 +62,20 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(legacy::vst_render))
         .routes(routes!(legacy::vst_fx_process))
         .merge(with_body_limit(taking_projects, limit))
+        .merge(with_body_limit(taking_soundfonts, soundfont_limit))
 }
 
 /// What makes sound: the banks there are, the opened ones, and who may render now.
 #[derive(Debug)]
 pub struct Sound {
-    /// The SoundFonts of this installation.
+    /// The SoundFonts of this installation and of its users.
     pub catalogue: Catalogue,
     /// Opened banks.
     pub banks: BankCache,
     /// Banks reduced to what browsers need of them.
     pub(crate) reduced: ReducedBanks,
+    /// One upload is opened at a time.
+    upload_place: Arc<Semaphore>,
     /// Renders that answer directly run as many at a time as there are processors.
     render_places: Arc<Semaphore>,
 }
@@ -80,6 +89,7 @@ impl Sound {
             catalogue: Catalogue::new(config, db.clone()),
             banks: BankCache::new(config.sound.bank_cache_bytes),
             reduced: ReducedBanks::new(config.sound.reduced_banks_bytes),
+            upload_place: Arc::new(Semaphore::new(1)),
             render_places: Arc::new(Semaphore::new(places)),
         }
     }

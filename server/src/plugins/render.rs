@@ -25,7 +25,6 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
 use crate::jobs::kinds::Kind;
 use crate::projects;
-use crate::rendering::banks::BankCache;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
@@ -119,7 +118,7 @@ impl RenderInput {
         owner_id: &str,
         observer: Observer<'_>,
     ) -> ApiResult<RenderAnswer> {
-        let snapshot = runtime.block_on(state.sound.catalogue.current())?;
+        let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
         let job = RenderJob::new(self.source, &self.settings)?;
         job.run(state, runtime, owner_id, &snapshot, &self.settings, observer)
     }
@@ -230,7 +229,7 @@ impl RenderJob {
 /// What the service has for a project.
 pub(crate) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
-    banks: &'a BankCache,
+    state: &'a AppState,
     /// Ids of the banks that were opened.
     soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
@@ -246,13 +245,13 @@ impl<'a> ProjectSources<'a> {
         project: &Project,
     ) -> ApiResult<Self> {
         let recordings = recordings(state, runtime, owner_id, project)?;
-        Ok(Self { snapshot, banks: &state.sound.banks, soundfonts: Vec::new(), recordings })
+        Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings })
     }
 }
 
 impl Sources for ProjectSources<'_> {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError> {
-        let (bank, chosen) = self.snapshot.open(self.banks, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
+        let (bank, chosen) = self.snapshot.open(self.state, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
         let id = chosen.soundfont.summary.soundfont_id;
         if !self.soundfonts.contains(&id) {
             self.soundfonts.push(id);

@@ -1,13 +1,14 @@
 //! `POST /plugins/scan`.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::modules::{Remark, Scan, Unclassified};
-use super::soundfonts::Snapshot;
+use super::soundfonts::{PassedOver, Snapshot, SoundFont, SoundFontSource};
 use super::vst::VstFormat;
 use crate::audit::{self, Action};
 use crate::auth::Admin;
@@ -26,13 +27,14 @@ pub(super) struct ScanAnswer {
     effects: usize,
     /// Plugins that say neither, and modules that do not say what is in them.
     unclassified: Vec<UnclassifiedPlugin>,
-    /// What would be a plugin but for the rules.
+    /// What would be a plugin but for the rules, and SoundFonts in these folders that are not played because another of
+    /// their id is.
     ignored: Vec<ScanRemark>,
     /// Folders that could not be searched.
     unreadable: Vec<ScanRemark>,
     /// Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000 SoundFonts.
     truncated: bool,
-    /// The SoundFonts of the catalogue that lie in these folders.
+    /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded.
     soundfonts: Vec<ScannedSoundFont>,
     /// Whether the kept list of effects was thrown away, so that lists read before are out of date.
     fx_cache_invalidated: bool,
@@ -62,19 +64,21 @@ struct ScanRemark {
     reason: String,
 }
 
-/// A SoundFont in the folders.
+/// A SoundFont in the folders, or uploaded.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScannedSoundFont {
     /// Identifies the bank.
     soundfont_id: String,
     /// Its name.
     name: String,
+    /// Who it belongs to.
+    source: SoundFontSource,
     /// Whether it can be played.
     usable: bool,
-    /// Its file.
-    path: String,
-    /// The folder of the list in which it was found.
-    directory: String,
+    /// Its file; null if it was uploaded.
+    path: Option<String>,
+    /// The folder of the list in which it was found; null if it was uploaded.
+    directory: Option<String>,
 }
 
 /// Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
@@ -85,23 +89,24 @@ struct ScannedSoundFont {
 pub(super) async fn scan(State(state): State<AppState>, Admin(user): Admin) -> ApiResult<Json<ScanAnswer>> {
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
     let scan = state.plugins.rescan(&user.id).await?;
-    let catalogue = state.sound.catalogue.rescan().await?;
-    Ok(Json(ScanAnswer::of(&scan, &catalogue)))
+    let system = state.sound.catalogue.rescan().await?;
+    let own = state.sound.catalogue.of(&user.id).await?;
+    Ok(Json(ScanAnswer::of(&scan, &system, &own)))
 }
 
 impl ScanAnswer {
-    fn of(scan: &Scan, catalogue: &Snapshot) -> Self {
-        let remarks = |list: &[Remark]| list.iter().map(ScanRemark::from).collect();
+    fn of(scan: &Scan, system: &Snapshot, own: &Snapshot) -> Self {
+        let remarks = |list: &[Remark]| list.iter().map(ScanRemark::from).collect::<Vec<_>>();
         let (instruments, effects) = (scan.instruments.len(), scan.effects.len());
         Self {
             vst_found: instruments + effects + scan.unclassified.len(),
             instruments,
             effects,
             unclassified: scan.unclassified.iter().map(UnclassifiedPlugin::from).collect(),
-            ignored: remarks(&scan.ignored),
+            ignored: remarks(&scan.ignored).into_iter().chain(passed_over(scan, system)).collect(),
             unreadable: remarks(&scan.unreadable),
             truncated: scan.truncated,
-            soundfonts: soundfonts(scan, catalogue),
+            soundfonts: soundfonts(scan, system, own),
             // The scan has taken the place of the one before.
             fx_cache_invalidated: true,
             scanned_at: scan.scanned_at.clone(),
@@ -109,18 +114,39 @@ impl ScanAnswer {
     }
 }
 
-fn soundfonts(scan: &Scan, catalogue: &Snapshot) -> Vec<ScannedSoundFont> {
-    let directories: HashMap<_, _> = scan.soundfonts.iter().map(|one| (&one.path, &one.directory)).collect();
-    let within = |one: &super::soundfonts::SoundFont| {
-        Some(ScannedSoundFont {
-            directory: directories.get(&one.path)?.display().to_string(),
-            soundfont_id: one.summary.soundfont_id.clone(),
-            name: one.summary.name.clone(),
-            usable: one.summary.usable,
-            path: one.path.display().to_string(),
-        })
+/// Where the SoundFonts of the caller's folders were found, by their paths.
+fn directories(scan: &Scan) -> HashMap<&Path, &Path> {
+    scan.soundfonts.iter().map(|one| (one.path.as_path(), one.directory.as_path())).collect()
+}
+
+/// What of `system` lies in the caller's folders, and what of `own` was uploaded.
+fn soundfonts(scan: &Scan, system: &Snapshot, own: &Snapshot) -> Vec<ScannedSoundFont> {
+    let directories = directories(scan);
+    let directory = |one: &SoundFont| one.path().and_then(|path| directories.get(path)).copied();
+    let within = system.soundfonts.iter().filter(|one| directory(one).is_some());
+    let uploaded = own.soundfonts.iter().filter(|one| one.summary.source == SoundFontSource::Upload);
+    let scanned = |one: &SoundFont| ScannedSoundFont {
+        soundfont_id: one.summary.soundfont_id.clone(),
+        name: one.summary.name.clone(),
+        source: one.summary.source,
+        usable: one.summary.usable,
+        path: one.path().map(|path| path.display().to_string()),
+        directory: directory(one).map(|path| path.display().to_string()),
     };
-    catalogue.soundfonts.iter().filter_map(within).collect()
+    within.chain(uploaded).map(scanned).collect()
+}
+
+/// SoundFonts in the caller's folders that are not played.
+fn passed_over(scan: &Scan, system: &Snapshot) -> Vec<ScanRemark> {
+    let directories = directories(scan);
+    let within = system.passed_over.iter().filter(|one| directories.contains_key(one.path.as_path()));
+    within.map(ScanRemark::from).collect()
+}
+
+impl From<&PassedOver> for ScanRemark {
+    fn from(one: &PassedOver) -> Self {
+        Self { path: one.path.display().to_string(), reason: one.in_words() }
+    }
 }
 
 impl From<&Remark> for ScanRemark {

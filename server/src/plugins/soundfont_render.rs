@@ -94,7 +94,7 @@ pub(super) struct SoundFontRenderRequest {
         CommonErrors))]
 pub(super) async fn render(
     State(state): State<AppState>,
-    _: CurrentUser,
+    user: CurrentUser,
     Json(request): Json<SoundFontRenderRequest>,
 ) -> ApiResult<Response> {
     if !state.config.sound.soundfont_render {
@@ -105,7 +105,7 @@ pub(super) async fn render(
     }
     let sample_rate_hz = checked_rate(request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
     let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, state.config.limits.tail_max_secs)?;
-    let snapshot = state.sound.catalogue.current().await?;
+    let snapshot = state.sound.catalogue.of(&user.id).await?;
     let soundfont_id = request.soundfont_id.clone();
     let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
     let _place = state.sound.render_places.clone().acquire_owned().await.map_err(ApiError::internal)?;
@@ -115,7 +115,7 @@ pub(super) async fn render(
     let work = move || -> ApiResult<_> {
         let document = project(request)?;
         let (_, project) = Source::Sent(document).into_project().map_err(in_terms_of_request)?;
-        let opened = snapshot.open(&work_state.sound.banks, soundfont_id.as_deref())?;
+        let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
         let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
         // Without a name: the file is gone when the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;

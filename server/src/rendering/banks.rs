@@ -1,13 +1,15 @@
 //! Opening SoundFont banks, and keeping the opened ones within a limit.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use dsp_core::soundfont::{Bank, SampleEncoding};
 
 use super::{BankProblem, memory};
+use crate::blobs::{BlobKey, Blobs};
 
 /// Largest file that is opened, in bytes: the banks of 32-bit RIFF end at twice that.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -51,10 +53,19 @@ impl Version {
     }
 }
 
+/// What tells an opened bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Identity {
+    /// A file of this path, as it was then.
+    File(PathBuf, Version),
+    /// A stored file, which never changes.
+    Stored(BlobKey),
+}
+
 #[derive(Debug)]
 struct Kept {
-    path: PathBuf,
-    version: Version,
+    identity: Identity,
+    size_bytes: u64,
     bank: Bank,
 }
 
@@ -64,7 +75,7 @@ impl Kept {
             SampleEncoding::Pcm => 1,
             SampleEncoding::Vorbis => DECODED_GROWTH,
         };
-        self.version.size_bytes.saturating_mul(growth)
+        self.size_bytes.saturating_mul(growth)
     }
 }
 
@@ -83,21 +94,57 @@ impl BankCache {
     /// As [`open`].
     pub fn open(&self, path: &Path) -> Result<Bank, BankProblem> {
         let version = Version::of(&fs::metadata(path)?);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = kept.iter().position(|one| one.path == path && one.version == version) {
-            // The last of the list is the one used last.
-            let found = kept.remove(place);
-            let bank = found.bank.clone();
-            kept.push(found);
+        let mut kept = self.kept();
+        let identity = Identity::File(path.to_owned(), version);
+        if let Some(bank) = find(&mut kept, &identity) {
             return Ok(bank);
         }
-        kept.retain(|one| one.path != path);
+        kept.retain(|one| !matches!(&one.identity, Identity::File(other, _) if other == path));
         let bank = open(path)?;
-        kept.push(Kept { path: path.to_owned(), version, bank: bank.clone() });
+        self.keep(&mut kept, Kept { identity, size_bytes: version.size_bytes, bank: bank.clone() });
+        Ok(bank)
+    }
+
+    /// The bank in a stored file, opened now or earlier.
+    ///
+    /// # Errors
+    /// It is not there, cannot be read or is no bank.
+    pub fn open_stored(&self, blobs: &Blobs, key: &BlobKey) -> Result<Bank, BankProblem> {
+        let identity = Identity::Stored(key.clone());
+        if let Some(bank) = find(&mut self.kept(), &identity) {
+            return Ok(bank);
+        }
+        // From object storage it may take a while, for which other banks do not wait.
+        let file = blobs.read(key)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
+        let mut kept = self.kept();
+        if let Some(bank) = find(&mut kept, &identity) {
+            return Ok(bank);
+        }
+        let size_bytes = file.metadata()?.len();
+        let bank = Bank::from_shared(memory::map_file(&file)?)?;
+        self.keep(&mut kept, Kept { identity, size_bytes, bank: bank.clone() });
+        Ok(bank)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a bank, and lets others go that there is no room for.
+    fn keep(&self, kept: &mut Vec<Kept>, one: Kept) {
+        kept.push(one);
         let mut total_bytes: u64 = kept.iter().map(Kept::bytes).sum();
         while total_bytes > self.limit_bytes {
             total_bytes -= kept.remove(0).bytes();
         }
-        Ok(bank)
     }
+}
+
+/// A bank that is kept. It is the last of the list from then on: the one used last.
+fn find(kept: &mut Vec<Kept>, identity: &Identity) -> Option<Bank> {
+    let place = kept.iter().position(|one| one.identity == *identity)?;
+    let found = kept.remove(place);
+    let bank = found.bank.clone();
+    kept.push(found);
+    Some(bank)
 }

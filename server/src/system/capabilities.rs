@@ -68,6 +68,8 @@ pub struct ExportCapabilities {
 pub struct Limits {
     /// Largest uploaded file in bytes.
     pub upload_max_bytes: u64,
+    /// Largest uploaded SoundFont in bytes.
+    pub soundfont_max_bytes: u64,
     /// Largest project document in bytes.
     pub project_max_bytes: u64,
     /// Largest bundle of a project and its audio in bytes.
@@ -82,7 +84,7 @@ pub struct Limits {
     pub audio_max_secs: u64,
     /// Most channels of an audio file.
     pub audio_max_channels: u64,
-    /// What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
+    /// What one user may store in audio, decoded copies included, and in SoundFonts, in bytes, unless an administrator says otherwise.
     pub audio_quota_bytes: u64,
     /// What the kept revisions of one user's projects may take, in bytes.
     pub projects_quota_bytes: u64,
@@ -107,6 +109,7 @@ impl From<&Config> for Limits {
         let limits = &config.limits;
         Self {
             upload_max_bytes: limits.upload_max_bytes,
+            soundfont_max_bytes: limits.soundfont_max_bytes,
             project_max_bytes: limits.project_max_bytes,
             bundle_max_bytes: limits.bundle_max_bytes,
             midi_max_bytes: limits.midi_max_bytes,

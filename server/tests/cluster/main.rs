@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use support::{Service, request};
+use support::{Service, form, request};
 use worker::Worker;
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -187,6 +187,50 @@ fn what_one_server_saves_the_other_has_at_once() {
         // Whoever has not read it yet overwrites nothing.
         reader.expect(412, "PUT", path, &[("If-Match", &tag)], &song(1));
     }
+}
+
+#[test]
+fn what_is_uploaded_on_one_server_sounds_on_all() {
+    let mut cluster = Cluster::new();
+    let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
+    let _worker = cluster.process(Worker::start);
+    soundfonts_are_shared(&first, &second);
+}
+
+/// A SoundFont that comes to one server is played by a worker for a task of the other, and gone from both when it is deleted.
+fn soundfonts_are_shared(first: &Service, second: &Service) {
+    let bank = std::fs::read(BANK).expect("reads");
+    let path = "/api/v1/plugins/soundfonts/upload";
+    let headers = [("Content-Type", "multipart/form-data; boundary=b")];
+    let answer = first.send("POST", path, &headers, &form("Own.sf2", &bank)).expect("an answer");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let download = "/api/v1/plugins/soundfonts/download/own";
+    for server in [first, second] {
+        let file = server.send("GET", download, &[], &[]).expect("an answer");
+        assert!(file.status == 200 && file.body == String::from_utf8_lossy(&bank));
+    }
+    let mut project = song(1);
+    project["tracks"][0]["synth_engine"]["soundfont_id"] = json!("own");
+    let body = json!({"project": project});
+    let receipt = |server: &Service| {
+        let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
+        let (id, begun) = (started["task_id"].as_str().expect("an id"), Instant::now());
+        loop {
+            let task = task(server, id);
+            if task["state"] == "succeeded" {
+                return task["result"]["receipt"].clone();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{task}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let played = receipt(second);
+    assert_eq!(played["settings"]["soundfonts"], json!(["own"]));
+    second.expect(204, "DELETE", "/api/v1/plugins/soundfonts/own", &[], &Value::Null);
+    // What stands in for it is the same bank of the system.
+    let without = receipt(first);
+    assert_eq!(without["settings"]["soundfonts"], json!(["timgm6mb"]));
+    assert_eq!(without["pcm_sha256"], played["pcm_sha256"]);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Service, songfoundry};
+use crate::support::{Answer, Service, form, songfoundry};
 use crate::worker::Worker;
-use crate::{Cluster, database, song, task};
+use crate::{Cluster, database, song, soundfonts_are_shared, task};
 
 const AUDIO: &str = "/api/v1/audio";
 
@@ -44,14 +44,19 @@ fn wav(hz: f64, frames: u32) -> Vec<u8> {
 }
 
 fn upload(server: &Service, query: &str, bytes: &[u8]) -> Value {
-    let mut body =
-        b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n".to_vec();
-    body.extend_from_slice(bytes);
-    body.extend(b"\r\n--b--\r\n");
     let headers = [("Content-Type", "multipart/form-data; boundary=b")];
+    let body = form("a.wav", bytes);
     let answer = server.send("POST", &format!("{AUDIO}/upload{query}"), &headers, &body).expect("an answer");
     assert!(matches!(answer.status, 201 | 202), "{}", answer.body);
     serde_json::from_str(&answer.body).expect("JSON")
+}
+
+#[test]
+fn soundfonts_in_a_bucket_sound_on_all() {
+    let mut cluster = cluster("soundfonts", 0);
+    let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
+    let _worker = cluster.process(Worker::start);
+    soundfonts_are_shared(&first, &second);
 }
 
 fn get(server: &Service, path: &str) -> Answer {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{Answer, Service, songfoundry};
+use crate::support::{Answer, Service, form, songfoundry};
 use serde_json::Value;
 
 const LIST: &str = "/api/v1/audio";
@@ -23,12 +23,12 @@ pub(crate) fn wav(frames: u32, value: u8) -> Vec<u8> {
 }
 
 pub(crate) fn upload(service: &Service, query: &str, bytes: &[u8]) -> Option<Answer> {
-    let mut body =
-        b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n".to_vec();
-    body.extend_from_slice(bytes);
-    body.extend(b"\r\n--b--\r\n");
-    let headers = [("Content-Type", "multipart/form-data; boundary=b")];
-    service.send("POST", &format!("{LIST}/upload{query}"), &headers, &body)
+    upload_to(service, &format!("{LIST}/upload{query}"), "a.wav", bytes)
+}
+
+/// Sends a file as a form.
+pub(crate) fn upload_to(service: &Service, path: &str, name: &str, bytes: &[u8]) -> Option<Answer> {
+    service.send("POST", path, &[("Content-Type", "multipart/form-data; boundary=b")], &form(name, bytes))
 }
 
 fn stored(storage: &std::path::Path) -> usize {

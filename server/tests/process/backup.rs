@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::audio::{upload, wav};
+use crate::audio::{upload, upload_to, wav};
 use crate::database;
 use crate::support::{Service, songfoundry};
 
 const SONG: &str = "/api/v1/projects/song";
+const CATALOG: &str = "/api/v1/plugins/soundfonts/catalog";
+const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
 fn admin(storage: &Path, args: &[&str]) -> Output {
     songfoundry(storage).arg("admin").args(args).output().expect("runs")
@@ -104,6 +106,14 @@ fn sound(service: &Service, id: &str, query: &str) -> String {
     answer.body
 }
 
+/// The entries of the catalogue that come from there; there must be some.
+fn of_source(soundfonts: &Value, source: &str) -> Vec<Value> {
+    let list = soundfonts.as_array().expect("a list").iter();
+    let found: Vec<Value> = list.filter(|one| one["source"] == source).cloned().collect();
+    assert!(!found.is_empty(), "{soundfonts}");
+    found
+}
+
 #[test]
 fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
     let place = Place::new();
@@ -117,6 +127,11 @@ fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
     let query = "?format=wav32f&sample_rate_hz=44100";
     let before: Vec<String> =
         ids.iter().flat_map(|id| [sound(&service, id, ""), sound(&service, id, query)]).collect();
+    let bank = fs::read(BANK).expect("timgm6mb-soundfont is installed");
+    let answer =
+        upload_to(&service, "/api/v1/plugins/soundfonts/upload", "Own.sf2", &bank).expect("an answer");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let catalog = service.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
     let project = json!({ "project": song("rendered") });
     let render = service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
 
@@ -152,6 +167,11 @@ fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
     let file =
         again.send("GET", render["audio_url"].as_str().expect("an address"), &[], &[]).expect("an answer");
     assert_eq!(file.status, 200);
+    let soundfonts = again.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
+    assert_eq!(of_source(&soundfonts, "upload"), of_source(&catalog, "upload"));
+    let soundfont =
+        again.send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[]).expect("an answer");
+    assert!(soundfont.body == String::from_utf8_lossy(&bank), "the SoundFont as it was uploaded");
     // Who was logged in still is.
     let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];

@@ -169,6 +169,16 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
+/// A form with one file, with `b` between its parts.
+pub(crate) fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut body =
+        format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n")
+            .into_bytes();
+    body.extend_from_slice(bytes);
+    body.extend(b"\r\n--b--\r\n");
+    body
+}
+
 /// Sends a request to whatever listens at an address; `None` if it was gone before the answer was whole.
 pub(crate) fn request(
     address: SocketAddr,

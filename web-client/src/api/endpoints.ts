@@ -44,6 +44,8 @@ export const writeTemp = ({ call }: Api, save: TempSave, text: string, keepalive
   bodyOf(call.PUT('/api/v1/projects/temp', { body: save, bodySerializer: () => text, keepalive }));
 
 export const soundFontCatalog = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/soundfonts/catalog'));
+export const deleteSoundFont = ({ call }: Api, id: string) =>
+  bodyOf(call.DELETE('/api/v1/plugins/soundfonts/{sf_id}', { params: { path: { sf_id: id } } }));
 export const listEffects = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/effects'));
 /** A SoundFont reduced to some presets, `bank:program` each, as an SF2 file. */
 export const downloadSoundFont = ({ call }: Api, id: string, presets: readonly string[]) =>

@@ -40,6 +40,7 @@ export type TempRevision = Schemas['TempRevision'];
 
 export type Preset = Schemas['Preset'];
 export type SoundFontEntry = Schemas['SoundFont'];
+export type SoundFontUpload = Schemas['SoundFontUpload'];
 export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 
 export type AudioFile = Schemas['AudioFile'];

@@ -1,25 +1,31 @@
 /** Sending files, with progress: `fetch` says nothing of how far a body has gone. */
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 import type { paths } from './generated/schema';
-import type { AudioUpload } from './types';
+import type { AudioUpload, SoundFontUpload } from './types';
 
-const UPLOAD: keyof paths = '/api/v1/audio/upload';
+/** Hears the share of bytes that are there, 0..1. */
+type OnProgress = (share: number) => void;
 
-/**
- * Uploads an audio file. `onProgress` is told the share of bytes that are there, 0..1; at 1 the
- * service decodes. Rejects with an {@link ApiError}, or an `AbortError` when called off.
- */
-export function uploadAudio(api: Api, file: File, onProgress: (share: number) => void, signal: AbortSignal): Promise<AudioUpload> {
+/** Uploads an audio file, as {@link sendFile} does; at a share of 1 the service decodes. */
+export const uploadAudio = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<AudioUpload> =>
+  sendFile(api, '/api/v1/audio/upload', file, onProgress, signal);
+
+/** Uploads a SoundFont, as {@link sendFile} does; at a share of 1 the service looks into it. */
+export const uploadSoundFont = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<SoundFontUpload> =>
+  sendFile(api, '/api/v1/plugins/soundfonts/upload', file, onProgress, signal);
+
+/** Sends a file as a form. Rejects with an {@link ApiError}, or an `AbortError` when called off. */
+function sendFile<Answer>(api: Api, path: keyof paths, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<Answer> {
   const form = new FormData();
   form.append('file', file, file.name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', UPLOAD);
+    request.open('POST', path);
     if (api.token) request.setRequestHeader('Authorization', `Bearer ${api.token}`);
     request.responseType = 'text';
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
     request.addEventListener('load', () => {
-      if (request.status === 201) resolve(JSON.parse(request.responseText) as AudioUpload);
+      if (request.status === 201) resolve(JSON.parse(request.responseText) as Answer);
       else reject(new ApiError(failureOf(request.status, request.statusText, request.responseText)));
     });
     request.addEventListener('error', () => reject(new ApiError(UNREACHABLE)));

@@ -12,7 +12,7 @@ const KEPT_BYTES = 256 * 1024 * 1024;
 /** Places in the engine that are left free of such banks. */
 const FREE_PLACES = 16;
 
-type Bank = PlannedBank & { sizeBytes: number; failed: boolean };
+type Bank = PlannedBank & { sizeBytes: number; failed: boolean; outdated: boolean };
 
 export class Banks {
   /** The bank being fetched, for the progress display. */
@@ -40,12 +40,13 @@ export class Banks {
   assign(engine: SongEngine, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
     const newId = (soundfontId: string): string => `${soundfontId} ${++this.#count}`;
-    const plan = planBanks(tracks, [...this.#banks.values()], this.#assigned, newId);
+    const current = [...this.#banks.values()].filter((bank) => !bank.outdated);
+    const plan = planBanks(tracks, current, this.#assigned, newId);
     this.#assigned = plan.assigned;
     this.#makeRoom(engine, plan.fresh.length);
     for (const fresh of plan.fresh) {
       engine.addBank(fresh.id);
-      const bank: Bank = { ...fresh, sizeBytes: 0, failed: false };
+      const bank: Bank = { ...fresh, sizeBytes: 0, failed: false, outdated: false };
       this.#banks.set(bank.id, bank);
       this.#enqueue(bank);
     }
@@ -62,6 +63,11 @@ export class Banks {
       this.#enqueue(bank);
     }
     void this.#work(this.#engine);
+  }
+
+  /** SoundFonts have changed: what tracks play is fetched anew at the next {@link assign}. */
+  forget(): void {
+    for (const bank of this.#banks.values()) bank.outdated = true;
   }
 
   /** Resolves when every bank that is played now is there, or has failed. */
@@ -81,7 +87,7 @@ export class Banks {
     for (const bank of [...this.#banks.values()]) {
       if (used.has(bank.id)) continue;
       const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_PLACES;
-      if (!bank.failed && !crowded && bytes <= KEPT_BYTES) continue;
+      if (!bank.failed && !bank.outdated && !crowded && bytes <= KEPT_BYTES) continue;
       engine.dropBank(bank.id);
       this.#banks.delete(bank.id);
       this.#ends.delete(bank.id);

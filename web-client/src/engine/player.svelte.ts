@@ -121,6 +121,13 @@ export class Player {
     else this.serverSound.stop(engine);
   }
 
+  /** Fetches what the song plays of SoundFonts anew, since they have changed. */
+  soundFontsChanged(): void {
+    this.banks.forget();
+    this.serverSound.stop(this.#engine);
+    this.#settle();
+  }
+
   /** Lets sound out after the visitor's first gesture, as browsers demand. */
   resume(): void {
     if (this.#engine?.context.state === 'suspended') void this.#engine.context.resume();

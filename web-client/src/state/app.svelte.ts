@@ -16,6 +16,7 @@ import { EffectTable } from './effect-table.svelte';
 import { Exporting } from './exporting.svelte';
 import { Layout } from './layout.svelte';
 import { Notices } from './notices.svelte';
+import { OwnSoundFonts } from './own-soundfonts.svelte';
 import { Preferences } from './preferences.svelte';
 import { Saving } from './saving.svelte';
 import { Session } from './session.svelte';
@@ -53,6 +54,7 @@ export class App {
   readonly chain = new ChainCommands(this);
   readonly automation = new AutomationCommands(this);
   readonly clips = new AudioCommands(this);
+  readonly ownSoundFonts = new OwnSoundFonts(this);
 
   /** Which dialog is open. */
   dialog = $state<DialogName | null>(null);

@@ -26,7 +26,8 @@ export class Catalog {
   }
 
   async load(): Promise<void> {
-    this.phase = 'loading';
+    // What is there stays to be seen while it is read anew.
+    if (this.phase !== 'ready') this.phase = 'loading';
     try {
       const { soundfonts } = await soundFontCatalog(this.#api);
       // The default bank first: what is heard unless one chooses otherwise.

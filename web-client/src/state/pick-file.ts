@@ -16,6 +16,9 @@ export const MIDI_ACCEPT = '.mid,.midi,.kar,.rmi,audio/midi,audio/x-midi';
 /** File names of audio that the service reads. */
 export const AUDIO_ACCEPT = '.wav,.aif,.aiff,.flac,.mp3,.ogg,.oga,.m4a,.aac';
 
+/** File names of SoundFonts. */
+export const SOUNDFONT_ACCEPT = '.sf2,.sf3';
+
 export function isAudioFile(file: File): boolean {
   return /\.(wav|aiff?|flac|mp3|og[ga]|m4a|aac)$/i.test(file.name);
 }

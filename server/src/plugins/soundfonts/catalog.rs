@@ -35,21 +35,23 @@ pub(crate) struct CondensedSoundFont {
     preset_count: usize,
 }
 
-/// Lists the SoundFonts that the scanner has found.
+/// Lists the SoundFonts that the scanner has found and those that the caller has uploaded. Of several with one id the one
+/// that is played is listed, and names the others.
 #[utoipa::path(get, path = "/plugins/soundfonts/catalog", tag = "plugins",
     responses((status = 200, body = CatalogAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current catalogue"), CommonErrors))]
 pub(crate) async fn read(
     State(state): State<AppState>,
-    _: CurrentUser,
+    user: CurrentUser,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let snapshot = state.sound.catalogue.current().await?;
+    let snapshot = state.sound.catalogue.of(&user.id).await?;
+    let etag = snapshot.etag();
     let common = [
-        (header::ETAG, HeaderValue::from_str(&snapshot.etag).map_err(ApiError::internal)?),
+        (header::ETAG, HeaderValue::from_str(&etag).map_err(ApiError::internal)?),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    if etag::matches_none(&headers, &snapshot.etag) {
+    if etag::matches_none(&headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let condensed = |one: &SoundFont| CondensedSoundFont {

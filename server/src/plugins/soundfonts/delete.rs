@@ -1,46 +1,51 @@
 //! `DELETE /plugins/soundfonts/{sf_id}`.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use tokio::runtime::Handle;
 
-use super::{SoundFontSource, id_of_name};
+use super::{SoundFontSource, id_of_name, uploads};
 use crate::audit::{self, Action};
-use crate::auth::{CurrentUser, Role};
+use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::state::AppState;
 
-/// Deletes a SoundFont from the service's own storage. One that is installed on the machine
-/// is refused with 403.
+/// Says whose SoundFont has the id now.
+const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-instead");
+
+/// Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with 403, unless the caller
+/// has one of the same id, which then goes; those of other users are not there.
 #[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont")),
-    responses((status = 204, description = "It is gone"), CommonErrors))]
+    responses((status = 204, description = "It is gone", headers(
+            ("X-Soundfont-Instead" = String, description = "`system` if a SoundFont of the system has this id now; else left out"))),
+        CommonErrors))]
 pub(crate) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,
     Path(soundfont_id): Path<String>,
-) -> ApiResult<StatusCode> {
-    let snapshot = state.sound.catalogue.current().await?;
+) -> ApiResult<(StatusCode, HeaderMap)> {
     let id = id_of_name(&soundfont_id);
-    let found = snapshot.soundfonts.iter().find(|one| one.summary.soundfont_id == id);
-    let soundfont = found.ok_or_else(|| ApiError::not_found("SoundFont", &soundfont_id))?;
-    if soundfont.summary.source == SoundFontSource::System {
-        return Err(ApiError::Forbidden {
-            code: "system_soundfont",
-            detail: format!(
-                "The SoundFont `{id}` is installed on the machine and cannot be deleted from here."
-            ),
+    let (work_state, runtime, owner_id, wanted) =
+        (state.clone(), Handle::current(), user.id.clone(), id.clone());
+    let deleting =
+        tokio::task::spawn_blocking(move || uploads::delete(&work_state, &runtime, &owner_id, &wanted));
+    let deleted = deleting.await??;
+    let rest = state.sound.catalogue.of(&user.id).await?;
+    let is_systems = rest.find(&id).is_some_and(|one| one.summary.source == SoundFontSource::System);
+    if !deleted {
+        return Err(match is_systems {
+            true => ApiError::Forbidden {
+                code: "system_soundfont",
+                detail: format!(
+                    "The SoundFont `{id}` lies in a folder of the machine and cannot be deleted from here."
+                ),
+            },
+            false => ApiError::not_found("SoundFont", &soundfont_id),
         });
     }
-    if user.role != Role::Admin {
-        return Err(ApiError::Forbidden {
-            code: "admin_only",
-            detail: "Only the administrator may delete SoundFonts.".to_owned(),
-        });
-    }
-    let path = soundfont.path.clone();
-    tokio::task::spawn_blocking(move || std::fs::remove_file(path)).await??;
     audit::record(&state.db, &user.who(), Action::SoundfontDeleted, &id, "").await;
-    state.sound.catalogue.rescan().await?;
-    Ok(StatusCode::NO_CONTENT)
+    let instead = is_systems.then_some((SOUNDFONT_INSTEAD, HeaderValue::from_static("system")));
+    Ok((StatusCode::NO_CONTENT, instead.into_iter().collect()))
 }

@@ -1,11 +1,14 @@
 //! `GET /plugins/soundfonts/download/{sf_id}`.
 
+use std::fs::File;
+use std::io::ErrorKind;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::preset_list::{self, DownloadQuery};
-use super::{Chosen, reduced};
+use super::{BankFile, Chosen, reduced};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
@@ -17,8 +20,8 @@ use crate::state::AppState;
 const SOUNDFONT_ID: HeaderName = HeaderName::from_static("x-soundfont-id");
 const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fallback");
 
-/// Sends a SoundFont: the SF2 where there is also an SF3, and the default bank where there is
-/// none of that id or it cannot be played.
+/// Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and the default bank where
+/// there is none of that id or it cannot be played.
 #[utoipa::path(get, path = "/plugins/soundfonts/download/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont"), DownloadQuery),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", headers(
@@ -31,41 +34,48 @@ const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fall
             content_type = "application/problem+json"), CommonErrors))]
 pub(crate) async fn read(
     State(state): State<AppState>,
-    _: CurrentUser,
+    user: CurrentUser,
     Path(soundfont_id): Path<String>,
     Query(query): Query<DownloadQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let presets = query.presets.as_deref().map(preset_list::parse).transpose()?;
-    let chosen = choose(&state, &soundfont_id).await?;
+    let chosen = choose(&state, &user.id, &soundfont_id).await?;
     let mut response = match presets {
-        None => whole(&chosen, &headers).await?,
+        None => whole(&state, &chosen, &headers).await?,
         Some(presets) => reduced_to(&state, &chosen, presets, &headers).await?,
     };
     response.headers_mut().extend(chosen_headers(&chosen)?);
     Ok(response)
 }
 
-/// The bank to send for an id, as its file is now.
-async fn choose(state: &AppState, soundfont_id: &str) -> ApiResult<Chosen> {
+/// The bank to send to a user for an id, as its file is now.
+async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<Chosen> {
     let none = || ApiError::NotFound {
         code: "no_soundfont",
-        detail: "No SoundFont is installed that could be sent.".to_owned(),
+        detail: "No SoundFont is there that could be sent.".to_owned(),
     };
     let catalogue = &state.sound.catalogue;
-    let chosen = catalogue.current().await?.choose(Some(soundfont_id)).ok_or_else(none)?;
-    let (path, scanned) = (chosen.soundfont.path.clone(), chosen.soundfont.version);
+    let chosen = catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(none)?;
+    let BankFile::InFolder { path, version: scanned } = chosen.soundfont.file.clone() else {
+        return Ok(chosen);
+    };
     let facts = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await?;
     if facts.is_ok_and(|facts| Version::of(&facts) == scanned) {
         return Ok(chosen);
     }
-    catalogue.rescan().await?.choose(Some(soundfont_id)).ok_or_else(none)
+    catalogue.rescan().await?;
+    catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(none)
 }
 
-async fn whole(chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
-    let path = chosen.soundfont.path.clone();
-    let file = tokio::task::spawn_blocking(move || std::fs::File::open(path)).await?.map_err(|error| {
-        if error.kind() == std::io::ErrorKind::NotFound {
+async fn whole(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
+    let (blobs, bank_file) = (state.blobs.clone(), chosen.soundfont.file.clone());
+    let opening = tokio::task::spawn_blocking(move || match bank_file {
+        BankFile::InFolder { path, .. } => File::open(path),
+        BankFile::Stored(key) => blobs.read(&key)?.ok_or_else(|| ErrorKind::NotFound.into()),
+    });
+    let file = opening.await?.map_err(|error| {
+        if error.kind() == ErrorKind::NotFound {
             ApiError::not_found("SoundFont", &chosen.soundfont.summary.soundfont_id)
         } else {
             error.into()
@@ -95,7 +105,7 @@ async fn reduced_to(
     answer(file, &tag).respond(headers)
 }
 
-fn answer(file: std::fs::File, tag: &str) -> FileAnswer {
+fn answer(file: File, tag: &str) -> FileAnswer {
     FileAnswer { file, etag: format!("\"{tag}\""), media_type: "application/octet-stream", save_as: None }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use dsp_core::soundfont::{Bank, SampleEncoding};
+use dsp_core::soundfont::{Bank, BankError, SampleEncoding};
 use sha2::{Digest as _, Sha256};
 
 use super::{Preset, SkippedParts, SoundFontFormat};
 use crate::rendering::banks::BANK_MAX_BYTES;
-use crate::rendering::memory;
+use crate::rendering::memory::{self, Bytes};
 
 /// Most reasons that are told why parts of a bank are left out.
 const REASONS_MAX: usize = 20;
@@ -43,43 +43,66 @@ pub(super) fn inspect(path: &Path) -> Inspection {
         }
     };
     inspection.content_hash = Some(format!("{:x}", Sha256::digest((*bytes).as_ref())));
-    let bank = match Bank::from_shared(bytes) {
-        Ok(bank) => bank,
-        Err(error) => {
-            inspection.problem = Some(error.to_string());
-            return inspection;
+    match look_into(bytes) {
+        Ok(found) => {
+            inspection.problem = found.problem().map(str::to_owned);
+            inspection.name = found.name.unwrap_or(inspection.name);
+            inspection.format = found.format;
+            inspection.presets = found.presets;
+            inspection.skipped = found.skipped;
         }
-    };
-    let summary = bank.summary();
-    inspection.format = match summary.encoding {
-        SampleEncoding::Pcm => SoundFontFormat::Sf2,
-        SampleEncoding::Vorbis => SoundFontFormat::Sf3,
-    };
-    if let Some(name) = plain_name(&summary.name) {
-        inspection.name = name.to_owned();
+        Err(error) => inspection.problem = Some(error.to_string()),
     }
+    inspection
+}
+
+/// What is in a bank.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The name that it gives itself.
+    pub(super) name: Option<String>,
+    pub(super) format: SoundFontFormat,
+    pub(super) presets: Vec<Preset>,
+    /// What the bank is played without.
+    pub(super) skipped: SkippedParts,
+}
+
+impl Found {
+    /// Why nothing of it can be played.
+    pub(super) fn problem(&self) -> Option<&'static str> {
+        self.presets.is_empty().then_some("it holds no preset that could be played")
+    }
+}
+
+/// Opens a bank and says what is in it.
+pub(super) fn look_into(bytes: Bytes) -> Result<Found, BankError> {
+    let bank = Bank::from_shared(bytes)?;
+    let summary = bank.summary();
     let preset = |preset: &dsp_core::soundfont::PresetSummary| Preset {
         bank: preset.bank,
         program: preset.program,
         name: preset.name.clone(),
     };
-    inspection.presets = summary.presets.iter().map(preset).collect();
-    if inspection.presets.is_empty() {
-        inspection.problem = Some("it holds no preset that could be played".to_owned());
-    }
-    inspection.skipped = SkippedParts {
-        count: bank.skipped_total(),
-        reasons: bank.skipped().iter().take(REASONS_MAX).map(ToString::to_string).collect(),
-    };
-    inspection
+    Ok(Found {
+        name: plain_name(&summary.name).map(str::to_owned),
+        format: match summary.encoding {
+            SampleEncoding::Pcm => SoundFontFormat::Sf2,
+            SampleEncoding::Vorbis => SoundFontFormat::Sf3,
+        },
+        presets: summary.presets.iter().map(preset).collect(),
+        skipped: SkippedParts {
+            count: bank.skipped_total(),
+            reasons: bank.skipped().iter().take(REASONS_MAX).map(ToString::to_string).collect(),
+        },
+    })
 }
 
 /// The name in a file without the file extension that some carry; `None` if it is empty.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.trim();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    let is_extension = ["sf2", "sf3"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    Some(if is_extension { stem } else { name }).filter(|name| !name.is_empty())
+    Some(if SoundFontFormat::of_extension(extension).is_some() { stem } else { name })
+        .filter(|name| !name.is_empty())
 }
 
 /// What a file's name says that it is.

@@ -1,45 +1,49 @@
-//! The SoundFonts of this installation: found by a scanner in the background, listed, sent
+//! The SoundFonts of this installation and of its users: found by a scanner in the background or uploaded, listed, sent
 //! to browsers and opened for renders.
+//!
+//! A SoundFont belongs to the system, if it lies in one of the folders, or to the user who uploaded it. Everybody has the
+//! system's and their own; those of other users are as if they were not there. An id is unique for each owner: of an SF2
+//! and an SF3 with one id the SF2 is played, and a user's own comes before the system's. What is passed over is named.
 
 pub(super) mod catalog;
+mod catalogue;
 pub(super) mod delete;
 pub(super) mod download;
 mod inspect;
+mod inventory;
 mod preset_list;
 pub(super) mod reduced;
 mod scan;
+mod snapshot;
+mod store;
+pub(super) mod upload;
+mod uploads;
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use dsp_core::soundfont::Bank;
-use serde::Serialize;
-use tokio_util::sync::CancellationToken;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::dirs::{self, PlaceNames};
-use super::modules::{Limits, search};
-use crate::config::Config;
-use crate::db::Db;
+pub use catalogue::{Catalogue, keep_scanning};
+pub(crate) use inventory::{FILES, expected};
+pub use snapshot::{Chosen, PassedOver, Snapshot};
+pub(crate) use store::{usage_of_all, used_bytes};
+pub(crate) use uploads::{remove_orphans, sweep};
+
+use crate::blobs::BlobKey;
 use crate::error::ApiError;
 use crate::rendering::RenderError;
-use crate::rendering::banks::{BankCache, Version};
-use scan::{Folder, Scanner};
+use crate::rendering::banks::Version;
+use crate::state::AppState;
 
-/// How often the folders are searched for new and changed files.
-const SCAN_INTERVAL: Duration = Duration::from_secs(30);
-
-/// Banks that stand in where the settings name none, the first that is there.
-const USUAL_DEFAULTS: [&str; 2] = ["timgm6mb", "fluidr3gm"];
-
-/// Where a SoundFont comes from.
+/// Who a SoundFont belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SoundFontSource {
-    /// Installed on the machine; cannot be deleted from here.
+    /// The system: it lies in a folder of the machine, is everybody's, and cannot be deleted from here.
     System,
-    /// In the service's own storage.
+    /// The caller, who has uploaded it.
     Upload,
 }
 
@@ -53,6 +57,22 @@ pub enum SoundFontFormat {
     Sf3,
 }
 
+impl SoundFontFormat {
+    /// The extension of its files.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Sf2 => "sf2",
+            Self::Sf3 => "sf3",
+        }
+    }
+
+    /// The format with this extension.
+    fn of_extension(extension: &str) -> Option<Self> {
+        [Self::Sf2, Self::Sf3].into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()))
+    }
+}
+
 /// A SoundFont without its presets.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SoundFontSummary {
@@ -60,7 +80,7 @@ pub struct SoundFontSummary {
     pub soundfont_id: String,
     /// Name in the file; the stem of the file where it gives none.
     pub name: String,
-    /// Where it comes from.
+    /// Who it belongs to.
     pub source: SoundFontSource,
     /// What kind of samples it has.
     pub format: SoundFontFormat,
@@ -76,10 +96,23 @@ pub struct SoundFontSummary {
     pub problem: Option<String>,
     /// What it is played without.
     pub skipped: SkippedParts,
+    /// Other SoundFonts of this id, which are not played as long as this one is there; the first of them would be next.
+    pub others: Vec<OtherSoundFont>,
+}
+
+/// A SoundFont that is not played, because another of its id is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct OtherSoundFont {
+    /// Who it belongs to.
+    pub source: SoundFontSource,
+    /// What kind of samples it has.
+    pub format: SoundFontFormat,
+    /// Why the other one is played.
+    pub reason: String,
 }
 
 /// Bad regions of a SoundFont: it is played without them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedParts {
     /// How many there are.
     pub count: usize,
@@ -88,7 +121,7 @@ pub struct SkippedParts {
 }
 
 /// A preset of a SoundFont.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preset {
     /// SoundFont bank number; 128 holds drum kits.
     pub bank: u16,
@@ -108,66 +141,44 @@ pub struct SoundFont {
     pub presets: Vec<Preset>,
     /// Its file.
     #[serde(skip)]
-    pub path: PathBuf,
-    /// The file as the scan found it.
-    #[serde(skip)]
-    pub version: Version,
+    pub file: BankFile,
 }
 
-/// The SoundFonts as the last scan found them.
-#[derive(Debug)]
-pub struct Snapshot {
-    /// By ascending id.
-    pub soundfonts: Vec<SoundFont>,
-    /// When the scan ended, RFC 3339.
-    pub scanned_at: String,
-    /// Changes when anything but `scanned_at` does; with its quotes.
-    pub etag: String,
+/// Where the bytes of a SoundFont are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BankFile {
+    /// In a folder of this machine.
+    InFolder {
+        /// Where.
+        path: PathBuf,
+        /// The file as the scan found it.
+        version: Version,
+    },
+    /// Among the stored files, under the name of its content.
+    Stored(BlobKey),
 }
 
-/// A bank that was chosen for an id.
-#[derive(Debug, Clone)]
-pub struct Chosen {
-    /// The bank.
-    pub soundfont: SoundFont,
-    /// Whether it stands in for the one that was asked for.
-    pub fallback: bool,
-}
-
-impl Snapshot {
-    /// The bank that stands in for missing ones.
+impl SoundFont {
+    /// Where it lies in a folder; `None` for one that was uploaded.
     #[must_use]
-    pub fn default_soundfont(&self) -> Option<&SoundFont> {
-        self.soundfonts.iter().find(|one| one.summary.default)
+    pub fn path(&self) -> Option<&Path> {
+        match &self.file {
+            BankFile::InFolder { path, .. } => Some(path),
+            BankFile::Stored(_) => None,
+        }
     }
 
-    /// The bank to play for an id (`None`: the default bank). Where it is missing or not
-    /// usable the default stands in; `None` where there is not even that.
-    #[must_use]
-    pub fn choose(&self, soundfont_id: Option<&str>) -> Option<Chosen> {
-        let wanted = soundfont_id.map(id_of_name);
-        let found = wanted.as_ref().and_then(|id| {
-            self.soundfonts.iter().find(|one| one.summary.soundfont_id == *id && one.summary.usable)
-        });
-        let soundfont = found.or_else(|| self.default_soundfont())?.clone();
-        Some(Chosen { soundfont, fallback: wanted.is_some() && found.is_none() })
-    }
-
-    /// Opens the bank to play for an id; `None` where there is none at all.
+    /// Opens it. Blocks.
     ///
     /// # Errors
-    /// The file has changed or gone since the scan.
-    pub fn open(
-        &self,
-        banks: &BankCache,
-        soundfont_id: Option<&str>,
-    ) -> Result<Option<(Bank, Chosen)>, RenderError> {
-        let Some(chosen) = self.choose(soundfont_id) else { return Ok(None) };
-        let bank = banks.open(&chosen.soundfont.path).map_err(|reason| RenderError::Bank {
-            name: chosen.soundfont.summary.soundfont_id.clone(),
-            reason,
-        })?;
-        Ok(Some((bank, chosen)))
+    /// It has changed or gone since it was listed.
+    pub(crate) fn open(&self, state: &AppState) -> Result<Bank, RenderError> {
+        let banks = &state.sound.banks;
+        let opened = match &self.file {
+            BankFile::InFolder { path, .. } => banks.open(path),
+            BankFile::Stored(key) => banks.open_stored(&state.blobs, key),
+        };
+        opened.map_err(|reason| RenderError::Bank { name: self.summary.soundfont_id.clone(), reason })
     }
 }
 
@@ -182,123 +193,8 @@ pub fn id_of_name(name: &str) -> String {
 pub(super) fn no_soundfont() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",
-        detail:
-            "No SoundFont is installed that could play the notes: put an SF2 or SF3 file into one of the folders of \
-                 SF_SOUNDFONT_DIRS, or install the package timgm6mb-soundfont."
-                .to_owned(),
-    }
-}
-
-/// Searches the SoundFont folders and remembers what is in them.
-#[derive(Debug)]
-pub struct Catalogue {
-    db: Db,
-    places: PlaceNames,
-    scanner: Arc<Mutex<Scanner>>,
-    snapshot: Arc<RwLock<Option<Arc<Snapshot>>>>,
-}
-
-impl Catalogue {
-    /// A catalogue of the folders in the settings and of those in which users have plugins, not searched yet.
-    #[must_use]
-    pub fn new(config: &Config, db: Db) -> Self {
-        let uploads = config.storage.dir.join("soundfonts");
-        let folder = |path: &PathBuf| Folder {
-            path: path.clone(),
-            source: if path.starts_with(&uploads) {
-                SoundFontSource::Upload
-            } else {
-                SoundFontSource::System
-            },
-        };
-        let folders = config.sound.soundfont_dirs.iter().map(folder).collect();
-        let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
-        Self {
-            db,
-            places: PlaceNames::new(config),
-            scanner: Arc::new(Mutex::new(Scanner::new(folders, preferred))),
-            snapshot: Arc::default(),
-        }
-    }
-
-    /// What the last scan found; the first caller waits for the first scan.
-    ///
-    /// # Errors
-    /// As [`Self::rescan`].
-    pub async fn current(&self) -> Result<Arc<Snapshot>, ApiError> {
-        if let Some(snapshot) = self.known() {
-            return Ok(snapshot);
-        }
-        let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
-        let plugin_dirs = self.plugin_dirs().await?;
-        let first_scan = move || {
-            let mut scanner = scanner.lock().unwrap_or_else(PoisonError::into_inner);
-            // Somebody else's scan may have ended while this one waited for its turn.
-            let done = known.read().unwrap_or_else(PoisonError::into_inner).clone();
-            done.unwrap_or_else(|| publish(&mut scanner, &plugin_dirs, &known))
-        };
-        Ok(tokio::task::spawn_blocking(first_scan).await?)
-    }
-
-    /// Searches now.
-    ///
-    /// # Errors
-    /// When the thread of the scan fails, or the database does not say where users have plugins.
-    pub async fn rescan(&self) -> Result<Arc<Snapshot>, ApiError> {
-        let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
-        let plugin_dirs = self.plugin_dirs().await?;
-        let scan = move || {
-            publish(&mut scanner.lock().unwrap_or_else(PoisonError::into_inner), &plugin_dirs, &known)
-        };
-        Ok(tokio::task::spawn_blocking(scan).await?)
-    }
-
-    async fn plugin_dirs(&self) -> Result<PluginDirs, ApiError> {
-        let paths = dirs::store::of_all(&self.db).await?.into_iter().map(PathBuf::from).collect();
-        Ok(PluginDirs { paths, names: self.places.clone() })
-    }
-
-    /// What the last scan found, if there was one.
-    #[must_use]
-    pub fn known(&self) -> Option<Arc<Snapshot>> {
-        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// The folders in which users have plugins.
-struct PluginDirs {
-    paths: Vec<PathBuf>,
-    names: PlaceNames,
-}
-
-impl PluginDirs {
-    /// The SoundFonts below them. Blocks.
-    fn soundfonts(&self) -> Vec<PathBuf> {
-        let places = self.names.places();
-        let found = search(&self.paths, Limits::default(), &|real| places.allow(real));
-        found.soundfonts.into_iter().map(|one| one.path).collect()
-    }
-}
-
-fn publish(
-    scanner: &mut Scanner,
-    plugin_dirs: &PluginDirs,
-    known: &RwLock<Option<Arc<Snapshot>>>,
-) -> Arc<Snapshot> {
-    let snapshot = Arc::new(scanner.scan(plugin_dirs.soundfonts()));
-    *known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
-    snapshot
-}
-
-/// Keeps the catalogue current until the service stops.
-pub async fn keep_scanning(state: crate::state::AppState, stop: CancellationToken) {
-    loop {
-        if let Err(error) = state.sound.catalogue.rescan().await {
-            tracing::error!(%error, "the scan for SoundFonts failed");
-        }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(SCAN_INTERVAL) => {}
-        }
+        detail: "No SoundFont is there that could play the notes: upload one, put an SF2 or SF3 file into one of the folders \
+                 of SF_SOUNDFONT_DIRS, or install the package timgm6mb-soundfont."
+            .to_owned(),
     }
 }

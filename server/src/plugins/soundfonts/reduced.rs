@@ -12,7 +12,6 @@ use tokio::sync::Mutex;
 use super::{SoundFont, preset_list};
 use crate::blobs::{BlobKey, Blobs, remove_if_there};
 use crate::error::{ApiError, ApiResult};
-use crate::rendering::banks::BankCache;
 use crate::rendering::{BankProblem, ENGINE_VERSION, RenderError};
 use crate::state::AppState;
 
@@ -59,7 +58,7 @@ impl ReducedBanks {
             if let Some(file) = kept(blobs, &key)? {
                 return Ok(file);
             }
-            blobs.put(&key, &reduce(&state.sound.banks, &soundfont, &presets)?)?;
+            blobs.put(&key, &reduce(&state, &soundfont, &presets)?)?;
             let file = blobs.read(&key)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             if let Some(folder) = blobs.path(&key).parent() {
                 make_room(folder, limit_bytes)?;
@@ -85,10 +84,10 @@ pub(super) fn tag(content_hash: &str, presets: &[(u16, u8)]) -> String {
     format!("{:x}", Sha256::digest(text))
 }
 
-fn reduce(banks: &BankCache, soundfont: &SoundFont, presets: &[(u16, u8)]) -> ApiResult<Vec<u8>> {
+fn reduce(state: &AppState, soundfont: &SoundFont, presets: &[(u16, u8)]) -> ApiResult<Vec<u8>> {
     let unusable =
         |reason: BankProblem| RenderError::Bank { name: soundfont.summary.soundfont_id.clone(), reason };
-    let bank = banks.open(&soundfont.path).map_err(unusable)?;
+    let bank = soundfont.open(state)?;
     bank.prepare(presets).map_err(|error| unusable(error.into()))?;
     Ok(bank.reduced(presets).map_err(|error| unusable(error.into()))?)
 }

@@ -4,42 +4,36 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use super::inspect::{Inspection, inspect};
-use super::{Snapshot, SoundFont, SoundFontSource, SoundFontSummary, USUAL_DEFAULTS, id_of_name};
+use super::snapshot::{FOUND_FIRST, PLAYABLE_FIRST, PassedOver, SF2_FIRST, Snapshot, other};
+use super::{BankFile, SoundFont, SoundFontFormat, SoundFontSource, SoundFontSummary, id_of_name};
 use crate::clock;
 use crate::rendering::banks::Version;
 
 /// How many folders deep the search goes.
 const DEPTH_MAX: usize = 4;
 
+/// Banks that stand in where the settings name none, the first that is there.
+const USUAL_DEFAULTS: [&str; 2] = ["timgm6mb", "fluidr3gm"];
+
 /// Most files in the catalogue; more are left out, with a warning in the log.
 const FILES_MAX: usize = 2_000;
-
-/// A folder to search.
-#[derive(Debug, Clone)]
-pub(super) struct Folder {
-    pub(super) path: PathBuf,
-    pub(super) source: SoundFontSource,
-}
 
 /// Knows the folders, and what was in their files when they were last looked into.
 #[derive(Debug)]
 pub(super) struct Scanner {
-    folders: Vec<Folder>,
+    folders: Vec<PathBuf>,
     preferred: Option<String>,
     inspected: HashMap<PathBuf, (Version, Inspection)>,
 }
 
 struct Found {
     path: PathBuf,
-    source: SoundFontSource,
     version: Version,
 }
 
 impl Scanner {
-    pub(super) fn new(folders: Vec<Folder>, preferred: Option<String>) -> Self {
+    pub(super) fn new(folders: Vec<PathBuf>, preferred: Option<String>) -> Self {
         Self { folders, preferred, inspected: HashMap::new() }
     }
 
@@ -47,7 +41,7 @@ impl Scanner {
     pub(super) fn scan(&mut self, others: Vec<PathBuf>) -> Snapshot {
         let files = self.find(others);
         let mut known = std::mem::take(&mut self.inspected);
-        let mut by_id: BTreeMap<String, SoundFont> = BTreeMap::new();
+        let mut by_id: BTreeMap<String, Vec<SoundFont>> = BTreeMap::new();
         for found in files {
             let inspection = match known.remove(&found.path) {
                 Some((version, inspection)) if version == found.version => inspection,
@@ -61,21 +55,15 @@ impl Scanner {
             };
             let soundfont = soundfont(&found, &inspection);
             self.inspected.insert(found.path, (found.version, inspection));
-            let id = soundfont.summary.soundfont_id.clone();
-            match by_id.get(&id) {
-                Some(earlier) if !is_better(&soundfont, earlier) => {}
-                _ => {
-                    by_id.insert(id, soundfont);
-                }
-            }
+            by_id.entry(soundfont.summary.soundfont_id.clone()).or_default().push(soundfont);
         }
-        let mut soundfonts: Vec<SoundFont> = by_id.into_values().collect();
+        let mut passed_over = Vec::new();
+        let mut soundfonts: Vec<SoundFont> =
+            by_id.into_values().filter_map(|same_id| choose(same_id, &mut passed_over)).collect();
         if let Some(place) = default_place(&soundfonts, self.preferred.as_deref()) {
             soundfonts[place].summary.default = true;
         }
-        let content = serde_json::to_vec(&soundfonts).unwrap_or_default();
-        let etag = format!("\"{:x}\"", Sha256::digest(&content));
-        Snapshot { soundfonts, scanned_at: clock::now_text(), etag }
+        Snapshot { soundfonts, passed_over, scanned_at: clock::now_text() }
     }
 
     /// The files of all folders by their real paths, each once, in the order of the folders, and the others behind them.
@@ -84,23 +72,18 @@ impl Scanner {
         let mut files = Vec::new();
         for folder in &self.folders {
             let mut paths = Vec::new();
-            search(&folder.path, DEPTH_MAX, &mut seen, &mut paths);
+            search(folder, DEPTH_MAX, &mut seen, &mut paths);
             paths.sort();
-            let real_folder = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
             for path in paths {
                 let Ok(facts) = fs::metadata(&path) else { continue };
-                let version = Version::of(&facts);
-                // What a link in our own folder leads to is not ours.
-                let source =
-                    if path.starts_with(&real_folder) { folder.source } else { SoundFontSource::System };
-                files.push(Found { path, source, version });
+                files.push(Found { path, version: Version::of(&facts) });
             }
         }
         for path in others {
             if let Ok(facts) = fs::metadata(&path)
                 && seen.insert(path.clone())
             {
-                files.push(Found { path, source: SoundFontSource::System, version: Version::of(&facts) });
+                files.push(Found { path, version: Version::of(&facts) });
             }
         }
         if files.len() > FILES_MAX {
@@ -132,9 +115,8 @@ fn search(folder: &Path, depth: usize, seen: &mut HashSet<PathBuf>, paths: &mut 
 }
 
 fn is_soundfont(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| {
-        extension.eq_ignore_ascii_case("sf2") || extension.eq_ignore_ascii_case("sf3")
-    })
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.and_then(SoundFontFormat::of_extension).is_some()
 }
 
 fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
@@ -145,7 +127,7 @@ fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
                 .filter(|id| !id.is_empty())
                 .unwrap_or_else(|| "unnamed".into()),
             name: inspection.name.clone(),
-            source: found.source,
+            source: SoundFontSource::System,
             format: inspection.format,
             size_bytes: found.version.size_bytes,
             content_hash: inspection.content_hash.clone(),
@@ -153,18 +135,38 @@ fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
             usable: inspection.problem.is_none(),
             problem: inspection.problem.clone(),
             skipped: inspection.skipped.clone(),
+            others: Vec::new(),
         },
         presets: inspection.presets.clone(),
-        path: found.path.clone(),
-        version: found.version,
+        file: BankFile::InFolder { path: found.path.clone(), version: found.version },
     }
 }
 
-/// Of two files with one id: what can be played before what cannot, then SF2 before SF3.
-/// Otherwise the earlier stays.
-fn is_better(one: &SoundFont, other: &SoundFont) -> bool {
+/// Of files with one id: what can be played before what cannot, then SF2 before SF3, then the earlier. It names the others.
+fn choose(mut same_id: Vec<SoundFont>, passed_over: &mut Vec<PassedOver>) -> Option<SoundFont> {
     let rank = |soundfont: &SoundFont| (!soundfont.summary.usable, soundfont.summary.format);
-    rank(one) < rank(other)
+    // Keeps the order of those that are alike.
+    same_id.sort_by_key(rank);
+    let mut same_id = same_id.into_iter();
+    let mut taken = same_id.next()?;
+    for file in same_id {
+        let reason = match (rank(&taken), rank(&file)) {
+            ((false, _), (true, _)) => PLAYABLE_FIRST,
+            ((_, best), (_, format)) if best != format => SF2_FIRST,
+            _ => FOUND_FIRST,
+        };
+        taken.summary.others.push(other(SoundFontSource::System, file.summary.format, reason));
+        if let (Some(path), Some(instead)) = (file.path(), taken.path()) {
+            passed_over.push(PassedOver {
+                soundfont_id: file.summary.soundfont_id.clone(),
+                format: file.summary.format,
+                path: path.to_owned(),
+                reason,
+                instead: instead.to_owned(),
+            });
+        }
+    }
+    Some(taken)
 }
 
 fn default_place(soundfonts: &[SoundFont], preferred: Option<&str>) -> Option<usize> {

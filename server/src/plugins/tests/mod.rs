@@ -5,9 +5,11 @@ mod dirs;
 mod effects;
 mod exports;
 mod hostile;
+pub(crate) mod made;
 mod notes;
 mod pick_dir;
 mod reduced;
+mod uploads;
 mod vst;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +21,9 @@ use crate::test_app::{Answer, TestApp};
 
 /// The bank of Debian's package timgm6mb-soundfont.
 pub(crate) const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+
+/// The bank of Debian's package musescore-general-soundfont-small.
+const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
 /// A service, and a folder of SoundFonts for it.
 pub(crate) struct Studio {

@@ -6,9 +6,7 @@ use axum::http::Method;
 use dsp_core::soundfont::{Bank, SampleEncoding};
 use serde_json::json;
 
-use super::{BANK, Studio, float_samples, peak};
-
-const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
+use super::{BANK, SF3, Studio, float_samples, peak};
 
 fn presets(file: &[u8]) -> Vec<(u16, u16)> {
     let bank = Bank::from_bytes(file).expect("a bank");

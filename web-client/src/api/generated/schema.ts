@@ -1059,7 +1059,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the SoundFonts that the scanner has found. */
+        /**
+         * Lists the SoundFonts that the scanner has found and those that the caller has uploaded. Of several with one id the one
+         *     that is played is listed, and names the others.
+         */
         get: operations["get_plugins_soundfonts_catalog"];
         put?: never;
         post?: never;
@@ -1077,12 +1080,33 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sends a SoundFont: the SF2 where there is also an SF3, and the default bank where there is
-         *     none of that id or it cannot be played.
+         * Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and the default bank where
+         *     there is none of that id or it cannot be played.
          */
         get: operations["get_plugins_soundfonts_download_sf_id"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/soundfonts/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be played is refused, and
+         *     what is skipped of it is answered. An earlier one of the same id and format is replaced; the same file again changes
+         *     nothing. It counts of the caller's quota for audio.
+         */
+        post: operations["post_plugins_soundfonts_upload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1100,8 +1124,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a SoundFont from the service's own storage. One that is installed on the machine
-         *     is refused with 403.
+         * Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with 403, unless the caller
+         *     has one of the same id, which then goes; those of other users are not there.
          */
         delete: operations["delete_plugins_soundfonts_sf_id"];
         options?: never;
@@ -1707,7 +1731,7 @@ export interface components {
         Available: {
             /** @description VST instruments in the folders of an administrator, by name. */
             vst_instruments: components["schemas"]["VstPlugin"][];
-            /** @description SoundFonts, without their presets. */
+            /** @description SoundFonts of the system and of the caller, without their presets. */
             soundfonts: components["schemas"]["SoundFontSummary"][];
         };
         /** @description The level of a band. */
@@ -2054,6 +2078,11 @@ export interface components {
             upload_max_bytes: number;
             /**
              * Format: int64
+             * @description Largest uploaded SoundFont in bytes.
+             */
+            soundfont_max_bytes: number;
+            /**
+             * Format: int64
              * @description Largest project document in bytes.
              */
             project_max_bytes: number;
@@ -2089,7 +2118,7 @@ export interface components {
             audio_max_channels: number;
             /**
              * Format: int64
-             * @description What one user may store in audio, decoded copies included, in bytes, unless an administrator says otherwise.
+             * @description What one user may store in audio, decoded copies included, and in SoundFonts, in bytes, unless an administrator says otherwise.
              */
             audio_quota_bytes: number;
             /**
@@ -2245,6 +2274,15 @@ export interface components {
             role?: components["schemas"]["Role"];
             /** @description First password, which must be changed at the first log-in; generated if left out. */
             password?: string | null;
+        };
+        /** @description A SoundFont that is not played, because another of its id is. */
+        OtherSoundFont: {
+            /** @description Who it belongs to. */
+            source: components["schemas"]["SoundFontSource"];
+            /** @description What kind of samples it has. */
+            format: components["schemas"]["SoundFontFormat"];
+            /** @description Why the other one is played. */
+            reason: string;
         };
         /** @description A task and whose it is. */
         OwnedTask: components["schemas"]["Task"] & {
@@ -3082,13 +3120,16 @@ export interface components {
             effects: number;
             /** @description Plugins that say neither, and modules that do not say what is in them. */
             unclassified: components["schemas"]["UnclassifiedPlugin"][];
-            /** @description What would be a plugin but for the rules. */
+            /**
+             * @description What would be a plugin but for the rules, and SoundFonts in these folders that are not played because another of
+             *     their id is.
+             */
             ignored: components["schemas"]["ScanRemark"][];
             /** @description Folders that could not be searched. */
             unreadable: components["schemas"]["ScanRemark"][];
             /** @description Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000 SoundFonts. */
             truncated: boolean;
-            /** @description The SoundFonts of the catalogue that lie in these folders. */
+            /** @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded. */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
             /** @description Whether the kept list of effects was thrown away, so that lists read before are out of date. */
             fx_cache_invalidated: boolean;
@@ -3111,7 +3152,7 @@ export interface components {
             soundfont_id: string;
             /** @description Its file. */
             path: string;
-            /** @description Whether it can be played nevertheless, without what is skipped. */
+            /** @description Whether it is played nevertheless, without what is skipped. */
             usable: boolean;
             /** @description What is wrong with it. */
             problem: string;
@@ -3123,18 +3164,20 @@ export interface components {
             /** @description What is to be said. */
             reason: string;
         };
-        /** @description A SoundFont in the folders. */
+        /** @description A SoundFont in the folders, or uploaded. */
         ScannedSoundFont: {
             /** @description Identifies the bank. */
             soundfont_id: string;
             /** @description Its name. */
             name: string;
+            /** @description Who it belongs to. */
+            source: components["schemas"]["SoundFontSource"];
             /** @description Whether it can be played. */
             usable: boolean;
-            /** @description Its file. */
-            path: string;
-            /** @description The folder of the list in which it was found. */
-            directory: string;
+            /** @description Its file; null if it was uploaded. */
+            path: string | null;
+            /** @description The folder of the list in which it was found; null if it was uploaded. */
+            directory: string | null;
         };
         /** @description What the scans found. */
         Scans: {
@@ -3184,6 +3227,14 @@ export interface components {
         SoundFont: components["schemas"]["SoundFontSummary"] & {
             /** @description Its presets by ascending bank and program. */
             presets: components["schemas"]["Preset"][];
+        };
+        /** @description A SoundFont as a form, for the API's description. */
+        SoundFontForm: {
+            /**
+             * Format: binary
+             * @description An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the extension.
+             */
+            file: string;
         };
         /**
          * @description What kind of samples a SoundFont has.
@@ -3240,11 +3291,11 @@ export interface components {
             usable: number;
             /** @description The bank that stands in for a missing one; null where there is none. */
             default_soundfont_id: string | null;
-            /** @description Banks that cannot be played, or not wholly. */
+            /** @description Banks that cannot be played, or not wholly, and files that are not played because another of their id is. */
             problems: components["schemas"]["ScanProblem"][];
         };
         /**
-         * @description Where a SoundFont comes from.
+         * @description Who a SoundFont belongs to.
          * @enum {string}
          */
         SoundFontSource: "system" | "upload";
@@ -3254,7 +3305,7 @@ export interface components {
             soundfont_id: string;
             /** @description Name in the file; the stem of the file where it gives none. */
             name: string;
-            /** @description Where it comes from. */
+            /** @description Who it belongs to. */
             source: components["schemas"]["SoundFontSource"];
             /** @description What kind of samples it has. */
             format: components["schemas"]["SoundFontFormat"];
@@ -3273,6 +3324,13 @@ export interface components {
             problem: string | null;
             /** @description What it is played without. */
             skipped: components["schemas"]["SkippedParts"];
+            /** @description Other SoundFonts of this id, which are not played as long as this one is there; the first of them would be next. */
+            others: components["schemas"]["OtherSoundFont"][];
+        };
+        /** @description An uploaded SoundFont. */
+        SoundFontUpload: components["schemas"]["SoundFont"] & {
+            /** @description The file that was sent. */
+            uploaded: components["schemas"]["UploadedSoundFont"];
         };
         /**
          * @description Where a track's sound is taken.
@@ -3298,6 +3356,11 @@ export interface components {
              * @description All audio as it lies on the disk, each content once, in bytes.
              */
             audio_disk_bytes: number;
+            /**
+             * Format: int64
+             * @description All uploaded SoundFonts, each content once, in bytes.
+             */
+            soundfont_disk_bytes: number;
             /**
              * Format: int64
              * @description All finished exports and stems, in bytes.
@@ -3479,6 +3542,24 @@ export interface components {
             /** @description Whether the user had a file of this content already; it is then the one that is answered. */
             already_there: boolean;
         };
+        /** @description A file that was sent. */
+        UploadedSoundFont: {
+            /** @description What kind of samples it has. */
+            format: components["schemas"]["SoundFontFormat"];
+            /**
+             * Format: int64
+             * @description Its size in bytes, which counts of the quota.
+             */
+            size_bytes: number;
+            /** @description Its SHA-256 in hexadecimal. */
+            content_hash: string;
+            /** @description What it is played without. */
+            skipped: components["schemas"]["SkippedParts"];
+            /** @description Whether the caller had this very file under this id before. */
+            already_there: boolean;
+            /** @description Whether it took the place of another file of the caller with this id and format. */
+            replaced: boolean;
+        };
         /** @description What to change of an account; what is left out stays. */
         UserChange: {
             role?: components["schemas"]["Role"] | null;
@@ -3517,7 +3598,17 @@ export interface components {
             audio_bytes: number;
             /**
              * Format: int64
-             * @description What the user may store in audio, in bytes.
+             * @description SoundFonts that the user has uploaded, each content once.
+             */
+            soundfonts: number;
+            /**
+             * Format: int64
+             * @description What they take, in bytes. This counts of the same quota.
+             */
+            soundfont_bytes: number;
+            /**
+             * Format: int64
+             * @description What the user may store in audio and SoundFonts, in bytes.
              */
             audio_quota_bytes: number;
             /**
@@ -5430,6 +5521,29 @@ export interface operations {
             };
         };
     };
+    post_plugins_soundfonts_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["SoundFontForm"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundFontUpload"];
+                };
+            };
+        };
+    };
     delete_plugins_soundfonts_sf_id: {
         parameters: {
             query?: never;
@@ -5445,6 +5559,8 @@ export interface operations {
             /** @description It is gone */
             204: {
                 headers: {
+                    /** @description `system` if a SoundFont of the system has this id now; else left out */
+                    "X-Soundfont-Instead"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;

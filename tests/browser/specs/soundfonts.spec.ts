@@ -1,0 +1,46 @@
+/** A SoundFont of one's own: uploaded, played, replaced and deleted. */
+import { newSong, openDemo } from '../support/demo';
+import { downloads } from '../support/downloads';
+import { expect, test } from '../support/service';
+
+test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
+
+test('an own SoundFont is uploaded, played and deleted', async ({ page, service }, info) => {
+  const banks = downloads(page);
+  await openDemo(page, service);
+  await newSong(page);
+  const part = await page.request.get(`${service.url}/api/v1/plugins/soundfonts/download/timgm6mb?presets=0:9`);
+  const buffer = await part.body();
+
+  const upload = page.getByRole('button', { name: 'Upload a SoundFont' });
+  const choose = async (name: string, content: Buffer): Promise<void> => {
+    const chooser = page.waitForEvent('filechooser');
+    await upload.click();
+    await (await chooser).setFiles({ name, mimeType: 'application/octet-stream', buffer: content });
+  };
+  await choose('broken.sf2', buffer.subarray(0, 1000));
+  await expect(page.getByText(/broken\.sf2.* cannot be used: .*cut short/)).toBeVisible();
+  await choose('My Bells.sf2', buffer);
+  await expect(page.getByText(/is yours to play: 1 sound\./)).toBeVisible();
+  await info.attach('uploaded', { body: await page.screenshot(), contentType: 'image/png' });
+
+  const deletion = page.getByRole('button', { name: /^Delete / });
+  await expect(deletion).toHaveCount(1);
+  const group = page.getByRole('group').filter({ has: deletion });
+  await group.getByRole('option').dblclick();
+  await expect.poll(() => banks.some((bank) => bank.presets.includes('0:9'))).toBe(true);
+  // The same id with another content is fetched anew.
+  const count = banks.length;
+  await choose('My Bells.sf2', Buffer.concat([buffer, Buffer.from('junk\0\0\0\0')]));
+  await expect(page.getByText(/has taken the place of the one before it/)).toBeVisible();
+  await expect.poll(() => banks.length).toBeGreaterThan(count);
+
+  await deletion.click();
+  const dialog = page.getByRole('dialog', { name: /^Delete / });
+  await expect(dialog).toContainText('play the default SoundFont from then on');
+  await info.attach('deleting', { body: await page.screenshot(), contentType: 'image/png' });
+  await dialog.getByRole('button', { name: 'Delete for good' }).click();
+  await expect(deletion).toHaveCount(0);
+  const catalog = await (await page.request.get(`${service.url}/api/v1/plugins/soundfonts/catalog`)).text();
+  expect(catalog).not.toContain('mybells');
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+
+import type { SoundFontEntry, SoundFontUpload } from '../src/api/types';
+import { arrivalOf, successorOf } from '../src/state/own-soundfonts.svelte';
+
+const entry: SoundFontEntry = {
+  soundfont_id: 'bells',
+  name: 'Bells',
+  source: 'upload',
+  format: 'sf2',
+  size_bytes: 4000,
+  content_hash: 'a',
+  default: false,
+  usable: true,
+  problem: null,
+  skipped: { count: 0, reasons: [] },
+  others: [],
+  presets: [{ bank: 0, program: 9, name: 'Bell' }],
+};
+
+function arrival(uploaded: Partial<SoundFontUpload['uploaded']>): string {
+  const file = { format: 'sf2', size_bytes: 4000, content_hash: 'a', already_there: false, replaced: false } as const;
+  return arrivalOf({ ...entry, uploaded: { ...file, skipped: { count: 0, reasons: [] }, ...uploaded } });
+}
+
+describe('an own SoundFont', () => {
+  it('is announced with what became of it', () => {
+    expect(arrival({})).toBe('Bells is yours to play: 1 sound.');
+    expect(arrival({ already_there: true })).toBe('Bells was there already.');
+    expect(arrival({ replaced: true })).toBe('Bells has taken the place of the one before it: 1 sound.');
+    expect(arrival({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 bad regions');
+    expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of that name is played in its place.');
+  });
+
+  it('says before it is deleted what is played then', () => {
+    expect(successorOf(entry)).toContain('the default SoundFont');
+    const others = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
+    expect(successorOf({ ...entry, others })).toContain('the system’s SoundFont of the same name');
+    expect(successorOf({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
+  });
+});
