@@ -84,7 +84,7 @@ pub(super) async fn check_quota(state: &AppState, owner_id: &str, document: &Doc
     let used_bytes = store::used_bytes(&state.db, owner_id).await?;
     let needed_bytes = document.text.len() as u64;
     if used_bytes.saturating_add(needed_bytes) > quota_bytes {
-        return Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes });
+        return Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true });
     }
     Ok(())
 }

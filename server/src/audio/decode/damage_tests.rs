@@ -163,7 +163,7 @@ fn headers_that_were_never_completed_are_read_to_the_end() {
     let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
     let whole = float_wav(2, 48_000, &samples);
     let data = places(&whole, b"data")[0];
-    let mut stale = whole.clone();
+    let mut stale = whole;
     stale[4..8].fill(0);
     stale[data + 4..data + 8].fill(0);
     let healed = decode(&stale);
