@@ -28,6 +28,12 @@ pub fn text_at(time: SystemTime) -> String {
     text(time.into())
 }
 
+/// The time so many seconds after the start of 1970, in the same form.
+#[must_use]
+pub fn text_of_unix_secs(unix_secs: i64) -> String {
+    text(OffsetDateTime::from_unix_timestamp(unix_secs).unwrap_or(OffsetDateTime::UNIX_EPOCH))
+}
+
 /// Now, in whole seconds since 1970.
 #[must_use]
 pub fn now_unix_secs() -> i64 {

@@ -198,15 +198,18 @@ pub enum ApiError {
     StorageFull,
     /// 507: the user's share of the storage is used up. What was stored before is untouched.
     #[error(
-        "this needs {needed_bytes} bytes, and of your {quota_bytes} bytes of storage {used_bytes} are used; nothing was changed"
+        "this needs {least}{needed_bytes} bytes, and of your {quota_bytes} bytes of storage {used_bytes} are used; nothing was changed",
+        least = if *is_exact { "" } else { "at least " }
     )]
     QuotaExceeded {
         /// What the user may store, in bytes.
         quota_bytes: u64,
         /// What the user stores already, in bytes.
         used_bytes: u64,
-        /// What would be added at least, in bytes.
+        /// What would be added, in bytes; at least so many unless `is_exact`.
         needed_bytes: u64,
+        /// Whether all of it was counted.
+        is_exact: bool,
     },
     /// 460, as the tus protocol has it: a part of an upload is not what its checksum says.
     #[error("the bytes do not have the checksum that came with them; nothing was added")]

@@ -15,6 +15,10 @@ const HIGHEST_HZ: f64 = 2_000.0;
 /// Peaks of less power than this share of the highest of their window are not counted: -50 dB.
 const PEAK_FLOOR: f64 = 1e-5;
 
+/// Share of a window's power that must lie where tones are looked for: what else is there has leaked from elsewhere, or was
+/// rounded.
+const TONES_SHARE_MIN: f64 = 0.01;
+
 /// Correlation below which nothing is called a key: chance gives about as much for twelve values.
 const CORRELATION_MIN: f64 = 0.5;
 
@@ -59,7 +63,8 @@ impl Chroma {
         }
         let highest = power[first..=last].iter().copied().fold(0.0, f64::max);
         let floor_power = highest * PEAK_FLOOR;
-        if highest <= 0.0 {
+        let tones: f64 = power[first..=last].iter().sum();
+        if highest <= 0.0 || tones < TONES_SHARE_MIN * power.iter().sum::<f64>() {
             return;
         }
         for bin in first..=last {

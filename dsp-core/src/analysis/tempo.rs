@@ -1,11 +1,14 @@
 //! The tempo, from how regularly something begins.
 //!
-//! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens) is compared with that
-//! before: what has grown is the strength of onsets (spectral flux; Bello et al., *A tutorial on onset detection in music signals*, IEEE TSAP 13,
-//! 2005). Its autocorrelation, weighted towards 120 beats a minute by a bell of one octave (Ellis, *Beat tracking by
-//! dynamic programming*, J. New Music Research 36, 2007, section 3.2), has its summit at the time between two beats. Peaks at
-//! multiples of that time make it exact. Tempi an octave apart can be taken for each other, by people too: below 80 and
-//! above 165 beats a minute the answer is often the double or the half.
+//! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens) is compared with the most of
+//! the 40 ms before: what has grown is the strength of onsets (spectral flux; Bello et al., *A tutorial on onset detection in music
+//! signals*, IEEE TSAP 13, 2005; the highest of what was before: Böck and Widmer, *Maximum filter vibrato suppression for onset
+//! detection*, DAFx 2013). What grows by less than a share of the sound itself is no onset: steady tones beat with each other and with the
+//! windows. The curve's autocorrelation, weighted towards 120 beats a minute by a bell of one octave (Ellis, *Beat tracking by
+//! dynamic programming*, J. New Music Research 36, 2007, section 3.2), has its summit at the time between two beats. Where
+//! the curve is as much like itself after half that time, every second beat was passed over, and the half is the answer. Peaks at
+//! multiples of that time make it exact. Where onsets alternate in strength, tempi an octave apart can be taken for each
+//! other, by people too.
 
 use alloc::vec::Vec;
 
@@ -43,6 +46,15 @@ const REGULARITY_MIN: f64 = 0.1;
 /// Loudness by amplitude.
 const LOUDNESS_EXPONENT: f32 = 0.6;
 
+/// Values before one that it is compared with: 40 milliseconds.
+const COMPARED: usize = 8;
+
+/// Share of the loudness at a place, or of the mean if that is more, by which it must grow for an onset.
+const ONSET_SHARE: f64 = 0.1;
+
+/// Share of the autocorrelation at a beat that it must have at the half of it for the half to be the beat.
+const ALIKE_SHARE: f64 = 0.9;
+
 /// A tempo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tempo {
@@ -61,8 +73,10 @@ pub(super) struct OnsetCurve {
     waiting: Vec<f32>,
     /// First bin of each band, and the end of the last.
     edges: Vec<usize>,
-    before: Vec<f32>,
-    curve: Vec<f64>,
+    /// The last loudness of each band, by the number of the value modulo [`COMPARED`].
+    before: Vec<[f32; COMPARED]>,
+    /// How much all bands have grown, and how loud they are together.
+    curve: Vec<[f32; 2]>,
     re: Vec<f32>,
     im: Vec<f32>,
 }
@@ -82,7 +96,7 @@ impl OnsetCurve {
             window: (0..length).map(weight).collect(),
             waiting: Vec::new(),
             edges: edges(length / 2 + 1),
-            before: alloc::vec![0.0; BANDS],
+            before: alloc::vec![[0.0; COMPARED]; BANDS],
             curve: Vec::new(),
             re: alloc::vec![0.0; length],
             im: alloc::vec![0.0; length],
@@ -110,17 +124,29 @@ impl OnsetCurve {
     }
 
     fn compare(&mut self) {
-        let first = self.curve.is_empty();
-        let mut growth = 0.0;
+        let number = self.curve.len();
+        let (mut growth, mut loudness) = (0.0, 0.0);
         for (band, before) in self.before.iter_mut().enumerate() {
             let bins = self.edges[band]..self.edges[band + 1];
             let parts = self.re[bins.clone()].iter().zip(&self.im[bins]);
             let power: f32 = parts.map(|(re, im)| re * re + im * im).sum();
             let level = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
-            growth += f64::from((level - *before).max(0.0));
-            *before = level;
+            let highest = before.iter().copied().fold(0.0, f32::max);
+            growth += (level - highest).max(0.0);
+            loudness += level;
+            before[number % COMPARED] = level;
         }
-        self.curve.push(if first { 0.0 } else { growth });
+        self.curve.push([if number == 0 { 0.0 } else { growth }, loudness]);
+    }
+
+    /// The strength of onsets: what has grown beyond a share of the sound itself.
+    fn onsets(&self) -> Vec<f64> {
+        let mean = self.curve.iter().map(|[_, loudness]| f64::from(*loudness)).sum::<f64>()
+            / self.curve.len().max(1) as f64;
+        let onset = |[growth, loudness]: &[f32; 2]| {
+            (f64::from(*growth) - ONSET_SHARE * f64::from(*loudness).max(mean)).max(0.0)
+        };
+        self.curve.iter().map(onset).collect()
     }
 
     /// The tempo, if the onsets are regular.
@@ -128,15 +154,18 @@ impl OnsetCurve {
         if self.curve.len() < VALUES_MIN {
             return None;
         }
-        let autocorrelation = autocorrelation(&self.curve)?;
+        let autocorrelation = autocorrelation(&self.onsets())?;
         let at_bpm = |bpm: f64| 60.0 * self.values_a_second / bpm;
         let (shortest, longest) = (at_bpm(FASTEST_BPM) as usize, libm::ceil(at_bpm(SLOWEST_BPM)) as usize);
         let weighted = |lag: usize| {
             let octaves = libm::log2(at_bpm(PREFERRED_BPM) / lag as f64) / BELL_OCTAVES;
             autocorrelation[lag] * libm::exp(-0.5 * octaves * octaves)
         };
-        let best = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
+        let mut best = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
             .max_by(|one, other| weighted(*one).total_cmp(&weighted(*other)))?;
+        while let Some(half) = half_as_good(&autocorrelation, best).filter(|half| *half >= shortest.max(1)) {
+            best = half;
+        }
         let regularity = autocorrelation[best];
         if regularity < REGULARITY_MIN {
             return None;
@@ -158,6 +187,14 @@ impl OnsetCurve {
         let bpm = (60.0 * self.values_a_second / beat).clamp(SLOWEST_BPM, FASTEST_BPM);
         Some(Tempo { bpm, regularity: regularity.min(1.0) })
     }
+}
+
+/// The delay near the half of `best` at which a curve is nearly as much like itself.
+fn half_as_good(autocorrelation: &[f64], best: usize) -> Option<usize> {
+    let half = best / 2;
+    let found = (half.max(2) - 1..=half + 1)
+        .max_by(|one, other| autocorrelation[*one].total_cmp(&autocorrelation[*other]))?;
+    (autocorrelation[found] >= ALIKE_SHARE * autocorrelation[best]).then_some(found)
 }
 
 /// Edges of bands: as even as the bins allow on a scale of octaves.

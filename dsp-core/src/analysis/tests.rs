@@ -5,7 +5,11 @@ use super::*;
 const RATE_HZ: u32 = 44_100;
 
 fn analyze(channels: usize, frames: &[f32]) -> Analysis {
-    let mut analyzer = Analyzer::new(RATE_HZ, channels);
+    analyze_at(RATE_HZ, channels, frames)
+}
+
+fn analyze_at(rate_hz: u32, channels: usize, frames: &[f32]) -> Analysis {
+    let mut analyzer = Analyzer::new(rate_hz, channels);
     for part in frames.chunks(channels * 4_096) {
         analyzer.add(part);
     }
@@ -48,11 +52,65 @@ fn a_steady_beat_has_its_tempo() {
         assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm} was taken for {tempo:?}");
         assert!(tempo.regularity > 0.4, "{tempo:?}");
     }
-    // At the ends an octave is a matter of taste.
+    // With off-beats between them an octave is a matter of taste at the ends.
     for bpm in [60.0, 180.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
         let octaves = libm::log2(tempo.bpm / bpm);
         assert!((octaves - libm::round(octaves)).abs() < 0.002 && octaves.abs() < 1.1, "{bpm}: {tempo:?}");
+    }
+}
+
+/// Clicks of one strength, of 2 ms each.
+fn clicks(rate_hz: u32, bpm: f64, secs: f64) -> Vec<f32> {
+    let beat_frames = 60.0 * f64::from(rate_hz) / bpm;
+    (0..(secs * f64::from(rate_hz)) as usize)
+        .map(|frame| {
+            let since = libm::fmod(frame as f64, beat_frames) / f64::from(rate_hz);
+            let tone = libm::sin(core::f64::consts::TAU * 1_500.0 * since);
+            if since < 0.002 { 0.5 * tone as f32 } else { 0.0 }
+        })
+        .collect()
+}
+
+#[test]
+fn even_clicks_are_beats_each() {
+    for bpm in (60..=200).step_by(7).chain([87, 100, 174, 200]) {
+        for rate_hz in [RATE_HZ, 48_000] {
+            let bpm = f64::from(bpm);
+            let tempo = analyze_at(rate_hz, 1, &clicks(rate_hz, bpm, 12.0)).tempo.expect("a pulse");
+            assert!((tempo.bpm / bpm - 1.0).abs() < 0.01, "{bpm} at {rate_hz} Hz was taken for {tempo:?}");
+        }
+    }
+}
+
+/// Steady sines.
+fn tones(rate_hz: u32, frequencies_hz: &[f64], secs: u32) -> Vec<f32> {
+    (0..secs * rate_hz)
+        .map(|frame| {
+            let turn = core::f64::consts::TAU * f64::from(frame) / f64::from(rate_hz);
+            let sum: f64 = frequencies_hz.iter().map(|frequency_hz| libm::sin(turn * frequency_hz)).sum();
+            (0.25 * sum) as f32
+        })
+        .collect()
+}
+
+#[test]
+fn steady_tones_have_no_tempo() {
+    let triad = [261.625_565, 329.627_557, 391.995_436];
+    for (rate_hz, frequencies_hz) in [
+        (RATE_HZ, &[440.0][..]),
+        (11_025, &[1_000.0]),
+        (RATE_HZ, &[1_000.0]),
+        (RATE_HZ, &[55.0]),
+        (48_000, &[110.0]),
+        (8_000, &[440.0]),
+        (96_000, &[3_000.0]),
+        (RATE_HZ, &triad),
+        (48_000, &triad),
+        (RATE_HZ, &[130.812_783, 164.813_778, 195.997_718]),
+    ] {
+        let tempo = analyze_at(rate_hz, 1, &tones(rate_hz, frequencies_hz, 10)).tempo;
+        assert_eq!(tempo, None, "{frequencies_hz:?} at {rate_hz} Hz");
     }
 }
 
@@ -106,7 +164,12 @@ fn a_cadence_has_its_key() {
 
 #[test]
 fn without_tones_there_is_no_key() {
-    assert_eq!(analyze(1, &vec![0.0; RATE_HZ as usize]).key, None);
+    for constant in [0.0, 0.5, 3.162_277_6e-5] {
+        for frames in [RATE_HZ / 4, RATE_HZ, 5 * RATE_HZ] {
+            let key = analyze(1, &vec![constant; frames as usize]).key;
+            assert_eq!(key, None, "{frames} times {constant}");
+        }
+    }
     let clicks: Vec<f32> = (0..5 * RATE_HZ).map(|frame| if frame % 4_410 == 0 { 1.0 } else { 0.0 }).collect();
     // A click every tenth of a second is a tone of 10 Hz with all overtones: every pitch class sounds.
     let key = analyze(1, &clicks).key;

@@ -2,7 +2,8 @@
 //!
 //! Both are means over a sliding window. The signal's loudness is asked for every 10 ms, of those
 //! 10 ms, and the windows are sums of the last 40 and 300 of these parts: a window that lies
-//! between two parts reads 0.06 LU too low at most. Before the signal there is silence.
+//! between two parts reads 0.06 LU too low at most. A signal that is shorter than a window is measured over its own
+//! length: EBU Tech 3341 knows full windows only, and silence around it would make it quieter than it is.
 
 use ebur128::EbuR128;
 
@@ -79,12 +80,17 @@ impl Maxima {
 
     /// The highest momentary loudness; minus infinity for silence.
     pub(super) fn momentary_lufs(&self) -> f64 {
-        lufs(self.momentary)
+        lufs(self.momentary * self.stretch(MOMENTARY))
     }
 
     /// The highest short-term loudness; minus infinity for silence.
     pub(super) fn short_term_lufs(&self) -> f64 {
-        lufs(self.short_term)
+        lufs(self.short_term * self.stretch(SHORT_TERM))
+    }
+
+    /// How much longer a window is than the signal, at least 1.
+    fn stretch(&self, parts: usize) -> f64 {
+        parts as f64 / self.number.clamp(1, parts) as f64
     }
 }
 

@@ -17,9 +17,11 @@ pub struct Loudness {
     pub integrated_lufs: f64,
     /// Loudness range in LU (EBU Tech 3342): 0 for what never changes.
     pub range_lu: f64,
-    /// Highest momentary loudness, of any 400 ms, in LUFS; minus infinity for silence.
+    /// Highest momentary loudness, of any 400 ms, in LUFS; of all of a signal that is shorter. Minus infinity for silence,
+    /// and below 10 ms.
     pub max_momentary_lufs: f64,
-    /// Highest short-term loudness, of any 3 s, in LUFS; minus infinity for silence.
+    /// Highest short-term loudness, of any 3 s, in LUFS; of all of a signal that is shorter. Minus infinity for silence,
+    /// and below 10 ms.
     pub max_short_term_lufs: f64,
     /// Highest true peak of any channel in dBTP; minus infinity for silence.
     pub true_peak_dbtp: f64,
@@ -165,6 +167,26 @@ mod tests {
             sample_peak_dbfs: silence,
         };
         assert_eq!(meter.loudness(), expected);
+    }
+
+    #[test]
+    fn what_is_shorter_than_a_window_is_not_diluted() {
+        for (secs, tolerance_lu) in
+            [(0.1, 0.1), (0.3, 0.1), (0.4, 0.05), (1.0, 0.02), (2.5, 0.02), (3.0, 0.02), (5.0, 0.02)]
+        {
+            let mut meter = LoudnessMeter::new(48_000, ChannelLayout::Stereo).unwrap();
+            let step = core::f64::consts::TAU * 1_000.0 / 48_000.0;
+            let frames = (secs * 48_000.0) as u32;
+            let tone: Vec<f32> =
+                (0..frames).map(|frame| (0.125 * libm::sin(step * f64::from(frame))) as f32).collect();
+            meter.add(&[&tone, &tone]);
+            let Loudness { max_momentary_lufs, max_short_term_lufs, .. } = meter.loudness();
+            // -23 dBFS in both channels are -23 LUFS at 1 kHz (EBU Tech 3341, case 1).
+            let expected = 20.0 * libm::log10(0.125);
+            for found in [max_momentary_lufs, max_short_term_lufs] {
+                assert!((found - expected).abs() < tolerance_lu, "{found} LUFS of {secs} s");
+            }
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
 /// Changes when the same samples would measure otherwise; what was kept before is then measured anew.
-const ANALYSIS_VERSION: u32 = 1;
+const ANALYSIS_VERSION: u32 = 2;
 
 /// What is kept of an analysis.
 #[derive(Serialize, Deserialize)]

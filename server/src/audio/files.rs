@@ -1,13 +1,12 @@
-//! Listing, describing, tagging and deleting audio files.
+//! Listing, describing and deleting audio files.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
-use utoipa::ToSchema;
 
 use super::queries::ListQuery;
 use super::store::{self, Deleted, Filter};
+use super::tags::search_key;
 use super::{AudioFile, ContentKeys, renditions};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
@@ -16,10 +15,6 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::projects;
 use crate::state::AppState;
-
-/// Most tags of a file, and the longest, in characters.
-const TAGS_MAX: usize = 50;
-const TAG_MAX_CHARS: usize = 64;
 
 /// Lists the caller's audio files, the newest first.
 #[utoipa::path(get, path = "/audio", tag = "audio", params(PageQuery, ListQuery),
@@ -31,14 +26,20 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> ApiResult<Json<Page<AudioFile>>> {
     let limit = page.limit()?;
-    let wanted = |text: &Option<String>| {
-        text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
-    };
-    let (search, tag) = (wanted(&query.search), wanted(&query.tag));
+    let (search, tag) = (wanted("search", query.search.as_deref())?, wanted("tag", query.tag.as_deref())?);
     let filter = Filter { search: search.as_deref(), tag: tag.as_deref() };
     let found = store::page(&state.db, &user.id, &filter, page.position()?.as_ref(), limit + 1).await?;
     let position = |one: &AudioFile| Position { time: one.created_at.clone(), id: one.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// What a list is asked for, as it is compared; `None` where nothing is.
+fn wanted(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+    if text.chars().any(char::is_control) {
+        return Err(ApiError::bad_request("bad_query", format!("`{name}` holds a control character.")));
+    }
+    Ok(Some(search_key(text)))
 }
 
 /// Describes an audio file.
@@ -107,43 +108,4 @@ fn remove_content(state: &AppState, deleted: &Deleted) -> ApiResult<()> {
         state.blobs.remove(key)?;
     }
     Ok(())
-}
-
-/// Stands for a tag in the API's description.
-#[derive(ToSchema)]
-#[schema(value_type = String, min_length = 1, max_length = 64)]
-#[expect(dead_code, reason = "only its description is used")]
-struct Tag(String);
-
-/// The tags of a file.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Tags {
-    /// At most 50 tags of 1 to 64 characters.
-    #[schema(max_items = 50, value_type = Vec<Tag>)]
-    tags: Vec<String>,
-}
-
-/// Replaces the tags of an audio file.
-#[utoipa::path(put, path = "/audio/{id}/tags", tag = "audio", request_body = Tags,
-    params(("id", description = "Id of the file")),
-    responses((status = 200, body = AudioFile), CommonErrors))]
-pub(super) async fn set_tags(
-    State(state): State<AppState>,
-    user: CurrentUser,
-    Path(id): Path<String>,
-    Json(body): Json<Tags>,
-) -> ApiResult<Json<AudioFile>> {
-    let tags: Vec<String> = body.tags.iter().map(|tag| tag.trim().to_owned()).collect();
-    let fits = |tag: &String| {
-        (1..=TAG_MAX_CHARS).contains(&tag.chars().count()) && !tag.chars().any(char::is_control)
-    };
-    if tags.len() > TAGS_MAX || !tags.iter().all(fits) {
-        let detail = format!("A file has at most {TAGS_MAX} tags of 1 to {TAG_MAX_CHARS} characters.");
-        return Err(ApiError::bad_request("bad_tags", detail));
-    }
-    if !store::set_tags(&state.db, &user.id, &id, &tags).await? {
-        return Err(ApiError::not_found("audio file", &id));
-    }
-    Ok(Json(find(&state, &user.id, &id).await?.file))
 }

@@ -129,7 +129,7 @@ pub(super) fn decode(
     };
     let report = state.audio.decoder.run(&folder, &job, observer).map_err(|failure| match failure {
         Failure::Refused(Refusal::NoRoom) => {
-            match allowance.check(received.size_bytes.saturating_add(room_bytes + 1)) {
+            match allowance.check_at_least(received.size_bytes.saturating_add(room_bytes + 1)) {
                 Err(over_quota) => over_quota,
                 Ok(()) => ApiError::StorageFull,
             }

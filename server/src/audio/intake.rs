@@ -95,11 +95,20 @@ impl Allowance {
 
     /// 507 if so many bytes more exceed the quota.
     pub(crate) fn check(&self, more_bytes: u64) -> ApiResult<()> {
-        if more_bytes <= self.left_bytes() {
+        self.check_bytes(more_bytes, true)
+    }
+
+    /// 507 if so many bytes more exceed the quota, and there may be more of them.
+    pub(crate) fn check_at_least(&self, more_bytes: u64) -> ApiResult<()> {
+        self.check_bytes(more_bytes, false)
+    }
+
+    fn check_bytes(&self, needed_bytes: u64, is_exact: bool) -> ApiResult<()> {
+        if needed_bytes <= self.left_bytes() {
             return Ok(());
         }
         let Self { quota_bytes, used_bytes, .. } = *self;
-        Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes: more_bytes })
+        Err(ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact })
     }
 
     /// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve.
@@ -171,7 +180,7 @@ impl Intake {
         if self.size_bytes > self.destination.limit_bytes {
             return Err(self.destination.too_large());
         }
-        self.allowance.check(self.size_bytes)?;
+        self.allowance.check_at_least(self.size_bytes)?;
         if self.size_bytes >= self.next_look {
             self.allowance.check_disk(&self.folder, LOOK_EVERY_BYTES)?;
             self.next_look = self.size_bytes + LOOK_EVERY_BYTES;

@@ -25,14 +25,16 @@ pub(super) struct AudioAnalysis {
     pub(super) duration_secs: f64,
     /// Sample rate in hertz.
     pub(super) sample_rate_hz: u32,
-    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence. Mono counts as it is
-    /// heard: from both loudspeakers.
+    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and below 400 ms. A mono file counts
+    /// as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one channel.
     pub(super) lufs: Option<f64>,
     /// Loudness range in LU (EBU Tech 3342).
     pub(super) loudness_range_lu: f64,
-    /// Highest momentary loudness, of any 400 ms, in LUFS; null for silence.
+    /// Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null for silence, and below
+    /// 10 ms. Mono as in `lufs`.
     pub(super) max_momentary_lufs: Option<f64>,
-    /// Highest short-term loudness, of any 3 s, in LUFS; null for silence.
+    /// Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null for silence, and below
+    /// 10 ms. Mono as in `lufs`.
     pub(super) max_short_term_lufs: Option<f64>,
     /// Highest true peak of any channel in dBTP; null for silence.
     pub(super) true_peak_db: Option<f64>,
@@ -48,7 +50,8 @@ pub(super) struct AudioAnalysis {
     pub(super) third_octaves: Vec<BandLevel>,
 }
 
-/// A tempo, from the autocorrelation of the spectral flux. A tempo below 80 or above 165 may come out doubled or halved.
+/// A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a tempo below 80 or above 165 may come
+/// out doubled or halved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct TempoEstimate {
     /// Beats a minute.

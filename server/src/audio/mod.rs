@@ -25,6 +25,7 @@ mod reference;
 mod renditions;
 mod resumable;
 mod store;
+mod tags;
 mod take_in;
 mod upload;
 mod upload_task;
@@ -81,7 +82,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(with_body_limit(taking_files, upload_limit))
         .routes(routes!(files::list))
         .routes(routes!(files::read, files::delete))
-        .routes(routes!(files::set_tags))
+        .routes(routes!(tags::set_tags))
         .routes(routes!(file::read))
         .routes(routes!(peaks::read))
         .routes(routes!(analyze::analyze))

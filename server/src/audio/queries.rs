@@ -18,7 +18,7 @@ pub(super) struct UploadQuery {
 pub(super) struct ListQuery {
     /// Part of the name, in any case.
     pub(super) search: Option<String>,
-    /// A tag that the files have.
+    /// A tag that the files have, in any case.
     pub(super) tag: Option<String>,
 }
 

@@ -36,7 +36,8 @@ pub(super) struct ReferenceAnswer {
     duration_secs: f64,
     /// Sample rate in hertz.
     sample_rate_hz: u32,
-    /// Gated loudness in LUFS (EBU R 128); null for silence.
+    /// Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts as it is played here, from
+    /// both loudspeakers: 3 LU more than meters say that take it for one channel.
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
@@ -46,6 +47,8 @@ pub(super) struct ReferenceAnswer {
     spectral_centroid_hz: Option<f64>,
     /// Levels in thirds of an octave from 25 Hz to 20 kHz.
     third_octaves: Vec<BandLevel>,
+    /// What was found wrong with the file and passed over, in sentences.
+    warnings: Vec<String>,
 }
 
 /// Measures a reference: a stored file by its id, or a file that comes as a form and is not kept.
@@ -79,10 +82,11 @@ pub(super) async fn reference(
     let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
     let name = found.file.name;
     let report = found.content.report;
-    let measured =
-        tokio::task::spawn_blocking(move || measure(BufReader::new(samples), &report, &mut |_| true))
-            .await??;
-    Ok(Json(answer(name, measured)))
+    let measuring = tokio::task::spawn_blocking(move || {
+        let measured = measure(BufReader::new(samples), &report, &mut |_| true)?;
+        Ok(answer(name, measured, report.warnings))
+    });
+    measuring.await?.map(Json)
 }
 
 /// The first file of a form.
@@ -107,12 +111,12 @@ async fn of_received(state: &AppState, received: Received) -> ApiResult<Referenc
         let decoded = ingest::decode(&state, &Allowance::of_passing(&state), &received, &mut |_| true)?;
         let samples = BufReader::new(File::open(decoded.samples.temporary())?);
         let measured = measure(samples, &decoded.report, &mut |_| true)?;
-        Ok(answer(received.name, measured))
+        Ok(answer(received.name, measured, decoded.report.warnings))
     })
     .await?
 }
 
-fn answer(name: String, measured: AudioAnalysis) -> ReferenceAnswer {
+fn answer(name: String, measured: AudioAnalysis, warnings: Vec<String>) -> ReferenceAnswer {
     ReferenceAnswer {
         name,
         duration_secs: measured.duration_secs,
@@ -122,5 +126,6 @@ fn answer(name: String, measured: AudioAnalysis) -> ReferenceAnswer {
         loudness_range_lu: measured.loudness_range_lu,
         spectral_centroid_hz: measured.spectral_centroid_hz,
         third_octaves: measured.third_octaves,
+        warnings,
     }
 }

@@ -3,6 +3,8 @@
 /// Coded files that `scripts/make-audio-fixtures` made: half a second of 1 kHz on the left, 500 Hz on the right.
 pub(super) const MP3: &[u8] = include_bytes!("fixtures/tone.mp3");
 pub(super) const OGG: &[u8] = include_bytes!("fixtures/tone.ogg");
+/// The same on pages of a twentieth of a second.
+pub(super) const OGG_PAGES: &[u8] = include_bytes!("fixtures/pages.ogg");
 pub(super) const M4A: &[u8] = include_bytes!("fixtures/tone.m4a");
 pub(super) const ADTS: &[u8] = include_bytes!("fixtures/tone.aac");
 pub(super) const FLAC: &[u8] = include_bytes!("fixtures/tone.flac");

@@ -7,6 +7,7 @@ use sqlx::any::AnyRow;
 
 use super::AudioFile;
 use super::decode::Report;
+use super::tags::search_key;
 use crate::clock;
 use crate::db::Db;
 use crate::paging::{Position, contains_pattern};
@@ -116,7 +117,7 @@ async fn with_tags(db: &Db, found: Option<Stored>) -> Result<Option<Stored>, sql
 }
 
 async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar("SELECT tag FROM audio_tags WHERE file_id = $1 ORDER BY tag")
+    sqlx::query_scalar("SELECT tag FROM audio_tags WHERE file_id = $1 ORDER BY tag_key, tag")
         .bind(file_id)
         .fetch_all(db)
         .await
@@ -164,7 +165,7 @@ pub(super) async fn insert(
     .bind(owner_id)
     .bind(&content.sha256)
     .bind(name)
-    .bind(name.to_lowercase())
+    .bind(search_key(name))
     .bind(clock::now_text())
     .execute(&mut *transaction)
     .await?;
@@ -222,9 +223,9 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32, u64)>, s
 /// Which files a list shows.
 #[derive(Debug, Default)]
 pub(super) struct Filter<'f> {
-    /// Part of the name, in any case.
+    /// Part of the name, as [`search_key`] makes it.
     pub(super) search: Option<&'f str>,
-    /// A tag that the file has.
+    /// A tag that the file has, as [`search_key`] makes it.
     pub(super) tag: Option<&'f str>,
 }
 
@@ -238,7 +239,7 @@ pub(super) async fn page(
 ) -> Result<Vec<AudioFile>, sqlx::Error> {
     let rows = sqlx::query(select_files!(
         "WHERE f.owner_id = $1 AND ($2 = '' OR f.name_key LIKE $2 ESCAPE '\\') \
-         AND ($3 = '' OR EXISTS (SELECT 1 FROM audio_tags t WHERE t.file_id = f.id AND t.tag = $3)) \
+         AND ($3 = '' OR EXISTS (SELECT 1 FROM audio_tags t WHERE t.file_id = f.id AND t.tag_key = $3)) \
          AND ($4 = '' OR f.created_at < $4 OR (f.created_at = $4 AND f.id > $5)) \
          ORDER BY f.created_at DESC, f.id LIMIT $6"
     ))
@@ -331,9 +332,10 @@ pub(super) async fn set_tags(
     }
     sqlx::query("DELETE FROM audio_tags WHERE file_id = $1").bind(id).execute(&mut *transaction).await?;
     for tag in tags {
-        sqlx::query("INSERT INTO audio_tags (file_id, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+        sqlx::query("INSERT INTO audio_tags (file_id, tag, tag_key) VALUES ($1, $2, $3)")
             .bind(id)
             .bind(tag)
+            .bind(search_key(tag))
             .execute(&mut *transaction)
             .await?;
     }

@@ -55,7 +55,7 @@ pub(super) async fn insert(
         transaction.rollback().await?;
         return Ok(InsertOutcome::Taken);
     };
-    let used_bytes = used_bytes(&mut *transaction, owner_id).await?;
+    let used_bytes = used_bytes(&mut transaction, owner_id).await?;
     if used_bytes > quota_bytes {
         transaction.rollback().await?;
         return Ok(InsertOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));
@@ -158,7 +158,7 @@ pub(super) async fn save(
         .bind(revision - i64::from(REVISIONS_KEPT))
         .execute(&mut *transaction)
         .await?;
-    let used_bytes = used_bytes(&mut *transaction, owner_id).await?;
+    let used_bytes = used_bytes(&mut transaction, owner_id).await?;
     if used_bytes > quota_bytes {
         transaction.rollback().await?;
         return Ok(SaveOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));

@@ -87,7 +87,8 @@ pub(super) async fn created(
 /// 507: the user's projects would take more than they may.
 pub(super) fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
     let quota_bytes = state.config.limits.projects_quota_bytes;
-    ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes: document.text.len() as u64 }
+    let needed_bytes = document.text.len() as u64;
+    ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true }
 }
 
 /// Reads a project in this version's form.

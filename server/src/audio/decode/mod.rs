@@ -7,12 +7,19 @@
 //! want of memory, an endless loop, a bug in a codec) is an ordinary refusal of one file. A thread with
 //! `catch_unwind` would be cheaper by some milliseconds, but could neither be stopped nor be limited.
 //!
-//! [`reader`] decodes, [`mp4_edit`] finds where the sound of an M4A file begins, [`child`] is the process around it, [`program`] starts it.
+//! [`repair`] looks for damage first, [`source`] reads and decodes [`packets`], [`sink`] writes, and [`reader`] joins them; [`mp4_edit`] finds
+//! where the sound of an M4A file begins. [`child`] is the process around it all, [`program`] starts it.
 
 pub(crate) mod child;
+mod input;
 mod mp4_edit;
+mod packets;
 mod program;
 mod reader;
+mod refusal;
+mod repair;
+mod sink;
+mod source;
 mod speakers;
 
 use std::path::PathBuf;
@@ -122,5 +129,7 @@ enum Message {
     Inspected(Option<Facts>),
 }
 
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Which part of an MP4 file's sound is meant to be heard.
 //!
 //! AAC encoders begin with silence of their own, about a thousand frames; the edit list of the track says where the
-//! sound begins and how long it is (ISO/IEC 14496-12, 8.6.6). `symphonia` leaves that to whoever decodes.
+//! sound begins and how long it is (ISO/IEC 14496-12, 8.6.6), or a tag of iTunes does. `symphonia` leaves that to whoever decodes.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
@@ -17,11 +17,23 @@ pub(super) struct Edit {
     pub(super) keep_frames: u64,
 }
 
-/// The edit of the first sound track, if there is exactly one with a start. Anything unusual is no edit.
+/// Longest text of iTunes that is read, in bytes.
+const TEXT_MAX_BYTES: u64 = 256;
+
+/// What is to be heard of the first sound track: by its edit list if that has one edit with a start, or by what iTunes
+/// notes, which says more where a file is in fragments. Anything unusual is no edit.
 pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
     let mut reader = Boxes { file, left: BOXES_MAX };
     let moov = reader.child(0..end, b"moov").ok()??;
+    let listed = by_edit_list(&mut reader, &moov, sample_rate_hz);
+    match listed {
+        Some(Edit { keep_frames, .. }) if keep_frames < u64::MAX => listed,
+        _ => by_itunes(&mut reader, moov).or(listed),
+    }
+}
+
+fn by_edit_list(reader: &mut Boxes<impl Read + Seek>, moov: &Span, sample_rate_hz: u32) -> Option<Edit> {
     let movie_scale = reader.time_scale(moov.clone(), b"mvhd").ok()??;
     let mut from = moov.start;
     loop {
@@ -42,6 +54,30 @@ pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Ed
         };
         let keep_frames = frames(duration, movie_scale).filter(|frames| *frames > 0).unwrap_or(u64::MAX);
         return Some(Edit { skip_frames: frames(start, media_scale)?, keep_frames });
+    }
+}
+
+/// The note `iTunSMPB` among the tags of iTunes: hexadecimal numbers, of which the second is the silence before the
+/// sound, the third that behind it, and the fourth the length, in frames.
+fn by_itunes(reader: &mut Boxes<impl Read + Seek>, moov: Span) -> Option<Edit> {
+    let user = reader.child(moov, b"udta").ok()??;
+    let meta = reader.child(user, b"meta").ok()??;
+    // Version and flags come first.
+    let tags = reader.child(meta.start + 4..meta.end, b"ilst").ok()??;
+    let mut from = tags.start;
+    loop {
+        let tag = reader.child(from..tags.end, b"----").ok()??;
+        from = tag.end;
+        let name = reader.child(tag.clone(), b"name").ok()??;
+        if reader.text(name.start + 4..name.end).ok()? != "iTunSMPB" {
+            continue;
+        }
+        let data = reader.child(tag, b"data").ok()??;
+        let text = reader.text(data.start + 8..data.end).ok()?;
+        let number =
+            |place| text.split_whitespace().nth(place).and_then(|text| u64::from_str_radix(text, 16).ok());
+        let edit = Edit { skip_frames: number(1)?, keep_frames: number(3)? };
+        return Some(edit).filter(|edit| edit.keep_frames > 0);
     }
 }
 
@@ -85,6 +121,15 @@ impl<R: Read + Seek> Boxes<R> {
         Ok(None)
     }
 
+    /// A short text.
+    fn text(&mut self, span: Span) -> io::Result<String> {
+        let mut text = String::new();
+        self.file.seek(SeekFrom::Start(span.start))?;
+        let length = span.end.saturating_sub(span.start).min(TEXT_MAX_BYTES);
+        self.file.by_ref().take(length).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
     /// Units a second of a `mvhd` or `mdhd` box.
     fn time_scale(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<u32>> {
         let Some(header) = self.child(span, kind)? else { return Ok(None) };
@@ -124,6 +169,32 @@ mod tests {
         for cut in 0..M4A.len() / 8 {
             // However little is there, it comes to an end.
             find(Cursor::new(&M4A[M4A.len() - 8 * cut..]), 44_100);
+        }
+    }
+
+    fn boxed(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+        [&(content.len() as u32 + 8).to_be_bytes()[..], kind, content].concat()
+    }
+
+    #[test]
+    fn what_itunes_notes_is_known() {
+        let tag = |name: &[u8], text: &[u8]| {
+            let parts = [
+                boxed(b"mean", b"\0\0\0\0com.apple.iTunes"),
+                boxed(b"name", &[&[0; 4], name].concat()),
+                boxed(b"data", &[&[0, 0, 0, 1, 0, 0, 0, 0], text].concat()),
+            ];
+            boxed(b"----", &parts.concat())
+        };
+        let file = |text: &[u8]| {
+            let tags = boxed(b"ilst", &[tag(b"iTunNORM", b" 0"), tag(b"iTunSMPB", text)].concat());
+            let meta = boxed(b"meta", &[&[0; 4], &tags[..]].concat());
+            Cursor::new(boxed(b"moov", &boxed(b"udta", &meta)))
+        };
+        let edit = find(file(b" 00000000 00000840 000001CC 0000000000061F34 00000000 00000000"), 44_100);
+        assert_eq!(edit, Some(Edit { skip_frames: 2_112, keep_frames: 401_204 }));
+        for nonsense in [&b""[..], b" 00000000 00000840", b" 0 x 0 10", b" 0 840 0 0", b"\xFF\xFE"] {
+            assert_eq!(find(file(nonsense), 44_100), None, "{nonsense:?}");
         }
     }
 

@@ -12,14 +12,15 @@ use crate::helpers::Helpers;
 pub(super) const ENTRY: &str = "audio::decode::tests::a_process_decodes";
 pub(super) const ENTRY_MARK: &str = "SONGFOUNDRY_TEST_DECODES";
 
-const LIMITS: Limits = Limits { max_secs: 60, max_channels: 8, max_output_bytes: 100 << 20, wall_secs: 60 };
+pub(super) const LIMITS: Limits =
+    Limits { max_secs: 60, max_channels: 8, max_output_bytes: 100 << 20, wall_secs: 60 };
 
 /// A decoded file.
 #[derive(Debug)]
-struct Decoded {
-    report: Report,
+pub(super) struct Decoded {
+    pub(super) report: Report,
     /// Interleaved.
-    samples: Vec<f32>,
+    pub(super) samples: Vec<f32>,
 }
 
 fn decode_within(bytes: &[u8], limits: Limits) -> Result<Decoded, Failure> {
@@ -41,12 +42,12 @@ fn decode_within(bytes: &[u8], limits: Limits) -> Result<Decoded, Failure> {
 }
 
 #[track_caller]
-fn decode(bytes: &[u8]) -> Decoded {
+pub(super) fn decode(bytes: &[u8]) -> Decoded {
     decode_within(bytes, LIMITS).unwrap_or_else(|failure| panic!("{failure:?}"))
 }
 
 #[track_caller]
-fn refusal(bytes: &[u8], limits: Limits) -> Refusal {
+pub(super) fn refusal(bytes: &[u8], limits: Limits) -> Refusal {
     match decode_within(bytes, limits) {
         Err(Failure::Refused(refusal)) => refusal,
         other => panic!("not refused: {:?}", other.map(|decoded| decoded.report)),

@@ -41,12 +41,9 @@ const TUS_VERSIONS: HeaderName = HeaderName::from_static("tus-version");
 /// The routes, relative to `/api/v1`.
 pub(super) fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.upload_max_bytes, "An upload");
-    let routes = OpenApiRouter::new().routes(routes!(verbs::options, verbs::create)).routes(routes!(
-        verbs::head,
-        verbs::describe,
-        verbs::append,
-        verbs::terminate
-    ));
+    let routes = OpenApiRouter::new()
+        .routes(routes!(verbs::options, verbs::create, verbs::list))
+        .routes(routes!(verbs::head, verbs::describe, verbs::append, verbs::terminate));
     with_body_limit(routes, limit).layer(middleware::map_response(name_version))
 }
 

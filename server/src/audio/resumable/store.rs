@@ -8,6 +8,7 @@ use crate::audio::store::signed;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
+use crate::paging::Position;
 use crate::state::AppState;
 
 /// Where an upload stands.
@@ -104,6 +105,38 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Up
             .fetch_optional(db)
             .await?;
     row.as_ref().map(upload).transpose()
+}
+
+/// Uploads of a user that lack bytes, by how long they are kept.
+///
+/// # Errors
+/// 400 `bad_cursor` for a position of another list; when the database refuses.
+pub(super) async fn page(
+    db: &Db,
+    owner_id: &str,
+    after: Option<&Position>,
+    limit: u32,
+) -> ApiResult<Vec<UploadRow>> {
+    let expires_secs = match after.map(|position| position.time.parse::<i64>()) {
+        None => i64::MAX,
+        Some(Ok(expires_secs)) => expires_secs,
+        Some(Err(_)) => {
+            return Err(ApiError::bad_request("bad_cursor", "`cursor` is not one that this list gave out."));
+        }
+    };
+    let rows = sqlx::query(
+        "SELECT * FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving' AND expires_secs > $2 \
+         AND (expires_secs < $3 OR (expires_secs = $3 AND id > $4)) \
+         ORDER BY expires_secs DESC, id LIMIT $5",
+    )
+    .bind(owner_id)
+    .bind(clock::now_unix_secs())
+    .bind(expires_secs)
+    .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
+    .bind(i64::from(limit))
+    .fetch_all(db)
+    .await?;
+    Ok(rows.iter().map(upload).collect::<Result<_, _>>()?)
 }
 
 /// How many uploads of a user lack bytes.

@@ -22,8 +22,10 @@ use super::store::{UploadRow, UploadState};
 use super::{key, remove_expired, store};
 use crate::audio::intake::Allowance;
 use crate::auth::CurrentUser;
+use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Path, is_length_limit};
+use crate::extract::{Json, Path, Query, is_length_limit};
+use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
 /// Uploads that a user may have begun and not ended.
@@ -56,18 +58,43 @@ enum TusVersion {
 pub(super) struct UploadStatus {
     /// Id of the upload.
     id: String,
+    /// Where it goes on.
+    location: String,
     /// Name of the file.
     name: String,
     /// Announced size in bytes.
     length_bytes: u64,
     /// Bytes that have come.
     offset_bytes: u64,
+    /// Until when it is kept, RFC 3339; every part that comes makes it later.
+    expires_at: String,
     /// Where it stands.
     state: UploadState,
     /// The task that decodes the file, once all bytes are there.
     task_id: Option<String>,
     /// The audio file, once it is there.
     audio_id: Option<String>,
+}
+
+impl UploadStatus {
+    fn of(row: UploadRow) -> Self {
+        Self {
+            location: location(&row.id),
+            id: row.id,
+            name: row.name,
+            length_bytes: row.length_bytes,
+            offset_bytes: row.offset_bytes,
+            expires_at: clock::text_of_unix_secs(row.expires_secs),
+            state: row.state,
+            task_id: row.task_id,
+            audio_id: row.file_id,
+        }
+    }
+}
+
+/// Where an upload is reached.
+fn location(id: &str) -> String {
+    format!("/api/v1/audio/uploads/{id}")
 }
 
 fn text_value(text: &str) -> ApiResult<HeaderValue> {
@@ -131,7 +158,7 @@ pub(super) async fn create(
         });
     }
     let allowance = Allowance::of(&state, &user.id).await?;
-    allowance.check(length_bytes)?;
+    allowance.check_at_least(length_bytes)?;
     allowance.check_disk(state.blobs.root(), length_bytes)?;
     let row = UploadRow {
         id: uuid::Uuid::new_v4().to_string(),
@@ -148,10 +175,8 @@ pub(super) async fn create(
     store::insert(&state.db, &row).await?;
     let (blobs, key) = (state.blobs.local(), key(&row.id)?);
     tokio::task::spawn_blocking(move || blobs.put(&key, &[])).await??;
-    let fields = [
-        (header::LOCATION, text_value(&format!("/api/v1/audio/uploads/{}", row.id))?),
-        (UPLOAD_EXPIRES, expires(row.expires_secs)?),
-    ];
+    let fields =
+        [(header::LOCATION, text_value(&location(&row.id))?), (UPLOAD_EXPIRES, expires(row.expires_secs)?)];
     Ok((StatusCode::CREATED, fields).into_response())
 }
 
@@ -180,6 +205,22 @@ pub(super) async fn head(
     Ok((StatusCode::OK, fields).into_response())
 }
 
+/// Lists the caller's uploads that lack bytes, those first that will be kept the longest.
+#[utoipa::path(get, path = "/audio/uploads", tag = "audio", params(PageQuery),
+    responses((status = 200, body = Page<UploadStatus>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Response> {
+    let limit = page.limit()?;
+    let found = store::page(&state.db, &user.id, page.position()?.as_ref(), limit + 1).await?;
+    let position = |row: &UploadRow| Position { time: row.expires_secs.to_string(), id: row.id.clone() };
+    let Page { items, next_cursor } = Page::from_overfetched(found, limit, position);
+    let page = Page { items: items.into_iter().map(UploadStatus::of).collect(), next_cursor };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(page)).into_response())
+}
+
 /// Says where an upload stands, and which file came of it.
 #[utoipa::path(get, path = "/audio/uploads/{id}", tag = "audio", params(("id", description = "Id of the upload")),
     responses((status = 200, body = UploadStatus), CommonErrors))]
@@ -188,16 +229,7 @@ pub(super) async fn describe(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let row = find(&state, &user, &id).await?;
-    let status = UploadStatus {
-        id: row.id,
-        name: row.name,
-        length_bytes: row.length_bytes,
-        offset_bytes: row.offset_bytes,
-        state: row.state,
-        task_id: row.task_id,
-        audio_id: row.file_id,
-    };
+    let status = UploadStatus::of(find(&state, &user, &id).await?);
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(status)).into_response())
 }
 
@@ -209,7 +241,7 @@ pub(super) async fn describe(
         ("Upload-Checksum" = Option<String>, Header, description = "`sha1` or `sha256`, and the part's in base64")),
     responses((status = 204, description = "Added", headers(("Upload-Offset" = u64), ("Upload-Expires" = String),
             ("Songfoundry-Task-Id" = String, description = "After the last byte: the task that decodes"))),
-        (status = 409, description = "`wrong_offset`, or `upload_busy`: somebody else is writing", body = Problem,
+        (status = 409, description = "`wrong_offset`; `upload_finished`: all bytes are there; `upload_busy`: somebody else is writing", body = Problem,
             content_type = "application/problem+json"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "Not `application/offset+octet-stream`", body = Problem,
@@ -234,7 +266,11 @@ pub(super) async fn append(
     let busy = state.audio.busy_uploads.take(&state.db, &id).await?;
     // Only now is the offset certain.
     let row = find(&state, &user, &id).await?;
-    if row.state != UploadState::Receiving || offset_bytes != row.offset_bytes {
+    if row.state != UploadState::Receiving {
+        let detail = format!("The upload is finished: all of its {} bytes are there.", row.length_bytes);
+        return Err(ApiError::Conflict { code: "upload_finished", detail });
+    }
+    if offset_bytes != row.offset_bytes {
         let detail = format!("The upload is at byte {}, not at {offset_bytes}.", row.offset_bytes);
         return Err(ApiError::Conflict { code: "wrong_offset", detail });
     }

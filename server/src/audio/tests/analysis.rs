@@ -67,6 +67,17 @@ async fn mono_is_as_loud_as_it_is_heard() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_short_sound_is_not_diluted() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "short.wav", &tone_at_minus_23(1)).await;
+    let path = format!("{LIST}/{}/analyze", file["id"].as_str().expect("an id"));
+    let answer = app.local(Method::POST, &path).send().await.expect(200);
+    for field in ["lufs", "max_momentary_lufs", "max_short_term_lufs"] {
+        near(&answer, field, -23.0, 0.1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn silence_has_nothing_to_measure() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "silence.wav", &float_wav(2, 48_000, &[0.0; 96_000])).await;
@@ -92,12 +103,21 @@ async fn a_reference_is_measured_and_not_kept() {
     let file = uploaded(&app, "hit.wav", &tone).await;
     let stored = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
     assert_eq!(stored, sent);
+    assert_eq!(sent["warnings"], json!([]));
+    let mut stale = tone.clone();
+    stale[4..8].fill(0);
+    let warned = with_form(post(), &[("cut.wav", &stale)]).send().await.expect(200);
+    assert_eq!(warned["warnings"].as_array().map(Vec::len), Some(1), "{warned}");
+    near(&warned, "lufs", -23.0, 0.1);
+    let file = uploaded(&app, "cut.wav", &stale).await;
+    let kept = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
+    assert_eq!(kept["warnings"], warned["warnings"]);
     post().json(&json!({ "audio_id": "nothing" })).send().await.problem(404, "not_found");
     post().json(&json!({ "id": 1 })).send().await.problem(400, "unexpected_json");
     post().send().await.problem(415, "unsupported_media_type");
     with_form(post(), &[("a.txt", b"no sound at all")]).send().await.problem(415, "unsupported_media_type");
     with_form(post(), &[]).send().await.problem(400, "no_file");
-    assert_eq!(stored_names(&app).len(), 3);
+    assert_eq!(stored_names(&app).len(), 6);
 }
 
 #[tokio::test(flavor = "multi_thread")]

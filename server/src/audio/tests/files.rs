@@ -43,6 +43,14 @@ async fn lists_are_paged_and_searched() {
         let found = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
         assert_eq!(names(&found), expected, "{search}");
     }
+    uploaded(&app, "Re\u{301}sume\u{301}.wav", &float_wav(1, 48_000, &[0.5; 10])).await;
+    for search in ["r%C3%A9sum%C3%A9", "RE%CC%81SUME%CC%81"] {
+        let found = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
+        assert_eq!(names(&found).len(), 1, "{search}");
+    }
+    for query in ["search=%00", "tag=a%00"] {
+        get(&app, &format!("{LIST}?{query}")).await.problem(400, "bad_query");
+    }
     get(&app, &format!("{LIST}?limit=0")).await.problem(400, "bad_query");
     get(&app, &format!("{LIST}?cursor=x")).await.problem(400, "bad_cursor");
 }
@@ -54,15 +62,31 @@ async fn tags_are_kept_and_found() {
     uploaded(&app, "b.wav", &sine_wav(550.0, 48_000, 0.1)).await;
     let tags = format!("{}/tags", path_of(&file));
     let put = |body: Value| app.local(Method::PUT, &tags).json(&body);
-    let answer = put(json!({ "tags": ["drums", " dark ", "drums"] })).send().await.expect(200);
-    assert_eq!(answer["tags"], json!(["dark", "drums"]));
-    let found = get(&app, &format!("{LIST}?tag=dark")).await.expect(200);
-    assert_eq!(names(&found), ["a.wav"]);
-    assert_eq!(found["items"][0]["tags"], json!(["dark", "drums"]));
+    let answer = put(json!({ "tags": ["Drums", " dark ", "drums", " DRUMS "] })).send().await.expect(200);
+    assert_eq!(answer["tags"], json!(["dark", "Drums"]));
+    for tag in ["dark", "drums", "DRUMS", "%20Drums%20"] {
+        let found = get(&app, &format!("{LIST}?tag={tag}")).await.expect(200);
+        assert_eq!(names(&found), ["a.wav"], "{tag}");
+        assert_eq!(found["items"][0]["tags"], json!(["dark", "Drums"]));
+    }
+    // One mark over one letter, written in two ways.
+    put(json!({ "tags": ["Caf\u{e9}", "cafe\u{301}"] })).send().await.expect(200);
+    for tag in ["caf%C3%A9", "cafe%CC%81"] {
+        assert_eq!(names(&get(&app, &format!("{LIST}?tag={tag}")).await.expect(200)), ["a.wav"], "{tag}");
+    }
     put(json!({ "tags": [] })).send().await.expect(200);
     assert_eq!(names(&get(&app, &format!("{LIST}?tag=dark")).await.expect(200)), [""; 0]);
-    for bad in [json!([""]), json!(["x".repeat(65)]), json!(["a\nb"]), json!(vec!["a"; 51])] {
-        put(json!({ "tags": bad })).send().await.problem(400, "bad_tags");
+    for (bad, pointer, what) in [
+        (json!(["a", ""]), "/tags/1", "1 to 64 characters"),
+        (json!(["x".repeat(65)]), "/tags/0", "65 characters; a tag has at most 64"),
+        (json!(["a", "b", "a\nb"]), "/tags/2", "control character"),
+        (json!(vec!["a"; 51]), "/tags", "51 tags; a file has at most 50"),
+    ] {
+        let answer = put(json!({ "tags": bad })).send().await;
+        let errors = answer.json()["errors"].clone();
+        assert_eq!(errors[0]["pointer"], pointer, "{errors}");
+        let detail = answer.problem(400, "bad_tags");
+        assert!(detail.contains(pointer) && detail.contains(what), "{detail}");
     }
     put(json!({ "tag": "x" })).send().await.problem(400, "unexpected_json");
 }

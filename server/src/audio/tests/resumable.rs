@@ -88,9 +88,46 @@ async fn a_file_comes_in_parts() {
     let file = get(&app, &format!("{LIST}/{id}/file")).await;
     assert!(file.bytes == bytes, "other bytes came back");
     assert_eq!((parts(&app), stored_names(&app).len()), (0, 3));
-    append(&app, &path, bytes.len(), b"x").await.problem(409, "wrong_offset");
+    let detail = append(&app, &path, bytes.len(), b"x").await.problem(409, "upload_finished");
+    assert!(detail.contains(&format!("all of its {} bytes", bytes.len())), "{detail}");
     tus(&app, Method::DELETE, &path).send().await.expect(204);
     get(&app, &format!("{LIST}/{id}")).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unfinished_uploads_are_listed_in_pages() {
+    let app = TestApp::start().await;
+    let mut begun = Vec::new();
+    for name in ["a.wav", "b.wav", "c.wav"] {
+        begun.push(begin(&app, name, 1_000).await);
+    }
+    append(&app, &begun[1], 0, &[0; 400]).await.expect(204);
+    let whole = sine_wav(440.0, 48_000, 0.1);
+    let done = begin(&app, "done.wav", whole.len()).await;
+    let answer = append(&app, &done, 0, &whole).await;
+    task(&app, answer.header("songfoundry-task-id")).await;
+    let (mut found, mut query) = (Vec::new(), "?limit=2".to_owned());
+    for expected in [2, 1] {
+        let page = get(&app, &format!("{UPLOADS}{query}")).await.expect(200);
+        let items = page["items"].as_array().expect("items").clone();
+        assert_eq!((items.len(), page["next_cursor"].is_null()), (expected, expected == 1), "{page}");
+        query = format!("?limit=2&cursor={}", page["next_cursor"].as_str().unwrap_or_default());
+        found.extend(items);
+    }
+    let mut locations: Vec<_> = found.iter().map(|one| one["location"].as_str().expect("a path")).collect();
+    locations.sort_unstable();
+    begun.sort_unstable();
+    assert_eq!(locations, begun);
+    let second = found.iter().find(|one| one["name"] == "b.wav").expect("the second");
+    assert_eq!((&second["offset_bytes"], &second["length_bytes"]), (&json!(400), &json!(1_000)));
+    assert!(second["expires_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{second}");
+    let token = app.token_of_new_user("other").await;
+    let theirs = app.remote(Method::GET, UPLOADS).token(&token).send().await.expect(200);
+    assert_eq!(theirs["items"], json!([]));
+    app.remote(Method::GET, UPLOADS).send().await.problem(401, "token_missing");
+    // A cursor of the list of files.
+    let cursor = base64::prelude::BASE64_URL_SAFE_NO_PAD.encode("2026-01-01T00:00:00Z|x");
+    get(&app, &format!("{UPLOADS}?cursor={cursor}")).await.problem(400, "bad_cursor");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -151,7 +151,7 @@ async fn the_quota_counts_what_is_on_the_disk() {
     // Alone it would fit, with its decoded copy it does not.
     let second = sine_wav(550.0, 48_000, 0.5);
     let detail = upload(&app, &[("b.wav", &second)]).await.problem(507, "quota_exceeded");
-    assert!(detail.contains("500000 bytes"), "{detail}");
+    assert!(detail.contains("500000 bytes") && detail.contains("his needs at least"), "{detail}");
     // Not even alone.
     upload(&app, &[("c.wav", &sine_wav(660.0, 48_000, 2.0))]).await.problem(507, "quota_exceeded");
     assert_eq!(stored_names(&app).len(), 3);

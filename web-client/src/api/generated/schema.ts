@@ -345,7 +345,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Lists the caller's uploads that lack bytes, those first that will be kept the longest. */
+        get: operations["get_audio_uploads"];
         put?: never;
         /** Begins a resumable upload (tus 1.0.0, creation). */
         post: operations["post_audio_uploads"];
@@ -1630,8 +1631,8 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: double
-             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence. Mono counts as it is
-             *     heard: from both loudspeakers.
+             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and below 400 ms. A mono file counts
+             *     as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one channel.
              */
             lufs: number | null;
             /**
@@ -1641,12 +1642,14 @@ export interface components {
             loudness_range_lu: number;
             /**
              * Format: double
-             * @description Highest momentary loudness, of any 400 ms, in LUFS; null for silence.
+             * @description Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null for silence, and below
+             *     10 ms. Mono as in `lufs`.
              */
             max_momentary_lufs: number | null;
             /**
              * Format: double
-             * @description Highest short-term loudness, of any 3 s, in LUFS; null for silence.
+             * @description Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null for silence, and below
+             *     10 ms. Mono as in `lufs`.
              */
             max_short_term_lufs: number | null;
             /**
@@ -2590,6 +2593,38 @@ export interface components {
             /** @description Where the next page starts; null on the last one. */
             next_cursor: string | null;
         };
+        /** @description A page of a list. */
+        Page_UploadStatus: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Id of the upload. */
+                id: string;
+                /** @description Where it goes on. */
+                location: string;
+                /** @description Name of the file. */
+                name: string;
+                /**
+                 * Format: int64
+                 * @description Announced size in bytes.
+                 */
+                length_bytes: number;
+                /**
+                 * Format: int64
+                 * @description Bytes that have come.
+                 */
+                offset_bytes: number;
+                /** @description Until when it is kept, RFC 3339; every part that comes makes it later. */
+                expires_at: string;
+                /** @description Where it stands. */
+                state: components["schemas"]["UploadState"];
+                /** @description The task that decodes the file, once all bytes are there. */
+                task_id: string | null;
+                /** @description The audio file, once it is there. */
+                audio_id: string | null;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
         /**
          * @description How a knob divides the range of a parameter.
          * @enum {string}
@@ -2902,7 +2937,8 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: double
-             * @description Gated loudness in LUFS (EBU R 128); null for silence.
+             * @description Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts as it is played here, from
+             *     both loudspeakers: 3 LU more than meters say that take it for one channel.
              */
             lufs: number | null;
             /**
@@ -2922,6 +2958,8 @@ export interface components {
             spectral_centroid_hz: number | null;
             /** @description Levels in thirds of an octave from 25 Hz to 20 kHz. */
             third_octaves: components["schemas"]["BandLevel"][];
+            /** @description What was found wrong with the file and passed over, in sentences. */
+            warnings: string[];
         };
         /** @description A stored file to compare with. */
         ReferenceRequest: {
@@ -3381,7 +3419,7 @@ export interface components {
         Tag: string;
         /** @description The tags of a file. */
         Tags: {
-            /** @description At most 50 tags of 1 to 64 characters. */
+            /** @description At most 50 tags of 1 to 64 characters. Of those that differ in case only, the first stays. */
             tags: components["schemas"]["Tag"][];
         };
         /** @description A task as the API shows it. */
@@ -3449,7 +3487,10 @@ export interface components {
             /** @description Whether it is to be at hand; not by default. */
             favourite?: boolean;
         };
-        /** @description A tempo, from the autocorrelation of the spectral flux. A tempo below 80 or above 165 may come out doubled or halved. */
+        /**
+         * @description A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a tempo below 80 or above 165 may come
+         *     out doubled or halved.
+         */
         TempoEstimate: {
             /**
              * Format: double
@@ -3518,6 +3559,8 @@ export interface components {
         UploadStatus: {
             /** @description Id of the upload. */
             id: string;
+            /** @description Where it goes on. */
+            location: string;
             /** @description Name of the file. */
             name: string;
             /**
@@ -3530,6 +3573,8 @@ export interface components {
              * @description Bytes that have come.
              */
             offset_bytes: number;
+            /** @description Until when it is kept, RFC 3339; every part that comes makes it later. */
+            expires_at: string;
             /** @description Where it stands. */
             state: components["schemas"]["UploadState"];
             /** @description The task that decodes the file, once all bytes are there. */
@@ -4247,7 +4292,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Part of the name, in any case. */
                 search?: string;
-                /** @description A tag that the files have. */
+                /** @description A tag that the files have, in any case. */
                 tag?: string;
             };
             header?: never;
@@ -4320,6 +4365,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedTask"];
+                };
+            };
+        };
+    };
+    get_audio_uploads: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_UploadStatus"];
                 };
             };
         };

@@ -1,0 +1,148 @@
+//! The bytes that `symphonia` reads: a file, or what a [`super::repair`] makes of it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use symphonia::core::io::MediaSource;
+
+/// A part of what is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// So many bytes of the file.
+    File { start: u64, length: u64 },
+    /// So many bytes that are not in the file: `pattern`, again and again.
+    Made { pattern: Vec<u8>, length: u64 },
+}
+
+impl Piece {
+    fn length(&self) -> u64 {
+        match self {
+            Self::File { length, .. } | Self::Made { length, .. } => *length,
+        }
+    }
+}
+
+/// Pieces one after another, which say how far they were read.
+pub(super) struct Input {
+    file: File,
+    /// Each piece with the place where it begins.
+    pieces: Vec<(u64, Piece)>,
+    size_bytes: u64,
+    position: u64,
+    reached: Arc<AtomicU64>,
+}
+
+impl Input {
+    /// These pieces of the file at `path`; the whole file where there are none.
+    pub(super) fn open(path: &Path, mut pieces: Vec<Piece>) -> io::Result<Self> {
+        let file = File::open(path)?;
+        if pieces.is_empty() {
+            pieces.push(Piece::File { start: 0, length: file.metadata()?.len() });
+        }
+        let mut size_bytes = 0;
+        let mut placed = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let begin = size_bytes;
+            size_bytes += piece.length();
+            placed.push((begin, piece));
+        }
+        Ok(Self { file, pieces: placed, size_bytes, position: 0, reached: Arc::default() })
+    }
+
+    /// How many bytes there are.
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Where reading has come to, in bytes.
+    pub(super) fn reached(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.reached)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let after = self.pieces.partition_point(|(begin, _)| *begin <= self.position);
+        let Some((begin, piece)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else {
+            return Ok(0);
+        };
+        let within = self.position - begin;
+        let most = piece.length().saturating_sub(within).min(buffer.len() as u64) as usize;
+        let buffer = &mut buffer[..most];
+        let count = match piece {
+            Piece::File { start, .. } => {
+                self.file.seek(SeekFrom::Start(start + within))?;
+                self.file.read(buffer)?
+            }
+            Piece::Made { pattern, .. } => {
+                let phase = (within % pattern.len().max(1) as u64) as usize;
+                for (byte, made) in buffer.iter_mut().zip(pattern.iter().cycle().skip(phase)) {
+                    *byte = *made;
+                }
+                most
+            }
+        };
+        self.position += count as u64;
+        self.reached.store(self.position, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(distance) => self.size_bytes.checked_add_signed(distance),
+            SeekFrom::Current(distance) => self.position.checked_add_signed(distance),
+        };
+        self.position = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+impl MediaSource for Input {
+    fn is_seekable(&self) -> bool {
+        true
+    }
+
+    fn byte_len(&self) -> Option<u64> {
+        Some(self.size_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_read_as_one_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("in");
+        std::fs::write(&path, b"0123456789").expect("writes");
+        let pieces = vec![
+            Piece::File { start: 2, length: 3 },
+            Piece::Made { pattern: b"ab".to_vec(), length: 5 },
+            Piece::File { start: 8, length: 2 },
+        ];
+        let mut input = Input::open(&path, pieces).expect("opens");
+        let mut text = String::new();
+        input.read_to_string(&mut text).expect("reads");
+        assert_eq!((text.as_str(), input.size_bytes()), ("234ababa89", 10));
+        input.seek(SeekFrom::Start(4)).expect("seeks");
+        let mut two = [0; 2];
+        input.read_exact(&mut two).expect("reads");
+        assert_eq!(&two, b"ba");
+        input.seek(SeekFrom::End(-1)).expect("seeks");
+        text.clear();
+        input.read_to_string(&mut text).expect("reads");
+        assert_eq!(text, "9");
+        assert!(input.seek(SeekFrom::Current(-11)).is_err());
+        let mut whole = Input::open(&path, Vec::new()).expect("opens");
+        text.clear();
+        whole.read_to_string(&mut text).expect("reads");
+        assert_eq!(text, "0123456789");
+    }
+}

@@ -1,0 +1,82 @@
+//! WAV: files above 4 GiB (EBU Tech 3306: RF64, ITU-R BS.2088: BW64), and headers that were never completed.
+
+use std::fs::File;
+use std::io;
+
+use super::Repair;
+use super::window::Window;
+use crate::audio::decode::input::Piece;
+
+/// What a size of 32 bits says when it is not the one to believe.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// Longest header that is mended, in bytes.
+const HEADER_MAX_BYTES: u64 = 64 * 1024;
+
+/// Most chunks before the samples.
+const CHUNKS_MAX: usize = 1_000;
+
+pub(super) fn look(file: &mut Window<File>) -> io::Result<Repair> {
+    Ok(mended(file)?.unwrap_or_default())
+}
+
+/// The repair of a header that needs one.
+fn mended(file: &mut Window<File>) -> io::Result<Option<Repair>> {
+    let Some([a, b, c, d, size @ .., w, x, y, z]) = file.array::<12>(0)? else { return Ok(None) };
+    let is_wide = [*b"RF64", *b"BW64"].contains(&[a, b, c, d]);
+    if !(is_wide || [a, b, c, d] == *b"RIFF") || [w, x, y, z] != *b"WAVE" {
+        return Ok(None);
+    }
+    let Some(data) = data_chunk(file)? else { return Ok(None) };
+    let left_bytes = file.size_bytes() - data.start;
+    // A header that was written before the sound holds the size of itself, or nothing.
+    let is_unfinished = left_bytes > 0 && u64::from(u32::from_le_bytes(size)) + 8 <= data.start;
+    let told = match data.size {
+        ELSEWHERE if is_wide => data.wide_size.unwrap_or(0),
+        size => u64::from(size),
+    };
+    let has_stale_size = told == 0 && left_bytes > 0 && (is_unfinished || is_wide);
+    if !(is_wide || has_stale_size || is_unfinished) {
+        return Ok(None);
+    }
+    let data_bytes = if has_stale_size { left_bytes } else { told };
+    let mut header = file.bytes(0, data.start as usize)?.to_vec();
+    header[..4].copy_from_slice(b"RIFF");
+    header[4..8].copy_from_slice(&ELSEWHERE.to_le_bytes());
+    let place = header.len() - 4;
+    header[place..].copy_from_slice(&u32::try_from(data_bytes).unwrap_or(ELSEWHERE).to_le_bytes());
+    let pieces = vec![
+        Piece::Made { length: header.len() as u64, pattern: header },
+        Piece::File { start: data.start, length: left_bytes },
+    ];
+    Ok(Some(Repair { pieces, has_stale_size: has_stale_size || is_unfinished, ..Repair::default() }))
+}
+
+struct Data {
+    /// Where the samples begin.
+    start: u64,
+    size: u32,
+    /// What a chunk `ds64` before it says of its size.
+    wide_size: Option<u64>,
+}
+
+/// The chunk with the samples, if it comes early enough.
+fn data_chunk(file: &mut Window<File>) -> io::Result<Option<Data>> {
+    let (mut at, mut wide_size) = (12, None);
+    for _ in 0..CHUNKS_MAX {
+        let Some([kind @ .., a, b, c, d]) = file.array::<8>(at)? else { return Ok(None) };
+        let size = u32::from_le_bytes([a, b, c, d]);
+        let start = at + 8;
+        if start > HEADER_MAX_BYTES {
+            return Ok(None);
+        }
+        match &kind {
+            b"data" => return Ok(Some(Data { start, size, wide_size })),
+            // The size of the samples follows that of the file.
+            b"ds64" => wide_size = file.array::<8>(start + 8)?.map(u64::from_le_bytes),
+            _ => {}
+        }
+        at = start + u64::from(size) + u64::from(size % 2);
+    }
+    Ok(None)
+}

@@ -1,0 +1,155 @@
+//! The two files that a decoder makes: samples and peaks.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use dsp_core::downmix::Downmix;
+use symphonia::core::audio::AudioSpec;
+
+use super::mp4_edit::{self, Edit};
+use super::refusal::disk;
+use super::source::Source;
+use super::speakers::speakers;
+use super::{Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
+use crate::audio::float_wav::{self, FloatWavWriter};
+use crate::audio::peaks_file::PeaksWriter;
+
+/// Frames of silence that are written at a time.
+const SILENCE_FRAMES: u64 = 65_536;
+
+/// The two files that are made.
+pub(super) struct Sink {
+    limits: Limits,
+    spec: AudioSpec,
+    pub(super) sample_rate_hz: u32,
+    downmix: Downmix,
+    samples: FloatWavWriter<BufWriter<File>>,
+    peaks: PeaksWriter<BufWriter<File>>,
+    mixed: Vec<f32>,
+    /// Frames that were decoded, heard or not.
+    pub(super) decoded_frames: u64,
+    /// What of them is to be heard.
+    heard: Edit,
+    pub(super) packets: u64,
+    pub(super) bad_values: u64,
+}
+
+impl Sink {
+    pub(super) fn new(job: &Job, spec: &AudioSpec, is_mp4: bool) -> Result<Self, Refusal> {
+        let (rate, channels) = (spec.rate(), spec.channels().count());
+        if !SAMPLE_RATES_HZ.contains(&rate) {
+            let (low, high) = (SAMPLE_RATES_HZ.start(), SAMPLE_RATES_HZ.end());
+            return Err(Refusal::Limit(format!(
+                "has a sample rate of {rate} Hz; {low} to {high} Hz are read"
+            )));
+        }
+        if channels == 0 {
+            return Err(Refusal::Malformed("has no channels".to_owned()));
+        }
+        if channels as u64 > job.limits.max_channels {
+            let most = job.limits.max_channels;
+            return Err(Refusal::Limit(format!("has {channels} channels; at most {most} are read")));
+        }
+        let heard = if is_mp4 { mp4_edit::find(File::open(&job.input).map_err(disk)?, rate) } else { None };
+        let downmix = Downmix::new(&speakers(spec.channels()));
+        let out_channels = downmix.channels() as u32;
+        let create = |path: &Path| File::options().write(true).open(path).map(BufWriter::new).map_err(disk);
+        Ok(Self {
+            limits: job.limits,
+            spec: spec.clone(),
+            sample_rate_hz: rate,
+            samples: FloatWavWriter::new(create(&job.samples)?, out_channels, rate).map_err(disk)?,
+            peaks: PeaksWriter::new(create(&job.peaks)?, out_channels, rate),
+            downmix,
+            mixed: Vec::new(),
+            decoded_frames: 0,
+            heard: heard.unwrap_or(Edit { skip_frames: 0, keep_frames: u64::MAX }),
+            packets: 0,
+            bad_values: 0,
+        })
+    }
+
+    /// Adds decoded frames.
+    pub(super) fn write(&mut self, spec: &AudioSpec, interleaved: &mut [f32]) -> Result<(), Refusal> {
+        if *spec != self.spec {
+            let what = "changes its sample rate or channels in the middle";
+            return Err(Refusal::Unsupported(what.to_owned()));
+        }
+        for value in interleaved.iter_mut().filter(|value| !value.is_finite()) {
+            *value = 0.0;
+            self.bad_values += 1;
+        }
+        self.mixed.clear();
+        self.downmix.mix(interleaved, &mut self.mixed);
+        self.packets += 1;
+        self.push()
+    }
+
+    /// Adds silence.
+    pub(super) fn silence(&mut self, mut frames: u64) -> Result<(), Refusal> {
+        self.check_limits(frames)?;
+        while frames > 0 {
+            let part = frames.min(SILENCE_FRAMES);
+            self.mixed.clear();
+            self.mixed.resize(part as usize * self.downmix.channels(), 0.0);
+            self.push()?;
+            frames -= part;
+        }
+        Ok(())
+    }
+
+    /// Frames that were written.
+    pub(super) fn frames(&self) -> u64 {
+        self.samples.frames()
+    }
+
+    fn push(&mut self) -> Result<(), Refusal> {
+        self.leave_unheard();
+        self.check_limits((self.mixed.len() / self.downmix.channels()) as u64)?;
+        self.peaks.add(&self.mixed);
+        self.samples.write(&self.mixed).map_err(disk)
+    }
+
+    /// Refuses so many frames more if they are too many.
+    fn check_limits(&self, more_frames: u64) -> Result<(), Refusal> {
+        let frames = self.samples.frames().saturating_add(more_frames);
+        let max_secs = self.limits.max_secs;
+        if frames > max_secs.saturating_mul(u64::from(self.sample_rate_hz)) {
+            return Err(Refusal::Limit(format!("lasts longer than {max_secs} seconds")));
+        }
+        if float_wav::file_bytes(self.downmix.channels() as u32, frames) > self.limits.max_output_bytes {
+            return Err(Refusal::NoRoom);
+        }
+        Ok(())
+    }
+
+    /// Takes out of `mixed` what is not to be heard.
+    fn leave_unheard(&mut self) {
+        let channels = self.downmix.channels() as u64;
+        let start = self.decoded_frames;
+        let count = self.mixed.len() as u64 / channels;
+        self.decoded_frames += count;
+        let Edit { skip_frames, keep_frames } = self.heard;
+        let within = |frame: u64| (frame.saturating_sub(start)).min(count) * channels;
+        let (first, end) = (within(skip_frames), within(skip_frames.saturating_add(keep_frames)));
+        self.mixed.truncate(end as usize);
+        self.mixed.drain(..first.min(end) as usize);
+    }
+
+    /// Completes both files.
+    pub(super) fn finish(self, source: &Source, warnings: Vec<String>) -> Result<Report, Refusal> {
+        let frames = self.samples.frames();
+        self.samples.finish().map_err(disk)?;
+        self.peaks.finish(frames).map_err(disk)?;
+        Ok(Report {
+            container: source.container().to_owned(),
+            codec: source.codec().to_owned(),
+            sample_rate_hz: self.sample_rate_hz,
+            source_channels: self.spec.channels().count() as u32,
+            channels: self.downmix.channels() as u32,
+            frames,
+            warnings,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Tags of audio files, and the form in which names and tags are compared.
+
+use std::collections::HashSet;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization as _;
+use utoipa::ToSchema;
+
+use super::files::find;
+use super::{AudioFile, store};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, FieldError};
+use crate::extract::{Json, Path};
+use crate::state::AppState;
+
+/// Most tags of a file, and the longest, in characters.
+const TAGS_MAX: usize = 50;
+const TAG_MAX_CHARS: usize = 64;
+
+/// A text as it is compared: in lower case, and composed (Unicode Standard Annex 15, form C), for systems differ in how they
+/// write letters with marks.
+pub(super) fn search_key(text: &str) -> String {
+    text.nfc().collect::<String>().to_lowercase()
+}
+
+/// Stands for a tag in the API's description.
+#[derive(ToSchema)]
+#[schema(value_type = String, min_length = 1, max_length = 64)]
+#[expect(dead_code, reason = "only its description is used")]
+struct Tag(String);
+
+/// The tags of a file.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tags {
+    /// At most 50 tags of 1 to 64 characters. Of those that differ in case only, the first stays.
+    #[schema(max_items = 50, value_type = Vec<Tag>)]
+    tags: Vec<String>,
+}
+
+/// Replaces the tags of an audio file.
+#[utoipa::path(put, path = "/audio/{id}/tags", tag = "audio", request_body = Tags,
+    params(("id", description = "Id of the file")),
+    responses((status = 200, body = AudioFile), CommonErrors))]
+pub(super) async fn set_tags(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(id): Path<String>,
+    Json(body): Json<Tags>,
+) -> ApiResult<Json<AudioFile>> {
+    let tags = checked(&body.tags)?;
+    if !store::set_tags(&state.db, &user.id, &id, &tags).await? {
+        return Err(ApiError::not_found("audio file", &id));
+    }
+    Ok(Json(find(&state, &user.id, &id).await?.file))
+}
+
+/// The tags as they are stored: without blanks around them, each once.
+fn checked(tags: &[String]) -> ApiResult<Vec<String>> {
+    let mut errors = Vec::new();
+    if tags.len() > TAGS_MAX {
+        let detail = format!("{} tags; a file has at most {TAGS_MAX}", tags.len());
+        errors.push(FieldError { pointer: "/tags".to_owned(), detail });
+    }
+    let (mut kept, mut keys) = (Vec::new(), HashSet::new());
+    for (number, tag) in tags.iter().enumerate() {
+        let tag = tag.trim();
+        if let Some(detail) = fault(tag) {
+            errors.push(FieldError { pointer: format!("/tags/{number}"), detail });
+        } else if keys.insert(search_key(tag)) {
+            kept.push(tag.to_owned());
+        }
+    }
+    match errors.first() {
+        None => Ok(kept),
+        Some(first) => {
+            let detail = format!("`{}`: {}.", first.pointer, first.detail);
+            Err(ApiError::Invalid { code: "bad_tags", detail, errors })
+        }
+    }
+}
+
+/// What is wrong with a tag.
+fn fault(tag: &str) -> Option<String> {
+    let chars = tag.chars().count();
+    if chars == 0 {
+        Some(format!("this tag is empty; a tag has 1 to {TAG_MAX_CHARS} characters"))
+    } else if chars > TAG_MAX_CHARS {
+        Some(format!("this tag has {chars} characters; a tag has at most {TAG_MAX_CHARS}"))
+    } else if tag.chars().any(char::is_control) {
+        Some("this tag holds a control character".to_owned())
+    } else {
+        None
+    }
+}
