@@ -115,6 +115,17 @@ fn steady_tones_have_no_tempo() {
 }
 
 #[test]
+fn a_beat_beside_steady_tones_keeps_its_tempo() {
+    let steady = tones(RATE_HZ, &[261.625_565, 329.627_557, 391.995_436], 20);
+    for (bpm, share) in [(97.3, 0.5), (128.0, 0.5), (140.5, 0.25)] {
+        let mix: Vec<f32> =
+            beats(bpm, 20.0).iter().zip(&steady).map(|(beat, tone)| share * beat + tone).collect();
+        let tempo = analyze(1, &mix).tempo.expect("a pulse");
+        assert!((tempo.bpm - bpm).abs() < 0.2, "{bpm} was taken for {tempo:?}");
+    }
+}
+
+#[test]
 fn where_nothing_beats_there_is_no_tempo() {
     let mut noise = Noise(1);
     let hiss: Vec<f32> = (0..20 * RATE_HZ).map(|_| noise.next() * 0.3).collect();

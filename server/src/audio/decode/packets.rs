@@ -91,7 +91,10 @@ impl Packets {
             Missing::ByTime => self.by_time(packet),
             Missing::Packets(lost) => {
                 let number = self.count - 1;
-                match lost.iter().any(|lost| lost.contains(&number)) {
+                while lost.front().is_some_and(|lost| lost.end <= number) {
+                    lost.pop_front();
+                }
+                match lost.front().is_some_and(|lost| lost.contains(&number)) {
                     true => Found::Lost(packet.dur.get()),
                     false => Found::Packet(packet),
                 }
@@ -100,7 +103,9 @@ impl Packets {
                 let (start, end) = (packet.pts.get(), *end);
                 let is_first = self.count == 1;
                 let known = holes.len();
-                holes.retain(|hole| *hole > start);
+                while holes.front().is_some_and(|hole| *hole <= start) {
+                    holes.pop_front();
+                }
                 match (holes.len() < known, is_first) {
                     (false, _) => Found::Packet(packet),
                     // Nothing was read before it, and so it lies where it belongs; but its own start is not heard.

@@ -11,6 +11,7 @@ mod ogg;
 mod wav;
 mod window;
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -41,9 +42,9 @@ pub(super) enum Missing {
     /// Packets say where they belong.
     ByTime,
     /// The packets with these numbers stand for lost ones.
-    Packets(Vec<Range<u64>>),
+    Packets(VecDeque<Range<u64>>),
     /// Pages are lost behind these positions, in frames; `end` is the position of the last page.
-    Pages { holes: Vec<i64>, end: i64 },
+    Pages { holes: VecDeque<i64>, end: i64 },
 }
 
 /// Looks through a whole file.

@@ -133,7 +133,12 @@ impl Chain {
             from = hole.end;
         }
         pieces.push(Piece::File { start: from, length: self.end.saturating_sub(from) });
-        Repair { pieces, missing: Missing::Packets(lost), is_chained: self.is_chained, ..Repair::default() }
+        Repair {
+            pieces,
+            missing: Missing::Packets(lost.into()),
+            is_chained: self.is_chained,
+            ..Repair::default()
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn look(file: &mut Window<File>) -> io::Result<Repair> {
     if !pieces.is_empty() {
         pieces.push(Piece::File { start: from, length: file.size_bytes().saturating_sub(from) });
     }
-    Ok(Repair { pieces, missing: Missing::Pages { holes, end }, ..Repair::default() })
+    Ok(Repair { pieces, missing: Missing::Pages { holes: holes.into(), end }, ..Repair::default() })
 }
 
 /// The page at a place, if there is a whole one.
