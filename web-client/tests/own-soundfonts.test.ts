@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import { Api } from '../src/api/client';
 import type { SoundFontEntry, SoundFontUpload } from '../src/api/types';
+import { Catalog } from '../src/state/catalog.svelte';
 import { arrivalOf, successorOf } from '../src/state/own-soundfonts.svelte';
 
 const entry: SoundFontEntry = {
@@ -23,6 +25,8 @@ function arrival(uploaded: Partial<SoundFontUpload['uploaded']>): string {
   return arrivalOf({ ...entry, uploaded: { ...file, skipped: { count: 0, reasons: [] }, ...uploaded } });
 }
 
+afterEach(() => vi.unstubAllGlobals());
+
 describe('an own SoundFont', () => {
   it('is announced with what became of it', () => {
     expect(arrival({})).toBe('Bells is yours to play: 1 sound.');
@@ -37,5 +41,18 @@ describe('an own SoundFont', () => {
     const others = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
     expect(successorOf({ ...entry, others })).toContain('the system’s SoundFont of the same name');
     expect(successorOf({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
+  });
+
+  it('stands before the default and all others', async () => {
+    const others = [
+      { ...entry, soundfont_id: 'a', source: 'system' },
+      { ...entry, soundfont_id: 'gm', source: 'system', default: true },
+    ];
+    const body = { soundfonts: [...others, entry], condensed: [], scanned_at: '' };
+    vi.stubGlobal('fetch', async () => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
+    const catalog = new Catalog(new Api('http://songs.test'));
+    await catalog.load();
+    expect(catalog.soundfonts.map((one) => one.soundfont_id)).toEqual(['bells', 'gm', 'a']);
+    expect(catalog.defaultId).toBe('gm');
   });
 });

@@ -30,8 +30,9 @@ export class Catalog {
     if (this.phase !== 'ready') this.phase = 'loading';
     try {
       const { soundfonts } = await soundFontCatalog(this.#api);
-      // The default bank first: what is heard unless one chooses otherwise.
-      this.soundfonts = [...soundfonts].sort((a, b) => Number(b.default) - Number(a.default));
+      // One's own first, then the default bank: what is heard unless one chooses otherwise.
+      const rank = (entry: SoundFontEntry): number => (entry.source === 'upload' ? 2 : Number(entry.default));
+      this.soundfonts = [...soundfonts].sort((a, b) => rank(b) - rank(a));
       this.phase = 'ready';
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);

@@ -42,7 +42,7 @@ export class OwnSoundFonts {
       await this.#changed();
       notices.show('done', arrivalOf(answer));
     } catch (error) {
-      if (!abort.signal.aborted) notices.failed(`${file.name} cannot be used`, error);
+      if (!abort.signal.aborted) notices.failed('No SoundFont was added', error);
     } finally {
       this.uploads = this.uploads.filter((upload) => upload.cancel !== cancel);
     }

@@ -96,7 +96,7 @@ pub struct SoundFontSummary {
     pub problem: Option<String>,
     /// What it is played without.
     pub skipped: SkippedParts,
-    /// Other SoundFonts of this id, which are not played as long as this one is there; the first of them would be next.
+    /// Other SoundFonts of this id, which are not played as long as this one is there.
     pub others: Vec<OtherSoundFont>,
 }
 

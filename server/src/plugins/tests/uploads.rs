@@ -433,3 +433,24 @@ async fn files_that_are_not_played_are_named() {
     assert_eq!(list(&twin["others"], "format"), ["sf2", "sf3"]);
     assert!(!twin.to_string().contains(&*real.to_string_lossy()), "no paths for everybody: {twin}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
+    let app = TestApp::start().await;
+    let ada = Caller::new(&app, "ada").await;
+    let state = app.state.clone();
+    let collecting = tokio::spawn(async move {
+        loop {
+            // However young: what is being brought is safe by its lock.
+            orphans::collect(&state, std::time::Duration::ZERO).await.expect("collects");
+        }
+    });
+    let bytes = sf2(1_000);
+    let answers = futures_util::future::join_all((0..6).map(|_| ada.upload("same.sf2", &bytes))).await;
+    collecting.abort();
+    // Ended by the abort, which is what was asked for.
+    let _ = collecting.await;
+    let already = answers.iter().filter(|answer| answer.expect(201)["uploaded"]["already_there"] == true);
+    assert_eq!((already.count(), stored(&app).len()), (5, 1));
+    assert!(ada.download("same").await.bytes == bytes);
+}

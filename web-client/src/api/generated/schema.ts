@@ -3362,7 +3362,7 @@ export interface components {
             problem: string | null;
             /** @description What it is played without. */
             skipped: components["schemas"]["SkippedParts"];
-            /** @description Other SoundFonts of this id, which are not played as long as this one is there; the first of them would be next. */
+            /** @description Other SoundFonts of this id, which are not played as long as this one is there. */
             others: components["schemas"]["OtherSoundFont"][];
         };
         /** @description An uploaded SoundFont. */
