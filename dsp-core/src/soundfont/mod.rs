@@ -9,6 +9,7 @@ mod generator_table;
 mod generators;
 mod modulator_lists;
 mod modulators;
+pub(crate) mod places;
 mod records;
 mod reduce;
 mod riff;

@@ -4,7 +4,8 @@ use super::channel::controller;
 use super::modulation::{self, Note};
 use super::playback::{LoopMode, Playback, Region};
 use super::voice::{Glide, Start, Surroundings, Tuning, Voice, ZonePlace};
-use crate::soundfont::{Bank, Generator, Sample};
+use crate::soundfont::places::{self, COARSE_FRAMES, OFFSETS};
+use crate::soundfont::{Bank, Generator, Generators, Sample};
 
 /// Attenuation of notes that are struck with the soft pedal down. MIDI leaves the amount open.
 const SOFT_PEDAL_CB: f32 = 30.0;
@@ -53,15 +54,14 @@ pub(super) fn voice(
         velocity: fixed(Generator::Velocity, velocity),
     };
     let preset_zone = &bank.presets()[zones.preset].zones[zones.preset_zone];
-    let offset = |generator: Generator| {
+    let pushed = |generator: Generator| {
         let channel = around.channel;
         let lists = [&zone.modulators, &preset_zone.modulators];
         let modulated = lists.map(|list| modulation::sum(list, generator, note, channel));
         let nrpn = channel.generator_offsets()[generator as usize];
-        let sum = f32::from(generators.get(generator)) + nrpn + modulated[0] + modulated[1];
-        libm::roundf(sum) as i64
+        libm::roundf(nrpn + modulated[0] + modulated[1]) as i64
     };
-    let region = region(sample, generators.get(Generator::SampleModes), offset, wave.high.len() as i64)?;
+    let region = region(sample, generators, pushed, wave.high.len() as i64)?;
     let soft = around.channel.is_on(controller::SOFT);
     let start = Start {
         serial,
@@ -81,27 +81,24 @@ pub(super) fn voice(
     Some(Voice::new(start, around))
 }
 
-/// Where a note plays its sample: the header's places, moved by the offsets that the zone, its modulators
-/// and NRPNs say as the note starts (section 8.1.2, generators 0 to 4, 12, 45 and 50).
+/// Where a note plays its sample: the header's places, moved by the offsets of the zone, and from there, within
+/// what the zone can play, by those that its modulators and NRPNs say as the note starts (section 8.1.2, generators
+/// 0 to 4, 12, 45 and 50).
 fn region(
     sample: &Sample,
-    modes: i16,
-    offset: impl Fn(Generator) -> i64,
+    generators: &Generators,
+    pushed: impl Fn(Generator) -> i64,
     wave_frames: i64,
 ) -> Option<Region> {
-    /// Frames of a coarse offset's unit.
-    const COARSE_FRAMES: i64 = 32_768;
-    let moved = |place: u32, fine: Generator, coarse: Generator| {
-        let moved = i64::from(place) + offset(fine) + COARSE_FRAMES * offset(coarse);
-        moved.clamp(0, wave_frames)
-    };
-    let start = moved(sample.start, Generator::StartAddrsOffset, Generator::StartAddrsCoarseOffset);
-    let end = moved(sample.end, Generator::EndAddrsOffset, Generator::EndAddrsCoarseOffset);
-    let loop_start =
-        moved(sample.loop_start, Generator::StartloopAddrsOffset, Generator::StartloopAddrsCoarseOffset);
-    let loop_end = moved(sample.loop_end, Generator::EndloopAddrsOffset, Generator::EndloopAddrsCoarseOffset);
+    let moved = places::moved(sample, generators, wave_frames);
+    let [first, last] = places::reach(sample, &moved);
+    let [start, end, loop_start, loop_end] = core::array::from_fn(|place| {
+        let (fine, coarse) = OFFSETS[place];
+        let pushed = pushed(fine) + COARSE_FRAMES * pushed(coarse);
+        if pushed == 0 { moved[place] } else { (moved[place] + pushed).clamp(first, last) }
+    });
     let can_loop = sample.loop_ok && loop_start < loop_end && loop_end > start;
-    let mode = match modes {
+    let mode = match generators.get(Generator::SampleModes) {
         1 if can_loop => LoopMode::Always,
         3 if can_loop => LoopMode::UntilRelease,
         _ => LoopMode::Once,

@@ -3,7 +3,8 @@
 
 use crate::generator::*;
 use crate::measure::{assert_near, frame};
-use crate::rig::{Rig, Sound, control, level, on, ramp, tables};
+use crate::rig::{LOOP, Rig, Sound, control, level, on, ramp, tables};
+use dsp_core::session::Event;
 
 const ONCE: i16 = 0;
 
@@ -51,17 +52,34 @@ fn the_velocity_moves_where_a_note_begins() {
     assert_near("at velocity 27", found as f64, 12_000.0, 40.0);
 }
 
+/// A number that is not registered, for a generator of the note after it (9.6.1: 120 and the generator's number; the
+/// data counts from 8192).
+fn nrpn(generator: u16, amount: i32) -> [(f64, Event); 4] {
+    let data = 8_192 + amount;
+    let values = [(99, 120), (98, generator as u8), (6, (data >> 7) as u8), (38, (data & 127) as u8)];
+    values.map(|(controller, value)| (0.0, control(controller, value)))
+}
+
 #[test]
 fn an_nrpn_moves_where_a_note_begins() {
-    // 9.6.1: 120 and the generator's number; the data counts from 8192, one frame each.
-    let data = 8_192 + 700;
-    let events = [
-        (0.0, control(99, 120)),
-        (0.0, control(98, 0)),
-        (0.0, control(6, (data >> 7) as u8)),
-        (0.0, control(38, (data & 127) as u8)),
-        (0.0, on(60, 127)),
-    ];
+    let events = [&nrpn(START_ADDRS_OFFSET, 700)[..], &[(0.0, on(60, 127))]].concat();
     let sound = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).play(&events, 0.1);
     assert_near("700 frames on", heard(&sound, 100, full_scale()), 800.0, 2.0);
+}
+
+#[test]
+fn nothing_moves_a_place_into_another_sample() {
+    // The level's 2000 frames stand before the ramp in the wave. A smaller bank leaves the ramp out.
+    let mut tables = tables(&level(), &[(SAMPLE_MODES, ONCE)], &[]);
+    tables.add_sample(&ramp(), LOOP);
+    let events = [&nrpn(END_ADDRS_OFFSET, 8_000)[..], &[(0.0, on(60, 127))]].concat();
+    let rig = Rig::of(&tables);
+    let sound = rig.play(&events, 0.2);
+    assert_near("the end of the level", last_heard(&sound), 2_000.0, 3.0);
+    assert_eq!(sound.left, rig.reduced().play(&events, 0.2).left);
+}
+
+/// The last frame that is not silent.
+fn last_heard(sound: &Sound) -> f64 {
+    sound.left.iter().rposition(|value| value.abs() > 1e-4).map_or(0.0, |frame| frame as f64)
 }

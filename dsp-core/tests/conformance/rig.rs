@@ -109,6 +109,14 @@ impl Rig {
         Self::of(&tables(&ramp(), generators, &[]))
     }
 
+    /// A bank with what its preset needs of this one.
+    pub(crate) fn reduced(&self) -> Self {
+        let bytes = self.bank.reduced(&[self.preset]).expect("a smaller bank");
+        let bank = Bank::from_vec(bytes).expect("a bank");
+        let Self { session, preset, call_frames, .. } = self;
+        Self { bank, session: session.clone(), preset: *preset, call_frames: call_frames.clone() }
+    }
+
     pub(crate) fn with_preset(mut self, bank: u16, program: u8) -> Self {
         self.preset = (bank, program);
         self

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::super::bank::Used;
 use super::super::content::InstrumentZone;
 use super::super::generators::{Generator, Generators};
+use super::super::places::{COARSE_FRAMES, OFFSETS, moved, offsets, places, reach};
 use super::super::samples::{self, Sample};
 use super::super::{Bank, BankError};
 use super::writer::{Wave, name_field};
@@ -39,29 +40,6 @@ pub(super) struct WaveWriter<'a> {
 pub(super) struct Samples {
     pub(super) wave: Wave,
     pub(super) headers: Vec<u8>,
-}
-
-/// The generators that move an end of a sample or of its loop: fine, coarse.
-pub(super) const OFFSETS: [(Generator, Generator); 4] = [
-    (Generator::StartAddrsOffset, Generator::StartAddrsCoarseOffset),
-    (Generator::EndAddrsOffset, Generator::EndAddrsCoarseOffset),
-    (Generator::StartloopAddrsOffset, Generator::StartloopAddrsCoarseOffset),
-    (Generator::EndloopAddrsOffset, Generator::EndloopAddrsCoarseOffset),
-];
-
-/// Frames of a coarse offset's unit (section 8.1.2, number 4).
-const COARSE_FRAMES: i64 = 32_768;
-
-/// The header's places that [`OFFSETS`] move.
-pub(super) fn places(sample: &Sample) -> [u32; 4] {
-    [sample.start, sample.end, sample.loop_start, sample.loop_end]
-}
-
-/// How far a zone moves them.
-pub(super) fn offsets(generators: &Generators) -> [i64; 4] {
-    OFFSETS.map(|(fine, coarse)| {
-        i64::from(generators.get(fine)) + COARSE_FRAMES * i64::from(generators.get(coarse))
-    })
 }
 
 impl<'a> WaveWriter<'a> {
@@ -118,6 +96,10 @@ impl<'a> WaveWriter<'a> {
         let sample = &self.bank.samples()[zone.sample];
         let limit = self.bank.wave(zone.sample)?.high.len() as i64;
         let mut generators = zone.generators;
+        if !sample.loop_ok {
+            // A loop that is not written is not asked for either.
+            generators.set(Generator::SampleModes, 0);
+        }
         for (((fine, coarse), place), offset) in
             OFFSETS.into_iter().zip(places(sample)).zip(offsets(&generators))
         {
@@ -199,11 +181,6 @@ fn sample_bounds_matter(sample: &Sample, fine: Generator) -> bool {
 
 /// The frames that a zone can play of a wave with so many, those of the sample itself included.
 fn needed(sample: &Sample, generators: &Generators, frames: usize) -> Span {
-    let moved: [i64; 4] = core::array::from_fn(|end| {
-        (i64::from(places(sample)[end]) + offsets(generators)[end]).clamp(0, frames as i64)
-    });
-    let used = if sample.loop_ok { &moved[..] } else { &moved[..2] };
-    let all = used.iter().copied().chain([sample.start.into(), sample.end.into()]);
-    let (start, end) = all.fold((i64::MAX, 0), |(start, end), place| (start.min(place), end.max(place)));
+    let [start, end] = reach(sample, &moved(sample, generators, frames as i64));
     Span { start: start as u64, end: end as u64 }
 }
