@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Delays one channel by a number of frames that stays the same.
+#[derive(Debug, Clone)]
 pub(crate) struct Delay {
     values: Vec<f32>,
     place: usize,

@@ -3,15 +3,13 @@
 //! Its gain is that of `lookahead.rs`. A signal below the ceiling passes unchanged, to the bit, delayed by
 //! [`LimiterProcessor::latency_frames`].
 
-use alloc::vec;
-use alloc::vec::Vec;
-
+use crate::delay::Delay;
 use crate::lookahead::LookaheadGain;
 
 /// The ceiling of the offline mix, in dBFS.
 pub const MIX_CEILING_DBFS: f64 = -3.0;
 
-/// Frames that are looked at together, whether they may pass.
+/// Frames that are computed together.
 const RUN_FRAMES: usize = 16;
 
 /// What a limiter is made for.
@@ -41,9 +39,7 @@ pub struct LimiterProcessor {
     release_per_frame: f64,
     gain: LookaheadGain,
     /// The signal on its way through the look-ahead.
-    delay: Vec<(f32, f32)>,
-    /// Place of the frame in `delay` that comes out next.
-    place: usize,
+    delays: [Delay; 2],
 }
 
 impl LimiterProcessor {
@@ -57,74 +53,47 @@ impl LimiterProcessor {
             release_per_frame: 1.0 - libm::exp(-1.0 / release_frames),
             // What a frame needs is held until that frame comes out.
             gain: LookaheadGain::new(window_frames, window_frames + 1),
-            delay: vec![(0.0, 0.0); window_frames],
-            place: 0,
+            delays: [Delay::new(window_frames), Delay::new(window_frames)],
         }
     }
 
     /// Frames by which the output lags the input.
     pub fn latency_frames(&self) -> usize {
-        self.delay.len()
+        self.delays[0].frames()
     }
 
     /// Back to the state of a new limiter.
     pub fn reset(&mut self) {
-        self.delay.fill((0.0, 0.0));
-        self.place = 0;
+        self.delays.iter_mut().for_each(Delay::clear);
         self.gain.reset();
     }
 
     /// Limits `left` and `right` in place. Both have the same length, any length; values that
     /// are not finite count as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        let (lefts, rest_left) = left.as_chunks_mut::<RUN_FRAMES>();
-        let (rights, rest_right) = right.as_chunks_mut::<RUN_FRAMES>();
-        for (left, right) in lefts.iter_mut().zip(rights) {
-            if self.gain.is_at_rest() && self.may_pass(left) && self.may_pass(right) {
-                self.pass(left, right);
-            } else {
-                self.process_frames(left, right);
-            }
-        }
-        self.process_frames(rest_left, rest_right);
-    }
-
-    /// Whether no value is above the ceiling, or no number.
-    fn may_pass(&self, values: &[f32; RUN_FRAMES]) -> bool {
-        values.iter().fold(true, |may, value| may & (value.abs() <= self.ceiling))
-    }
-
-    /// What [`Self::process_frames`] does at rest to frames that may pass.
-    fn pass(&mut self, left: &mut [f32; RUN_FRAMES], right: &mut [f32; RUN_FRAMES]) {
-        for (left, right) in left.iter_mut().zip(right) {
-            (*left, *right) = self.delay_frame(*left, *right);
+        for (left, right) in left.chunks_mut(RUN_FRAMES).zip(right.chunks_mut(RUN_FRAMES)) {
+            self.process_run(left, right);
         }
     }
 
-    fn process_frames(&mut self, left: &mut [f32], right: &mut [f32]) {
-        for (left, right) in left.iter_mut().zip(right.iter_mut()) {
-            (*left, *right) = self.process_frame(finite(*left), finite(*right));
+    fn process_run(&mut self, left: &mut [f32], right: &mut [f32]) {
+        let mut gains = [1.0; RUN_FRAMES];
+        let gains = &mut gains[..left.len()];
+        for ((gain, left), right) in gains.iter_mut().zip(&mut *left).zip(&mut *right) {
+            (*left, *right) = (finite(*left), finite(*right));
+            let (left_peak, right_peak) = (left.abs(), right.abs());
+            // Without a call to the platform's maximum, which would cost more than all else.
+            let peak = if right_peak > left_peak { right_peak } else { left_peak };
+            *gain = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         }
-    }
-
-    fn delay_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
-        let delayed = core::mem::replace(&mut self.delay[self.place], (left, right));
-        self.place += 1;
-        if self.place == self.delay.len() {
-            self.place = 0;
+        self.gain.process(gains, self.release_per_frame);
+        let [left_delay, right_delay] = &mut self.delays;
+        left_delay.process(left);
+        right_delay.process(right);
+        let limit = |value: f32, gain: f32| (value * gain).clamp(-self.ceiling, self.ceiling);
+        for ((gain, left), right) in gains.iter().zip(left).zip(right) {
+            (*left, *right) = (limit(*left, *gain), limit(*right, *gain));
         }
-        delayed
-    }
-
-    fn process_frame(&mut self, left: f32, right: f32) -> (f32, f32) {
-        let (left_peak, right_peak) = (left.abs(), right.abs());
-        // Without a call to the platform's maximum, which would cost more than all else.
-        let peak = if right_peak > left_peak { right_peak } else { left_peak };
-        let needed = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
-        let gain = self.gain.next(needed, self.release_per_frame);
-        let (left, right) = self.delay_frame(left, right);
-        let limit = |value: f32| (value * gain).clamp(-self.ceiling, self.ceiling);
-        (limit(left), limit(right))
     }
 }
 

@@ -3,15 +3,25 @@
 //! The gain that each frame needs is held at its minimum over a window and then averaged over the look-ahead.
 //! The average of minima that all include a peak is never above what the peak needs, so a ceiling
 //! holds by construction, and the averaging makes the gain move smoothly (Signalsmith's and Giannoulis'
-//! descriptions of peak limiting both build on this). The running average is kept in integers:
-//! it cannot drift, and it is the same on every machine.
+//! descriptions of peak limiting both build on this). The gains that are averaged are multiples of 2^-32, of which
+//! sums are exact: a running sum cannot drift.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Gains are averaged as multiples of 2^-32.
-const UNITY: i64 = 1 << 32;
+/// Next to this number doubles lie 2^-32 apart.
+const COARSE: f64 = 1_048_576.0;
+
+/// Half the distance of gains that are averaged.
+const HALF_A_STEP: f64 = 1.0 / 8_589_934_592.0;
+
+/// The next lower multiple of 2^-32; 1 is one.
+fn coarse(gain: f64) -> f64 {
+    // Adding rounds to the nearest, which is to be the lower one, so that a ceiling still holds. Half a step
+    // below 1 the nearest is 1, whose last digit is even.
+    (gain - HALF_A_STEP + COARSE) - COARSE
+}
 
 /// Turns gains that frames need into one that is low enough for all of them and moves smoothly.
 ///
@@ -20,9 +30,9 @@ const UNITY: i64 = 1 << 32;
 pub(crate) struct LookaheadGain {
     average_frames: usize,
     hold_frames: usize,
-    /// Averaged gains, as multiples of 1/[`UNITY`].
-    held_gains: Vec<i64>,
-    held_sum: i64,
+    /// Gains that are averaged, multiples of 2^-32.
+    held_gains: Vec<f64>,
+    held_sum: f64,
     /// `1 / average_frames`.
     share: f64,
     /// Place of the oldest of `held_gains`.
@@ -40,8 +50,8 @@ impl LookaheadGain {
         Self {
             average_frames,
             hold_frames,
-            held_gains: vec![UNITY; average_frames],
-            held_sum: UNITY * average_frames as i64,
+            held_gains: vec![1.0; average_frames],
+            held_sum: average_frames as f64,
             share: 1.0 / average_frames as f64,
             place: 0,
             minima: VecDeque::with_capacity(hold_frames + 1),
@@ -52,8 +62,8 @@ impl LookaheadGain {
 
     /// Back to a gain of 1.
     pub(crate) fn reset(&mut self) {
-        self.held_gains.fill(UNITY);
-        self.held_sum = UNITY * self.average_frames as i64;
+        self.held_gains.fill(1.0);
+        self.held_sum = self.average_frames as f64;
         self.place = 0;
         self.minima.clear();
         self.frame = 0;
@@ -61,47 +71,47 @@ impl LookaheadGain {
     }
 
     /// Whether every gain in memory is 1, so that nothing happens until a frame needs less.
-    pub(crate) fn is_at_rest(&self) -> bool {
-        self.minima.is_empty() && self.held_sum == UNITY * self.average_frames as i64
+    fn is_at_rest(&self) -> bool {
+        self.minima.is_empty() && self.held_sum == self.average_frames as f64
     }
 
-    /// The gain after a frame that needs `needed` (0 to 1), recovering by this share of its way.
-    pub(crate) fn next(&mut self, needed: f32, release_per_frame: f64) -> f32 {
-        self.remember_minimum(needed);
-        let minimum = self.minima.front().map_or(1.0, |(_, gain)| f64::from(*gain));
-        // Falls at once, recovers exponentially; ends exactly at 1.
-        self.released_gain = if minimum < self.released_gain {
-            minimum
-        } else {
-            // The short way from one gain to the next: its length is what the speed of a recovery hangs on.
-            let risen = self.released_gain * (1.0 - release_per_frame) + minimum * release_per_frame;
-            if minimum - risen < 1e-6 { minimum } else { risen }
-        };
-        // Truncation rounds the gain down, so the ceiling still holds.
-        let held = (self.released_gain * UNITY as f64) as i64;
-        self.held_sum = self.held_sum - self.held_gains[self.place] + held;
-        self.held_gains[self.place] = held;
-        self.place += 1;
-        if self.place == self.average_frames {
-            self.place = 0;
+    /// Turns the gains that frames need (0 to 1) into those that they get, in place, recovering by this share of its
+    /// way with each frame.
+    pub(crate) fn process(&mut self, gains: &mut [f32], release_per_frame: f64) {
+        if self.is_at_rest() && gains.iter().fold(true, |rests, needed| rests & (*needed >= 1.0)) {
+            return;
         }
-        self.frame += 1;
-        // The integer quotient without a division: half of one is further than rounding reaches.
-        let average = ((self.held_sum as f64 + 0.5) * self.share) as i64;
-        (average as f64 / UNITY as f64) as f32
+        let kept = 1.0 - release_per_frame;
+        let (mut released, mut sum, mut place) = (self.released_gain, self.held_sum, self.place);
+        for gain in gains {
+            let minimum = f64::from(self.next_minimum(*gain));
+            // Falls at once, recovers exponentially; ends exactly at 1. The short way from one gain to the next: its
+            // length is what the speed of a recovery hangs on.
+            let risen = released * kept + minimum * release_per_frame;
+            released = if minimum < released || minimum - risen < 1e-6 { minimum } else { risen };
+            let held = coarse(released);
+            let oldest = &mut self.held_gains[place];
+            sum += held - *oldest;
+            *oldest = held;
+            place = if place + 1 == self.average_frames { 0 } else { place + 1 };
+            *gain = (sum * self.share) as f32;
+        }
+        (self.released_gain, self.held_sum, self.place) = (released, sum, place);
     }
 
-    /// Keeps `minima` a list of which the front is the minimum of the last `hold_frames` needed gains. A
-    /// gain of 1 limits nothing and is left out.
-    fn remember_minimum(&mut self, needed: f32) {
-        while needed < 1.0 && self.minima.back().is_some_and(|&(_, gain)| gain >= needed) {
-            self.minima.pop_back();
+    /// The minimum of the gains that the last `hold_frames` frames need, of which this is the newest. `minima` is a
+    /// list of which the front is the minimum; a gain of 1 limits nothing and is left out.
+    fn next_minimum(&mut self, needed: f32) -> f32 {
+        if needed < 1.0 {
+            while self.minima.back().is_some_and(|&(_, gain)| gain >= needed) {
+                self.minima.pop_back();
+            }
+            self.minima.push_back((self.frame, needed));
         }
         if self.minima.front().is_some_and(|&(frame, _)| frame + (self.hold_frames as u64) <= self.frame) {
             self.minima.pop_front();
         }
-        if needed < 1.0 {
-            self.minima.push_back((self.frame, needed));
-        }
+        self.frame += 1;
+        self.minima.front().map_or(1.0, |(_, gain)| *gain)
     }
 }

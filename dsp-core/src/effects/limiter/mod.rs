@@ -2,14 +2,12 @@
 
 mod true_peak;
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::ballistics::TimeConstant;
 use super::best::best;
 use super::decibels::gain;
 use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use crate::delay::Delay;
 use crate::gain::to_db;
 use crate::lookahead::LookaheadGain;
 use true_peak::TruePeak;
@@ -58,9 +56,7 @@ struct Limiter {
     gain: LookaheadGain,
     /// The gain of the frame that came out last.
     last_gain: f32,
-    delay: Vec<[f32; 2]>,
-    /// Place of the frame in `delay` that comes out next.
-    place: usize,
+    delays: [Delay; 2],
 }
 
 impl Limiter {
@@ -78,8 +74,7 @@ impl Limiter {
             true_peak: TruePeak::new(),
             gain: LookaheadGain::new(average_frames, average_frames + 1 + 2 * MARGIN_FRAMES),
             last_gain: 1.0,
-            delay: vec![[0.0; 2]; delay_frames],
-            place: 0,
+            delays: [Delay::new(delay_frames), Delay::new(delay_frames)],
         }
     }
 
@@ -102,15 +97,6 @@ impl Limiter {
         ceilings.iter_mut().for_each(|value| *value = gain(*value - AIM_BELOW_DB));
         ceilings
     }
-
-    fn delay(&mut self, frame: [f32; 2]) -> [f32; 2] {
-        let delayed = core::mem::replace(&mut self.delay[self.place], frame);
-        self.place += 1;
-        if self.place == self.delay.len() {
-            self.place = 0;
-        }
-        delayed
-    }
 }
 
 impl Effect for Limiter {
@@ -122,8 +108,7 @@ impl Effect for Limiter {
         self.true_peak.reset();
         self.gain.reset();
         self.last_gain = 1.0;
-        self.delay.fill([0.0; 2]);
-        self.place = 0;
+        self.delays.iter_mut().for_each(Delay::clear);
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
@@ -144,20 +129,19 @@ impl Effect for Limiter {
 
         self.amplify([&mut *left, &mut *right]);
         let ceilings = self.ceilings(frames);
-        let needed = self.true_peak.needed_gains([&*left, &*right], &ceilings);
-        let release_per_frame = 1.0 - self.release.keep();
+        let mut gains = self.true_peak.needed_gains([&*left, &*right], &ceilings);
+        let gains = &mut gains[..frames];
+        self.gain.process(gains, 1.0 - self.release.keep());
         self.release.pass(frames);
-        for ((left, right), needed) in left.iter_mut().zip(right).zip(needed) {
-            let delayed = self.delay([*left, *right]);
-            if needed < 1.0 || !self.gain.is_at_rest() {
-                self.last_gain = self.gain.next(needed, release_per_frame);
-            }
-            [*left, *right] = delayed.map(|value| value * self.last_gain);
+        self.last_gain = gains.last().copied().unwrap_or(self.last_gain);
+        for (delay, values) in self.delays.iter_mut().zip([left, right]) {
+            delay.process(values);
+            values.iter_mut().zip(&*gains).for_each(|(value, gain)| *value *= gain);
         }
     }
 
     fn latency_frames(&self) -> usize {
-        self.delay.len()
+        self.delays[0].frames()
     }
 
     fn gain_reduction_db(&self) -> Option<f32> {
