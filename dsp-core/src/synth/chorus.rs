@@ -35,6 +35,9 @@ impl Delay {
     }
 }
 
+/// Most frames that are computed at a time.
+const PART_FRAMES: usize = 64;
+
 /// Turns a mono send into its drifting stereo copy.
 #[derive(Debug, Clone)]
 pub struct ChorusProcessor {
@@ -48,7 +51,7 @@ pub struct ChorusProcessor {
     /// A whole turn is 2^32.
     phase: u32,
     phase_per_frame: u32,
-    /// Frames for which nothing has come in, up to what the line holds.
+    /// Frames for which nothing has come in, up to some more than the line holds.
     quiet_frames: usize,
 }
 
@@ -56,7 +59,8 @@ impl ChorusProcessor {
     /// A chorus at rest. Settings outside their ranges count as the nearest end.
     pub fn new(settings: ChorusSettings, sample_rate_hz: u32) -> Self {
         let rate_hz = f64::from(sample_rate_hz);
-        let longest = (((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3).next_power_of_two();
+        let longest = ((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3;
+        let longest = (longest + PART_FRAMES).next_power_of_two();
         let mut chorus = Self {
             settings,
             rate_hz,
@@ -65,7 +69,7 @@ impl ChorusProcessor {
             delays: vec![Delay::ONE_FRAME; TURN_STEPS],
             phase: 0,
             phase_per_frame: 0,
-            quiet_frames: longest + 1,
+            quiet_frames: longest,
         };
         chorus.shape();
         chorus
@@ -95,37 +99,61 @@ impl ChorusProcessor {
         self.line.fill(0.0);
         self.place = 0;
         self.phase = 0;
-        self.quiet_frames = self.line.len() + 1;
+        self.quiet_frames = self.line.len();
     }
 
     /// Adds the drifting copies of the send to `left` and `right`; all have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
-        const QUARTER_TURN: u32 = 1 << 30;
-        let level = self.settings.level.clamp(0.0, LEVEL_MAX);
-        let mask = self.line.len() - 1;
-        for ((send, left), right) in send.iter().zip(left).zip(right) {
-            if *send != 0.0 {
-                self.quiet_frames = 0;
-            }
-            // One frame more than the line holds, so that nothing stays in it.
-            if self.quiet_frames <= self.line.len() {
-                self.quiet_frames += 1;
-                self.line[self.place & mask] = *send;
-                *left += level * self.delayed(self.phase, mask);
-                *right += level * self.delayed(self.phase.wrapping_add(QUARTER_TURN), mask);
-            }
-            self.phase = self.phase.wrapping_add(self.phase_per_frame);
-            self.place = (self.place + 1) & mask;
+        let parts = send.chunks(PART_FRAMES).zip(left.chunks_mut(PART_FRAMES));
+        for ((send, left), right) in parts.zip(right.chunks_mut(PART_FRAMES)) {
+            self.process_part(send, left, right);
         }
     }
 
-    /// The signal as it was the phase's delay ago, read between two frames.
-    #[inline(always)]
-    fn delayed(&self, phase: u32, mask: usize) -> f32 {
-        let Delay { frames, share } = self.delays[(phase >> STEP_BITS) as usize];
-        let back = |frames: u32| self.line[self.place.wrapping_sub(frames as usize) & mask];
-        let (newer, older) = (back(frames), back(frames + 1));
-        newer + (older - newer) * share
+    fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
+        const QUARTER_TURN: u32 = 1 << 30;
+        let frames = send.len();
+        let last = send.iter().rposition(|value| *value != 0.0);
+        // Until nothing is left in the line.
+        if last.is_some() || self.quiet_frames < self.line.len() {
+            self.quiet_frames = last.map_or(self.quiet_frames + frames, |last| frames - 1 - last);
+            let to_end = (self.line.len() - self.place).min(frames);
+            self.line[self.place..self.place + to_end].copy_from_slice(&send[..to_end]);
+            self.line[..frames - to_end].copy_from_slice(&send[to_end..]);
+            self.add_delayed(self.phase, left);
+            self.add_delayed(self.phase.wrapping_add(QUARTER_TURN), right);
+        }
+        self.phase = self.phase.wrapping_add(self.phase_per_frame.wrapping_mul(frames as u32));
+        self.place = (self.place + frames) & (self.line.len() - 1);
+    }
+
+    /// Adds the signal as it was the phase's delay ago, read between two frames.
+    fn add_delayed(&self, mut phase: u32, mut sums: &mut [f32]) {
+        const TO_STEP: u32 = (1 << STEP_BITS) - 1;
+        let level = self.settings.level.clamp(0.0, LEVEL_MAX);
+        let mask = self.line.len() - 1;
+        let mut place = self.place;
+        while !sums.is_empty() {
+            // The delay stays for some frames, which stand in a row up to the end of the ring.
+            let Delay { frames, share } = self.delays[(phase >> STEP_BITS) as usize];
+            let stays = (TO_STEP - (phase & TO_STEP)) / self.phase_per_frame + 1;
+            let first = place.wrapping_sub(frames as usize + 1) & mask;
+            let to_end = self.line.len() - 1 - first;
+            let run = sums.len().min(stays as usize).min(to_end.max(1));
+            let (now, later) = sums.split_at_mut(run);
+            let add = |(sum, (older, newer)): (&mut f32, (&f32, &f32))| {
+                *sum += level * (newer + (older - newer) * share);
+            };
+            if to_end == 0 {
+                add((&mut now[0], (&self.line[first], &self.line[0])));
+            } else {
+                let row = &self.line[first..=first + run];
+                now.iter_mut().zip(row.iter().zip(&row[1..])).for_each(add);
+            }
+            phase = phase.wrapping_add(self.phase_per_frame.wrapping_mul(run as u32));
+            place = (place + run) & mask;
+            sums = later;
+        }
     }
 }
 
