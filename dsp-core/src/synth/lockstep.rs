@@ -6,11 +6,17 @@ use wide::f32x4;
 
 use super::filter::Coefficients;
 use super::interpolation::{CHUNK_FRAMES, Chunk};
-use super::lanes::LANES;
+use super::voices::GROUP;
 use crate::simd::{on_best_instructions, transpose};
 
 /// Voices that share a register.
 const QUAD: usize = 4;
+
+/// Voices of two of them.
+pub(super) const PAIR: usize = 2 * QUAD;
+
+/// Pairs of a group.
+pub(super) const PAIRS: usize = GROUP / PAIR;
 
 /// Numbers that a filter consists of, and some that make whole rows of them.
 const NUMBERS: usize = 16;
@@ -105,18 +111,18 @@ impl VoiceFilter {
     }
 }
 
-/// The filters of the voices in as many lanes.
-pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; LANES];
+/// The filters of the voices of a group, in its first lanes.
+pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; GROUP];
 
 on_best_instructions! {
     /// Passes the first `frames` frames of each chunk through its filter, of which there are `count`, in the
     /// first lanes; what is behind these frames, and in the chunks of other lanes, stays. `moving` is
-    /// whether any coefficient moves.
+    /// whether any coefficient of a pair of quads moves.
     pub(super) fn filter(
         filters: &mut Filters<'_>,
-        chunks: &mut [Chunk; LANES],
+        chunks: &mut [Chunk; GROUP],
         count: usize,
-        moving: bool,
+        moving: [bool; PAIRS],
         frames: usize,
     ) = filter_inline;
 }
@@ -124,16 +130,19 @@ on_best_instructions! {
 #[inline(always)]
 fn filter_inline(
     filters: &mut Filters<'_>,
-    chunks: &mut [Chunk; LANES],
+    chunks: &mut [Chunk; GROUP],
     count: usize,
-    moving: bool,
+    moving: [bool; PAIRS],
     frames: usize,
 ) {
-    match (moving, count <= QUAD) {
-        (false, true) => run::<1, false>(filters, chunks, frames),
-        (true, true) => run::<1, true>(filters, chunks, frames),
-        (false, false) => run::<2, false>(filters, chunks, frames),
-        (true, false) => run::<2, true>(filters, chunks, frames),
+    let pairs = filters.as_chunks_mut().0.iter_mut().zip(chunks.as_chunks_mut().0);
+    for (((filters, chunks), moving), first) in pairs.zip(moving).zip((0..count).step_by(PAIR)) {
+        match (moving, count - first <= QUAD) {
+            (false, true) => run::<1, false>(filters, chunks, frames),
+            (true, true) => run::<1, true>(filters, chunks, frames),
+            (false, false) => run::<2, false>(filters, chunks, frames),
+            (true, false) => run::<2, true>(filters, chunks, frames),
+        }
     }
 }
 
@@ -201,8 +210,8 @@ impl Running {
 /// Four frames of four voices at a time, so that voices become lanes and back in registers.
 #[inline(always)]
 fn run<const QUADS: usize, const MOVING: bool>(
-    filters: &mut Filters<'_>,
-    chunks: &mut [Chunk; LANES],
+    filters: &mut [Option<&mut VoiceFilter>; PAIR],
+    chunks: &mut [Chunk; PAIR],
     frames: usize,
 ) {
     let (filters, chunks) = (filters.as_chunks_mut::<QUAD>().0, chunks.as_chunks_mut::<QUAD>().0);

@@ -4,6 +4,7 @@
 use super::interpolation::{CHUNK_FRAMES, Chunk};
 use super::lanes::{LANES, Lanes};
 use super::voice::Voice;
+use super::voices::GROUP;
 use crate::session::TRACK_OUTPUTS;
 use crate::simd::on_best_instructions;
 
@@ -62,8 +63,8 @@ on_best_instructions! {
     /// length, at most that of a chunk. `passed` frames have been counted. Outputs that are not yet
     /// `written` hold anything.
     pub(super) fn add(
-        voices: &[Option<Voice>; LANES],
-        chunks: &[Chunk; LANES],
+        voices: &[Option<Voice>],
+        chunks: &[Chunk; GROUP],
         passed: u32,
         outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
         written: &mut [bool; TRACK_OUTPUTS],
@@ -72,8 +73,8 @@ on_best_instructions! {
 
 #[inline(always)]
 fn add_inline(
-    voices: &[Option<Voice>; LANES],
-    chunks: &[Chunk; LANES],
+    voices: &[Option<Voice>],
+    chunks: &[Chunk; GROUP],
     passed: u32,
     outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
     written: &mut [bool; TRACK_OUTPUTS],
@@ -95,7 +96,7 @@ fn add_inline(
 #[inline(always)]
 fn add_ways<const N: usize>(
     ways: &[Way; N],
-    chunks: &[Chunk; LANES],
+    chunks: &[Chunk; GROUP],
     passed: u32,
     sums: &mut [f32],
     written: &mut bool,
@@ -110,11 +111,11 @@ fn add_ways<const N: usize>(
 #[inline(always)]
 fn add_ways_to<const N: usize, const WRITTEN: bool>(
     ways: &[Way; N],
-    chunks: &[Chunk; LANES],
+    chunks: &[Chunk; GROUP],
     passed: u32,
     sums: &mut [f32],
 ) {
-    let chunks = ways.map(|way| chunks[way.lane % LANES].as_chunks::<LANES>().0);
+    let chunks = ways.map(|way| chunks[way.lane % GROUP].as_chunks::<LANES>().0);
     let gains = ways.map(|way| (Lanes::all(way.start), Lanes::all(way.step)));
     let mut count = COUNT + Lanes::all(passed as f32);
     let (eights, rest) = sums.as_chunks_mut::<LANES>();

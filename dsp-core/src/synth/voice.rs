@@ -122,7 +122,7 @@ pub(super) struct Voice {
     pub(super) playback: Playback,
     pub(super) ramps: Ramps,
     pub(super) filter: VoiceFilter,
-    /// Of its chunk, among those of its octet.
+    /// Of its chunk, among those of its group.
     pub(super) lane: usize,
     note: Note,
     zones: ZonePlace,

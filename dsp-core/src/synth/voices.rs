@@ -1,19 +1,21 @@
-//! The places of a synthesizer's voices, eight to an octet.
+//! The places of a synthesizer's voices, in groups that are computed together.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::interpolation::{CHUNK_FRAMES, Chunk, Kernel};
-use super::lanes::LANES;
-use super::lockstep;
+use super::lockstep::{self, PAIR, PAIRS};
 use super::playback::Scratch;
 use super::ramp::{self, Offset};
 use super::voice::{Surroundings, Voice};
 use crate::session::{Sounding, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
+/// Places of a group.
+pub(super) const GROUP: usize = 16;
+
 /// Places beyond the polyphony, for voices that are on their way out.
-const SPARE_PLACES: usize = 8 * LANES;
+const SPARE_PLACES: usize = 4 * GROUP;
 
 /// How long a voice is spared that has just begun, in seconds: what is struck now is missed most, however soft.
 const SPARED_SECS: f32 = 0.05;
@@ -23,52 +25,89 @@ const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
 /// Bit of a sample's type: the left side of a stereo pair (section 7.10).
 const LEFT_SAMPLE: u16 = 4;
 
-/// Eight places, whose voices are computed together.
-struct Octet {
-    voices: [Option<Voice>; LANES],
+/// Places whose voices are computed together.
+struct Group {
+    /// The first `count` of them are taken.
+    voices: [Option<Voice>; GROUP],
     count: usize,
 }
 
-impl Octet {
+impl Group {
+    const EMPTY: Self = Self { voices: [const { None }; GROUP], count: 0 };
+
+    fn iter(&self) -> impl Iterator<Item = &Voice> {
+        self.voices[..self.count].iter().flatten()
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Voice> {
+        self.voices[..self.count].iter_mut().flatten()
+    }
+
     fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    fn is_full(&self) -> bool {
+        self.count == GROUP
+    }
+
+    /// Lets go of the voices that do not stay; the last ones take their places.
+    fn retain(&mut self, mut stays: impl FnMut(&mut Voice) -> bool) {
+        let mut place = 0;
+        while place < self.count {
+            if self.voices[place].as_mut().is_some_and(&mut stays) {
+                place += 1;
+            } else {
+                self.count -= 1;
+                self.voices.swap(place, self.count);
+                self.voices[self.count] = None;
+            }
+        }
+    }
+
+    /// Takes a voice, in the place of the quietest if none is free.
+    fn place(&mut self, voice: Voice) {
+        let quietest = || {
+            let places = self.iter().enumerate();
+            places.min_by_key(|(_, voice)| loudness(voice)).map_or(0, |(place, _)| place)
+        };
+        let place = if self.is_full() { quietest() } else { self.count };
+        self.count = self.count.max(place + 1);
+        self.voices[place] = Some(voice);
     }
 }
 
 /// All voices of a synthesizer. The places are made once; voices come and go.
 pub(super) struct Voices {
-    octets: Vec<Octet>,
-    /// How many octets from the first on may have voices: looking at all of them takes long.
+    groups: Vec<Group>,
+    /// How many groups from the first on may have voices: looking at all of them takes long.
     used: usize,
     polyphony: usize,
     /// Frames since all voices were aimed.
     passed: u32,
-    chunks: [Chunk; LANES],
+    chunks: Box<[Chunk; GROUP]>,
     scratch: Box<Scratch>,
 }
 
 impl Voices {
     pub(super) fn new(polyphony: usize) -> Self {
-        let octets = (polyphony + SPARE_PLACES).div_ceil(LANES);
-        let empty = || Octet { voices: [const { None }; LANES], count: 0 };
+        let groups = (polyphony + SPARE_PLACES).div_ceil(GROUP);
         Self {
-            octets: (0..octets).map(|_| empty()).collect(),
+            groups: (0..groups).map(|_| Group::EMPTY).collect(),
             used: 0,
             polyphony,
             passed: 0,
-            chunks: [SILENT_CHUNK; LANES],
+            chunks: Box::new([SILENT_CHUNK; GROUP]),
             scratch: Box::new(Scratch::NEW),
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Voice> {
-        let octets = self.octets[..self.used].iter().filter(|octet| !octet.is_empty());
-        octets.flat_map(|octet| &octet.voices).flatten()
+        self.groups[..self.used].iter().flat_map(Group::iter)
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Voice> {
-        let octets = self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty());
-        octets.flat_map(|octet| &mut octet.voices).flatten()
+        self.groups[..self.used].iter_mut().flat_map(Group::iter_mut)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -77,10 +116,7 @@ impl Voices {
 
     /// Ends all voices without a fade.
     pub(super) fn clear(&mut self) {
-        for octet in &mut self.octets[..self.used] {
-            octet.voices = [const { None }; LANES];
-            octet.count = 0;
-        }
+        self.groups[..self.used].iter_mut().for_each(|group| group.retain(|_| false));
         self.used = 0;
     }
 
@@ -91,17 +127,9 @@ impl Voices {
         if aims_all {
             self.passed = 0;
         }
-        let octets = &mut self.octets[..self.used];
-        for Octet { voices, count } in octets.iter_mut().filter(|octet| !octet.is_empty()) {
-            for place in voices {
-                let Some(voice) = place else { continue };
-                if !aim(voice, offset) {
-                    *place = None;
-                    *count -= 1;
-                }
-            }
-        }
-        self.used = octets.iter().rposition(|octet| !octet.is_empty()).map_or(0, |last| last + 1);
+        let groups = &mut self.groups[..self.used];
+        groups.iter_mut().for_each(|group| group.retain(|voice| aim(voice, offset)));
+        self.used = groups.iter().rposition(|group| !group.is_empty()).map_or(0, |last| last + 1);
     }
 
     /// Most voices that sound at a time.
@@ -121,40 +149,23 @@ impl Voices {
             };
             voice.fade(sample_rate_hz);
         }
-        self.retain(|voice| !(voice.fading && voice.begins_at(clock)));
-    }
-
-    fn retain(&mut self, mut stays: impl FnMut(&Voice) -> bool) {
-        for Octet { voices, count } in self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty()) {
-            for place in voices {
-                if place.as_ref().is_some_and(|voice| !stays(voice)) {
-                    *place = None;
-                    *count -= 1;
-                }
-            }
+        for group in &mut self.groups[..self.used] {
+            group.retain(|voice| !(voice.fading && voice.begins_at(clock)));
         }
     }
 
     /// Gives a voice a place: a free one, or that of the quietest of those that fade.
     pub(super) fn place(&mut self, voice: Voice) {
-        let free = self.octets.iter().position(|octet| octet.count < LANES);
+        let free = self.groups.iter().position(|group| !group.is_full());
         let number = free.unwrap_or_else(|| {
-            let octets = self.octets.iter().enumerate();
-            let quietest = octets.filter_map(|(number, octet)| {
-                octet.voices.iter().flatten().map(loudness).min().map(|loudness| (loudness, number))
+            let groups = self.groups.iter().enumerate();
+            let quietest = groups.filter_map(|(number, group)| {
+                group.iter().map(loudness).min().map(|quietest| (quietest, number))
             });
             quietest.min().map_or(0, |(_, number)| number)
         });
         self.used = self.used.max(number + 1);
-        let Octet { voices, count } = &mut self.octets[number];
-        let lane = voices.iter().position(Option::is_none).unwrap_or_else(|| {
-            let lanes = voices.iter().enumerate();
-            lanes.min_by_key(|(_, voice)| voice.as_ref().map(loudness)).map_or(0, |(lane, _)| lane)
-        });
-        if voices[lane].is_none() {
-            *count += 1;
-        }
-        voices[lane] = Some(voice);
+        self.groups[number].place(voice);
     }
 
     /// Ties the stereo samples of one note: the left side sounds at the pitch of the right one
@@ -163,15 +174,15 @@ impl Voices {
         let samples = around.bank.samples();
         let is_left = |voice: &Voice| samples.get(voice.sample).is_some_and(|s| s.kind & LEFT_SAMPLE != 0);
         for number in 0..self.used {
-            for lane in 0..LANES {
-                let Some(left) = self.octets[number].voices[lane].as_ref() else { continue };
+            for place in 0..self.groups[number].count {
+                let Some(left) = self.groups[number].voices[place].as_ref() else { continue };
                 if left.serial != serial || !is_left(left) {
                     continue;
                 }
                 let link = usize::from(samples[left.sample].link);
                 let is_right = |voice: &&Voice| voice.sample == link && voice.is_layer_of(left);
                 let pitch = self.iter().find(is_right).map(Voice::pitch);
-                if let (Some(pitch), Some(left)) = (pitch, &mut self.octets[number].voices[lane]) {
+                if let (Some(pitch), Some(left)) = (pitch, &mut self.groups[number].voices[place]) {
                     left.set_pitch(pitch);
                     left.follow(around);
                 }
@@ -190,10 +201,10 @@ impl Voices {
         let waves = bank.waves();
         let frames = outputs[0].len();
         let mut written = [false; TRACK_OUTPUTS];
-        for octet in self.octets[..self.used].iter_mut().filter(|octet| !octet.is_empty()) {
+        for group in self.groups[..self.used].iter_mut().filter(|group| !group.is_empty()) {
             // Chunks of voices that are filtered come first.
-            let (mut filtered, mut open, mut moving) = (0, LANES, false);
-            for voice in octet.voices.iter_mut().flatten() {
+            let (mut filtered, mut open, mut moving) = (0, GROUP, [false; PAIRS]);
+            for voice in group.iter_mut() {
                 let is_open = voice.filter_is_open();
                 voice.lane = if is_open { open - 1 } else { filtered };
                 let out = &mut self.chunks[voice.lane][..frames];
@@ -208,17 +219,18 @@ impl Voices {
                     voice.filter.remember(out);
                     open -= 1;
                 } else {
-                    moving |= voice.filter_moves();
+                    moving[filtered / PAIR] |= voice.filter_moves();
                     filtered += 1;
                 }
             }
             if filtered > 0 {
-                let voices = octet.voices.iter_mut().flatten();
-                let mut own = voices.filter(|voice| !voice.filter_is_open()).map(|voice| &mut voice.filter);
-                let mut filters = core::array::from_fn(|_| own.next());
+                let own =
+                    group.iter_mut().filter(|voice| !voice.filter_is_open()).map(|voice| &mut voice.filter);
+                let mut filters = [const { None }; GROUP];
+                own.zip(&mut filters).for_each(|(own, filter)| *filter = Some(own));
                 lockstep::filter(&mut filters, &mut self.chunks, filtered, moving, frames);
             }
-            ramp::add(&octet.voices, &self.chunks, self.passed, outputs, &mut written);
+            ramp::add(&group.voices[..group.count], &self.chunks, self.passed, outputs, &mut written);
         }
         self.passed += frames as u32;
         written
