@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
+use super::songs::SONGS;
 use super::{Args, FLUIDR3, Goal, figure, song_path};
 use crate::engine::EngineSpeed;
 use crate::process::{json, own, text};
@@ -13,8 +14,6 @@ use crate::song::Written;
 use crate::stats::median;
 use crate::threads::Rendered;
 
-/// Songs on which the engines are compared.
-const SONGS: [&str; 2] = ["city_blues_redfarn", "busy_schedule"];
 /// Frames of each call: a render quantum of Web Audio.
 const CALL_FRAMES: &str = "128";
 
@@ -73,37 +72,51 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     println!(
         "The engine alone, {CALL_FRAMES} frames a call, FluidR3_GM, everything loaded and compiled before."
     );
+    println!(
+        "{:<22} {:>14} {:>8} {:>12} {:>15} {:>15}",
+        "song", "ns a voice", "voices", "x real time", "wasm to native", "wasm to spessa"
+    );
+    let mut all = Vec::new();
     for song in SONGS {
         eprint!("\rengines: {song}          ");
         let loads = loads(args, &song_path(song), folder)?;
         eprint!("\r{:60}\r", "");
-        figure(&format!("{song}: native, times real time"), 1.0 / loads.native, "x", None);
-        figure(&format!("{song}: voices, on average"), loads.voices, "", None);
-        figure(
-            &format!("{song}: native, each voice and frame, with effects and mix"),
+        println!(
+            "{song:<22} {:>14.2} {:>8.1} {:>12.1} {:>15.2} {:>15.2}",
             loads.voice_ns,
-            "ns",
-            None,
-        );
-        figure(
-            &format!("{song}: WebAssembly in Node.js to native"),
+            loads.voices,
+            1.0 / loads.native,
             loads.native / loads.wasm,
-            "x",
-            Some(Goal::AtLeast(0.5)),
+            loads.spessasynth / loads.wasm
         );
-        figure(
-            &format!("{song}: native to spessasynth_core in Node.js"),
-            loads.spessasynth / loads.native,
-            "x",
-            None,
-        );
-        figure(
-            &format!("{song}: WebAssembly to spessasynth_core, both in Node.js"),
-            loads.spessasynth / loads.wasm,
-            "x",
-            Some(Goal::AtLeast(6.0)),
-        );
+        all.push(loads);
     }
+    let median = |ratio: fn(&Loads) -> f64| median(all.iter().map(ratio)).unwrap_or(f64::NAN);
+    let songs = all.len();
+    figure(
+        &format!("native, each voice and frame, with effects and mix, median of {songs} songs"),
+        median(|loads| loads.voice_ns),
+        "ns",
+        None,
+    );
+    figure(
+        &format!("WebAssembly to native, in Node.js, median of {songs} songs"),
+        median(|loads| loads.native / loads.wasm),
+        "x",
+        Some(Goal::AtLeast(0.5)),
+    );
+    figure(
+        &format!("native to spessasynth_core in Node.js, median of {songs} songs"),
+        median(|loads| loads.spessasynth / loads.native),
+        "x",
+        None,
+    );
+    figure(
+        &format!("WebAssembly to spessasynth_core, both in Node.js, median of {songs} songs"),
+        median(|loads| loads.spessasynth / loads.wasm),
+        "x",
+        Some(Goal::AtLeast(6.0)),
+    );
     Ok(())
 }
 

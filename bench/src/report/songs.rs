@@ -8,7 +8,7 @@ use crate::song::{POLYPHONY, RATE_HZ, with_an_end};
 use crate::stats::median;
 
 /// The songs that are rendered with the large bank.
-const SONGS: [&str; 10] = [
+pub(super) const SONGS: [&str; 10] = [
     "city_blues_redfarn",
     "busy_schedule",
     "flying_scotsman",
