@@ -54,7 +54,7 @@ fn half_band(reach: usize, gain: f64) -> Vec<f32> {
 
 /// The last `reach + 1` frames of left and right, weighted: some results side by side.
 #[inline(always)]
-fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [f32; 2 * TOGETHER] {
+fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [f32x4; TOGETHER / 2] {
     let mut sums = [f32x4::ZERO; TOGETHER / 2];
     for (tap, weight) in taps.iter().enumerate() {
         let (newer, _) = values[2 * (reach - tap)..][..2 * TOGETHER].as_chunks::<4>();
@@ -64,11 +64,7 @@ fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [f32; 2 * TOGETHER] {
             *sum += weight * (f32x4::new(*newer) + f32x4::new(*older));
         }
     }
-    let mut results = [0.0; 2 * TOGETHER];
-    for (results, sum) in results.chunks_exact_mut(4).zip(sums) {
-        results.copy_from_slice(&sum.to_array());
-    }
-    results
+    sums
 }
 
 /// Left and right in turns, with some frames of the past before them.
@@ -114,13 +110,15 @@ impl Up {
         let (groups, _) = output.as_chunks_mut::<{ 4 * TOGETHER }>();
         for (number, output) in groups.iter_mut().take(frames.div_ceil(TOGETHER)).enumerate() {
             let values = &self.history.values[2 * number * TOGETHER..];
-            let filtered = weighted(&self.taps, self.reach, values);
-            let middle = &values[self.reach + 1..][..2 * TOGETHER];
-            for frame in 0..TOGETHER {
-                output[4 * frame] = filtered[2 * frame];
-                output[4 * frame + 1] = filtered[2 * frame + 1];
-                output[4 * frame + 2] = middle[2 * frame];
-                output[4 * frame + 3] = middle[2 * frame + 1];
+            let filtered = weighted(&self.taps, self.reach, values).map(f32x4::to_array);
+            let (filtered, _) = filtered.as_flattened().as_chunks::<2>();
+            let (middle, _) = values[self.reach + 1..][..2 * TOGETHER].as_chunks::<2>();
+            // A frame is moved in one piece.
+            let (pairs, _) = output.as_chunks_mut::<2>();
+            for (pairs, (filtered, middle)) in
+                pairs.as_chunks_mut::<2>().0.iter_mut().zip(filtered.iter().zip(middle))
+            {
+                *pairs = [*filtered, *middle];
             }
         }
         self.history.pass(frames);
@@ -158,9 +156,10 @@ impl Down {
         for (number, output) in groups.iter_mut().take(frames.div_ceil(TOGETHER)).enumerate() {
             let at = 2 * number * TOGETHER;
             let filtered = weighted(&self.taps, self.reach, &self.evens.values[at..]);
-            let odds = &self.odds.values[at..][..2 * TOGETHER];
+            let (odds, _) = self.odds.values[at..][..2 * TOGETHER].as_chunks::<4>();
+            let (output, _) = output.as_chunks_mut::<4>();
             for ((output, filtered), odd) in output.iter_mut().zip(filtered).zip(odds) {
-                *output = filtered + 0.5 * odd;
+                *output = (filtered + f32x4::splat(0.5) * f32x4::new(*odd)).to_array();
             }
         }
         self.evens.pass(frames);
