@@ -159,7 +159,8 @@ pub(super) async fn create(
 pub(super) struct UserChange {
     /// What the user may do from now on.
     role: Option<Role>,
-    /// Whether the account is switched off. Switched off, its tokens end and its API keys rest.
+    /// Whether the account is switched off. Switched off, its tokens end, its API keys rest, and its tasks are
+    /// cancelled.
     disabled: Option<bool>,
     /// What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
     #[serde(default, deserialize_with = "given")]
@@ -193,7 +194,8 @@ pub(super) async fn change(
         ));
     }
     let (before, after) = management::change_user(&state.db, &id, change.role, change.disabled).await?;
-    record_change(&state, &admin.who(), &before, &after).await;
+    let cancelled = if after.disabled { state.tasks.cancel_all_of(&id).await? } else { 0 };
+    record_change(&state, &admin.who(), &before, &after, cancelled).await;
     if let Some(quota_bytes) = change.audio_quota_bytes {
         audio::set_quota(&state.db, &id, quota_bytes).await?;
         let detail = quota_bytes.map_or("the default".to_owned(), |bytes| format!("{bytes} bytes"));
@@ -202,14 +204,16 @@ pub(super) async fn change(
     Ok(Json(Accounts::of(&state).await?.view(after)))
 }
 
-async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow) {
+/// `cancelled` is how many tasks the account had when it was switched off.
+async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow, cancelled: u64) {
     if before.role != after.role {
         let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());
         audit::record(&state.db, who, Action::RoleChanged, &after.username, &detail).await;
     }
     if before.disabled != after.disabled {
         let action = if after.disabled { Action::UserDisabled } else { Action::UserEnabled };
-        audit::record(&state.db, who, action, &after.username, "").await;
+        let detail = if cancelled > 0 { format!("tasks cancelled: {cancelled}") } else { String::new() };
+        audit::record(&state.db, who, action, &after.username, &detail).await;
     }
 }
 

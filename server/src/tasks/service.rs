@@ -203,11 +203,23 @@ impl Tasks {
     }
 
     pub(super) async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
-        store::cancel(&self.0.db, owner_id, id).await?;
+        store::cancel(&self.0.db, owner_id, Some(id)).await?;
         if let Some(live) = self.live().get(id).filter(|live| live.owner_id == owner_id) {
             live.stop_asked.store(true, Ordering::Relaxed);
         }
         self.find(owner_id, id).await
+    }
+
+    /// Cancels all tasks of a user, and says how many there were.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
+        let count = store::cancel(&self.0.db, owner_id, None).await?;
+        for live in self.live().values().filter(|live| live.owner_id == owner_id) {
+            live.stop_asked.store(true, Ordering::Relaxed);
+        }
+        Ok(count)
     }
 
     /// Whether a task waits or runs.

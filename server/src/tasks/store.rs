@@ -260,20 +260,20 @@ fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
     Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
 }
 
-/// Asks an unfinished task to end, and ends it if it waits.
-pub(super) async fn cancel(db: &Db, owner_id: &str, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query(
+/// Asks unfinished tasks of a user to end, one or all, and ends those that wait. Says how many were asked.
+pub(super) async fn cancel(db: &Db, owner_id: &str, id: Option<&str>) -> Result<u64, sqlx::Error> {
+    let asked = sqlx::query(
         "UPDATE tasks SET cancel_requested = 1, \
          finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
          state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
-         WHERE id = $2 AND owner_id = $3 AND state IN ('queued', 'running')",
+         WHERE owner_id = $2 AND (id = $3 OR $3 = '') AND state IN ('queued', 'running')",
     )
     .bind(clock::now_text())
-    .bind(id)
     .bind(owner_id)
+    .bind(id.unwrap_or_default())
     .execute(db)
     .await?;
-    Ok(())
+    Ok(asked.rows_affected())
 }
 
 /// Inputs of the unfinished tasks of a kind, as JSON text.

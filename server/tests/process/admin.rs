@@ -6,6 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::database;
 use crate::support::{Service, songfoundry};
 
 const STRONG: &str = "tuba-lattice-overbid-9";
@@ -131,4 +132,16 @@ fn what_cannot_be_done_is_named() {
     refused(&storage, &["reset-password", "bob"], "", "There is no account `bob`");
     refused(&storage, &["demolish"], "", "demolish");
     assert_eq!(done(&storage, &["list-users", "--json"], "").lines().count(), 1);
+}
+
+#[test]
+fn nobody_looks_for_accounts_in_a_new_storage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    // A database of PostgreSQL is there before any storage folder.
+    if database::of(&storage).is_none() {
+        refused(&storage, &["list-users"], "", "cannot open the database");
+        refused(&storage, &["reset-password", "ada"], "", "cannot open the database");
+        assert!(!storage.exists(), "a storage was made");
+    }
 }

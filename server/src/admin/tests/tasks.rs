@@ -14,13 +14,8 @@ use crate::test_app::TestApp;
 
 const TASKS: &str = "/api/v1/admin/tasks";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn tasks_of_all_users_are_listed_and_cancelled() {
-    let app = TestApp::start().await;
-    app.token_of_new_user("ada").await;
-    let owner = id_of(&app, "ada").await;
-    let done = start(&app, &owner, |_| Ok(json!(1))).await;
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+/// Starts a task that runs until it is cancelled, and waits until it runs.
+async fn start_endless(app: &TestApp, owner_id: &str) -> String {
     let (begun, has_begun) = mpsc::channel();
     let work = move |task: &TaskContext| {
         begun.send(()).expect("waits");
@@ -29,8 +24,40 @@ async fn tasks_of_all_users_are_listed_and_cancelled() {
         }
         Err(ApiError::Conflict { code: "cancelled", detail: "Stopped.".to_owned() })
     };
-    let running = start(&app, &owner, work).await;
+    let id = start(app, owner_id, work).await;
     has_begun.recv_timeout(Duration::from_secs(20)).expect("begins");
+    id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_an_account_that_is_switched_off_are_cancelled() {
+    let app = TestApp::start().await;
+    app.token_of_new_user("ada").await;
+    app.token_of_new_user("bob").await;
+    let (ada, bob) = (id_of(&app, "ada").await, id_of(&app, "bob").await);
+    let others = start_endless(&app, &bob).await;
+    let running = start_endless(&app, &ada).await;
+    let path = format!("/api/v1/admin/users/{ada}");
+    admin(&app, Method::PATCH, &path, json!({ "disabled": true })).await.expect(200);
+    let log = get(&app, "/api/v1/admin/audit?action=user_disabled").await;
+    assert_eq!(log["items"][0]["detail"], "tasks cancelled: 1");
+
+    admin(&app, Method::DELETE, &format!("{TASKS}/{others}"), Value::Null).await.expect(200);
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
+    let cancelled = get(&app, &format!("{TASKS}?state=cancelled")).await;
+    let ids: Vec<_> = cancelled["items"].as_array().expect("tasks").iter().map(|task| &task["id"]).collect();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    assert!(ids.contains(&&json!(running)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_all_users_are_listed_and_cancelled() {
+    let app = TestApp::start().await;
+    app.token_of_new_user("ada").await;
+    let owner = id_of(&app, "ada").await;
+    let done = start(&app, &owner, |_| Ok(json!(1))).await;
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+    let running = start_endless(&app, &owner).await;
 
     let listed = get(&app, TASKS).await;
     let items = listed["items"].as_array().expect("tasks");

@@ -57,23 +57,28 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
             Command::Backup(args) => backup::backup(args, &config).await,
             Command::Restore(args) => backup::restore(args, &config).await,
             Command::Check(args) => backup::check(args, &config).await,
+            // The first account may be made before the first start.
             Command::CreateUser(args) => {
-                with_database(&config, async |db| users::create(args, db).await).await
+                make_private_dir(&config.storage.dir)?;
+                let db = db::open(&config.storage.database, config.storage.database_connections).await?;
+                with(db, async |db| users::create(args, db).await).await
             }
             Command::ResetPassword(args) => {
-                with_database(&config, async |db| users::reset_password(args, db).await).await
+                with(existing(&config).await?, async |db| users::reset_password(args, db).await).await
             }
-            Command::ListUsers(args) => with_database(&config, async |db| users::list(args, db).await).await,
+            Command::ListUsers(args) => {
+                with(existing(&config).await?, async |db| users::list(args, db).await).await
+            }
         }
     })
 }
 
-async fn with_database(
-    config: &Config,
-    run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    make_private_dir(&config.storage.dir)?;
-    let db = db::open(&config.storage.database, config.storage.database_connections).await?;
+/// The database that is there: nobody looks for accounts in a new one.
+async fn existing(config: &Config) -> anyhow::Result<Db> {
+    db::open_as_it_is(&config.storage.database, config.storage.database_connections).await
+}
+
+async fn with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let outcome = run(&db).await;
     db.close().await;
     outcome

@@ -3608,7 +3608,10 @@ export interface components {
         /** @description What to change of an account; what is left out stays. */
         UserChange: {
             role?: components["schemas"]["Role"] | null;
-            /** @description Whether the account is switched off. Switched off, its tokens end and its API keys rest. */
+            /**
+             * @description Whether the account is switched off. Switched off, its tokens end, its API keys rest, and its tasks are
+             *     cancelled.
+             */
             disabled?: boolean | null;
             /**
              * Format: int64
