@@ -16,10 +16,22 @@ use crate::state::AppState;
 /// How often the database is asked about a task that does not run in this process.
 const ASK_EVERY: Duration = Duration::from_millis(250);
 
+/// An event of the stream.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "only its description is used")]
+pub(super) struct TaskEvent {
+    /// What it tells: `task`.
+    #[schema(pattern = "^task$")]
+    event: String,
+    /// The task as it is now, as JSON.
+    #[schema(content_media_type = "application/json")]
+    data: String,
+}
+
 /// Follows a task: an event `task` with the task's JSON now and after every change, until it has ended.
 #[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id", description = "Id of the task")),
     responses((status = 200, description = "Events named `task`, each with a task as JSON",
-        content_type = "text/event-stream", body = String), CommonErrors))]
+        content_type = "text/event-stream", body = TaskEvent), CommonErrors))]
 pub(super) async fn events(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -3448,6 +3448,13 @@ export interface components {
             /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
             error: unknown;
         };
+        /** @description An event of the stream. */
+        TaskEvent: {
+            /** @description What it tells: `task`. */
+            event: string;
+            /** @description The task as it is now, as JSON. */
+            data: string;
+        };
         /**
          * @description Where a task stands.
          * @enum {string}
@@ -6353,7 +6360,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["TaskEvent"];
                 };
             };
         };
