@@ -1,6 +1,6 @@
 /** Another machine to serve from: a network namespace with an address of its own, reached over a virtual cable. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startService, type RunningService } from './service';
@@ -44,6 +44,8 @@ export function plugIn(): OtherMachine {
   const folder = mkdtempSync(join(tmpdir(), 'songfoundry-machine-'));
   runAsRoot('ip', 'netns', 'add', name);
   runAsRoot('ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
+  // An IPv6 address would be there a second or two later, and the browser drops what it loads when addresses change.
+  if (existsSync('/proc/sys/net/ipv6')) runAsRoot('ip', 'link', 'set', name, 'addrgenmode', 'none');
   runAsRoot('ip', 'address', 'add', `${subnet}.1/24`, 'dev', name);
   runAsRoot('ip', 'link', 'set', name, 'up');
   for (const change of [`address add ${address}/24 dev eth0`, 'link set eth0 up', 'link set lo up']) {
