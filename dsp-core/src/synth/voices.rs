@@ -85,7 +85,7 @@ pub(super) struct Voices {
     polyphony: usize,
     /// Frames since all voices were aimed.
     passed: u32,
-    chunks: Box<[Chunk; GROUP]>,
+    chunks: [Chunk; GROUP],
     scratch: Box<Scratch>,
 }
 
@@ -97,7 +97,7 @@ impl Voices {
             used: 0,
             polyphony,
             passed: 0,
-            chunks: Box::new([SILENT_CHUNK; GROUP]),
+            chunks: [SILENT_CHUNK; GROUP],
             scratch: Box::new(Scratch::NEW),
         }
     }

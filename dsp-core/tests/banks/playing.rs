@@ -22,7 +22,7 @@ const POLYPHONY: u16 = 32;
 const SPARE_VOICES: usize = 64;
 
 /// Bytes that a player may take, whatever the bank.
-const PLAYER_BYTES: usize = 144 << 10;
+const PLAYER_BYTES: usize = 128 << 10;
 
 /// How long a mix may ring on, in seconds.
 const TAIL_SECS: f64 = 0.5;
