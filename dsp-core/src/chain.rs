@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use crate::delay::Delay;
 use crate::effects::{
-    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LOUDEST, LineSum, MusicalTime,
+    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LONGEST_FRAMES, LOUDEST, LineSum,
+    MusicalTime,
 };
 use crate::eight::{Eight, LANES};
 use crate::join::Join;
@@ -120,18 +121,19 @@ impl Slot {
         self.wait_frames = 0;
     }
 
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it.
+    fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         if self.direct.is_at_rest() {
             if !self.leaves {
-                self.work([left, right], side);
+                self.work(clock, [left, right], side);
             }
             return;
         }
-        let mut direct = [[0.0; CONTROL_FRAMES]; 2];
+        let mut direct = [[0.0; LONGEST_FRAMES]; 2];
         for (direct, values) in direct.iter_mut().zip([&*left, &*right]) {
             direct[..values.len()].copy_from_slice(values);
         }
-        self.work([&mut *left, &mut *right], side);
+        self.work(clock, [&mut *left, &mut *right], side);
         for frame in 0..left.len() {
             let share = if self.wait_frames > 0 { self.direct.value() } else { self.direct.next() } as f32;
             self.wait_frames = self.wait_frames.saturating_sub(1);
@@ -142,28 +144,20 @@ impl Slot {
     }
 
     /// The effect's output, or its input delayed while it is bypassed.
-    fn work(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+    fn work(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         let is_wet = self.wet.is_at_rest() && self.wet.target() == 1.0;
         if is_wet && self.dry[0].frames() == 0 {
-            let hears_nothing = is_silence(left)
-                && is_silence(right)
-                && side.is_none_or(|side| side.into_iter().all(is_silence));
-            if hears_nothing && self.effect.rest(frames) {
-                return;
-            }
-            self.effect.process([&mut *left, &mut *right], side);
-            return make_fit([left, right]);
+            return self.affect(clock, [left, right], side, true);
         }
-        let mut dry = [[0.0; CONTROL_FRAMES]; 2];
+        let mut dry = [[0.0; LONGEST_FRAMES]; 2];
         for ((dry, delay), values) in dry.iter_mut().zip(&mut self.dry).zip([&*left, &*right]) {
             let dry = &mut dry[..frames];
             dry.copy_from_slice(values);
             delay.process(dry);
         }
         // A bypassed effect goes on working: it is there at once when it is wanted again.
-        self.effect.process([&mut *left, &mut *right], side);
-        make_fit([&mut *left, &mut *right]);
+        self.affect(clock, [&mut *left, &mut *right], side, false);
         if is_wet {
             return;
         }
@@ -177,8 +171,45 @@ impl Slot {
     }
 }
 
+impl Slot {
+    /// The effect's output, in calls as long as it takes them; in silence it may rest.
+    fn affect(
+        &mut self,
+        mut clock: u64,
+        [left, right]: [&mut [f32]; 2],
+        side: Option<[&[f32]; 2]>,
+        may_rest: bool,
+    ) {
+        let mut done = 0;
+        while done < left.len() {
+            let most = if self.effect.is_still() { LONGEST_FRAMES } else { CONTROL_FRAMES };
+            let part = done..left.len().min(done + frames_to_place(clock, most));
+            let side = side.map(|side| side.map(|values| &values[part.clone()]));
+            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
+            clock = clock.wrapping_add(part.len() as u64);
+            done = part.end;
+            let hears_nothing = may_rest
+                && is_silence(left)
+                && is_silence(right)
+                && side.is_none_or(|side| side.into_iter().all(is_silence));
+            if !(hears_nothing && self.effect.rest(left.len())) {
+                self.effect.process([&mut *left, &mut *right], side);
+                make_fit([left, right]);
+            }
+        }
+    }
+}
+
+/// Frames from a place of the clock to the next multiple of so many frames.
+fn frames_to_place(clock: u64, frames: usize) -> usize {
+    frames - (clock % frames as u64) as usize
+}
+
+/// Whether all values are 0; eight at a time.
 fn is_silence(values: &[f32]) -> bool {
-    values.iter().all(|value| *value == 0.0)
+    let (eights, rest) = values.as_chunks::<LANES>();
+    let sounds = |eight: &[f32; LANES]| eight.iter().fold(false, |sounds, value| sounds | (*value != 0.0));
+    !eights.iter().any(sounds) && rest.iter().all(|value| *value == 0.0)
 }
 
 on_best_instructions! {
@@ -358,15 +389,14 @@ impl Chain {
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sides: &[Option<[&[f32]; 2]>]) {
         let mut done = 0;
         while done < left.len() {
-            let to_control_place = CONTROL_FRAMES - (self.clock % CONTROL_FRAMES as u64) as usize;
-            let step = done..left.len().min(done + to_control_place);
+            let step = done..left.len().min(done + frames_to_place(self.clock, LONGEST_FRAMES));
             let (left, right) = (&mut left[step.clone()], &mut right[step.clone()]);
             make_fit([&mut *left, &mut *right]);
             let mut sides = sides.iter();
             for slot in &mut self.slots {
                 let side = if slot.leaves { None } else { sides.next().copied().flatten() };
                 let side = side.map(|side| side.map(|values| &values[step.clone()]));
-                slot.process([&mut *left, &mut *right], side);
+                slot.process(self.clock, [&mut *left, &mut *right], side);
             }
             self.clock = self.clock.wrapping_add(step.len() as u64);
             done = step.end;

@@ -53,8 +53,9 @@ impl TimeConstant {
         }
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.time_ms.is_at_rest()
+    /// Whether [`Self::refresh`] would do nothing.
+    pub(crate) fn is_still(&self) -> bool {
+        self.time_ms.is_at_rest() && self.time_ms.target() == self.kept_ms
     }
 
     pub(crate) fn pass(&mut self, frames: usize) {
@@ -98,6 +99,15 @@ impl Ballistics {
     pub(crate) fn refresh(&mut self) {
         self.attack.refresh();
         self.release.refresh();
+    }
+
+    /// Whether [`Self::refresh`] would do nothing.
+    pub(crate) fn is_still(&self) -> bool {
+        self.attack.is_still() && self.release.is_still()
+    }
+
+    /// Lets a reduction end; to be called at fixed places of the clock.
+    pub(crate) fn hush(&mut self) {
         if self.reduction_db < NO_REDUCTION_DB {
             self.reduction_db = 0.0;
         }
@@ -105,12 +115,12 @@ impl Ballistics {
 
     /// Whether its times stay as they are, and nothing is reduced.
     pub(crate) fn rests(&self) -> bool {
-        self.reduction_db == 0.0 && self.attack.is_at_rest() && self.release.is_at_rest()
+        self.reduction_db == 0.0 && self.is_still()
     }
 
     /// Turns the targets of some frames into what the reduction is.
     #[inline(always)]
-    pub(crate) fn follow(&mut self, reductions_db: &mut Step, frames: usize) {
+    pub(crate) fn follow<const FRAMES: usize>(&mut self, reductions_db: &mut Step<FRAMES>, frames: usize) {
         let (attack, release) = (self.attack.keep(), self.release.keep());
         self.attack.pass(frames);
         self.release.pass(frames);

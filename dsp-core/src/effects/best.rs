@@ -37,6 +37,10 @@ impl<E: Effect> Effect for Best<E> {
         self.0.set_time(time);
     }
 
+    fn is_still(&self) -> bool {
+        self.0.is_still()
+    }
+
     fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         if crate::simd::avx2() {

@@ -24,9 +24,9 @@ pub(crate) struct Butterworth {
 }
 
 /// What of the frames of a step is in the middle and above, left and right; the rest is below.
-pub(crate) struct Bands {
-    pub(crate) middle: [Step; 2],
-    pub(crate) high: [Step; 2],
+pub(crate) struct Bands<const FRAMES: usize = CONTROL_FRAMES> {
+    pub(crate) middle: [Step<FRAMES>; 2],
+    pub(crate) high: [Step<FRAMES>; 2],
 }
 
 /// Highest frequency of a filter, in parts of the sample rate.
@@ -93,6 +93,18 @@ impl Butterworth {
         if ahead.value() != self.aimed_hz {
             self.aim(ahead.value(), CONTROL_FRAMES as u32);
         }
+    }
+
+    /// Whether [`Self::refresh`] would do nothing.
+    pub(crate) fn is_still(&self) -> bool {
+        self.frequency_hz.is_at_rest()
+            && self.aimed_hz == self.frequency_hz.target()
+            && self.tangent.is_at_rest()
+            && self.tangent.target() == self.step.tangent
+    }
+
+    /// Lets what rings on end before it becomes denormal; to be called at fixed places of the clock.
+    pub(crate) fn hush(&mut self) {
         for state in &mut self.states {
             let magnitudes = state.to_array().map(f64::abs);
             if magnitudes[0] < SILENCE && magnitudes[1] < SILENCE {
@@ -108,13 +120,13 @@ impl Butterworth {
         self.step = StateStep::new(self.tangent.value());
     }
 
-    /// Splits left and right of some frames, at most [`CONTROL_FRAMES`].
+    /// Splits left and right of some frames, at most a step.
     #[inline(always)]
-    pub(crate) fn split(&mut self, [left, right]: [&[f32]; 2]) -> Bands {
-        let mut bands = Bands { middle: [[0.0; CONTROL_FRAMES]; 2], high: [[0.0; CONTROL_FRAMES]; 2] };
+    pub(crate) fn split<const FRAMES: usize>(&mut self, [left, right]: [&[f32]; 2]) -> Bands<FRAMES> {
+        let mut bands = Bands { middle: [[0.0; FRAMES]; 2], high: [[0.0; FRAMES]; 2] };
         let moves = !self.tangent.is_at_rest();
         let (mut step, mut states) = (self.step, self.states);
-        for (frame, (left, right)) in left.iter().zip(right).enumerate().take(CONTROL_FRAMES) {
+        for (frame, (left, right)) in left.iter().zip(right).enumerate().take(FRAMES) {
             if moves {
                 step = StateStep::new(self.tangent.next());
             }

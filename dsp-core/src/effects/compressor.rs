@@ -12,7 +12,7 @@ use super::curve::GlidingCurve;
 use super::decibels::{gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::step::Step;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LONGEST_FRAMES, Parameter, Unit};
 
 /// Compression with a side-chain.
 ///
@@ -103,26 +103,49 @@ impl Compressor {
     fn pass(&mut self, frames: usize) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.key.refresh();
-            self.detector.refresh();
             self.ballistics.refresh();
+        }
+        // Where all calls end, also those that go on behind control places.
+        if self.clock.is_multiple_of(LONGEST_FRAMES as u64) {
+            self.key.hush();
+            self.detector.hush();
+            self.ballistics.hush();
         }
         self.clock += frames as u64;
     }
 
     /// The gains behind the compression, in decibels; to be called before the curve goes on.
     #[inline(always)]
-    fn makeups_db(&mut self, frames: usize) -> Step {
-        let mut makeups_db = self.makeup_db.step(frames);
+    fn makeups_db<const FRAMES: usize>(&mut self, frames: usize) -> Step<FRAMES> {
+        let mut makeups_db = self.makeup_db.steps(frames);
         if self.auto_makeup.is_at_rest() && self.auto_makeup.target() == 0.0 {
             return makeups_db;
         }
-        let mut at_full_scale_db = [0.0; CONTROL_FRAMES];
+        let mut at_full_scale_db = [0.0; FRAMES];
         self.curve.clone().reduce(&mut at_full_scale_db, frames);
-        let auto = self.auto_makeup.step(frames);
+        let auto: Step<FRAMES> = self.auto_makeup.steps(frames);
         for ((makeup, reduction), auto) in makeups_db.iter_mut().zip(at_full_scale_db).zip(auto) {
             *makeup += auto * AUTO_SHARE * reduction;
         }
         makeups_db
+    }
+
+    /// Processes frames in place, at most a step.
+    #[inline(always)]
+    fn compress<const FRAMES: usize>(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+        let frames = left.len();
+        let key = self.key.hear::<FRAMES>([&*left, &*right], side);
+        let mut values = self.detector.levels_db(&key, frames);
+        let makeups_db: Step<FRAMES> = self.makeups_db(frames);
+        self.curve.reduce(&mut values, frames);
+        self.ballistics.follow(&mut values, frames);
+        let mix: Step<FRAMES> = self.mix.steps(frames);
+        for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {
+            *value = 1.0 + mix * (gain(makeup_db - *value) - 1.0);
+        }
+        for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
+            (*left, *right) = (*left * gain, *right * gain);
+        }
     }
 }
 
@@ -154,21 +177,18 @@ impl Effect for Compressor {
         }
     }
 
+    fn is_still(&self) -> bool {
+        self.key.is_still() && self.ballistics.is_still()
+    }
+
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
-        let frames = left.len();
+    fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+        let frames = audio[0].len();
         self.pass(frames);
-        let key = self.key.hear([&*left, &*right], side);
-        let mut values = self.detector.levels_db(&key, frames);
-        let makeups_db = self.makeups_db(frames);
-        self.curve.reduce(&mut values, frames);
-        self.ballistics.follow(&mut values, frames);
-        let mix = self.mix.step(frames);
-        for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {
-            *value = 1.0 + mix * (gain(makeup_db - *value) - 1.0);
-        }
-        for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
-            (*left, *right) = (*left * gain, *right * gain);
+        if frames > CONTROL_FRAMES {
+            self.compress::<LONGEST_FRAMES>(audio, side);
+        } else {
+            self.compress::<CONTROL_FRAMES>(audio, side);
         }
     }
 
@@ -217,7 +237,8 @@ impl Detector {
         self.rms_share.is_at_rest() && self.mean_squares.to_array() == [0.0; 2]
     }
 
-    fn refresh(&mut self) {
+    /// Lets what is left end; to be called at fixed places of the clock.
+    fn hush(&mut self) {
         let [left, right] = self.mean_squares.to_array();
         let flush = |square| if square < SILENT_SQUARE { 0.0 } else { square };
         self.mean_squares = f64x2::from([flush(left), flush(right)]);
@@ -225,7 +246,7 @@ impl Detector {
 
     /// The levels of some frames in dBFS.
     #[inline(always)]
-    fn levels_db(&mut self, key: &[Step; 2], frames: usize) -> Step {
+    fn levels_db<const FRAMES: usize>(&mut self, key: &[Step<FRAMES>; 2], frames: usize) -> Step<FRAMES> {
         if self.rms_share.is_at_rest() {
             if self.rms_share.target() >= 0.5 {
                 return self.rms_levels_db(key, frames);
@@ -235,7 +256,7 @@ impl Detector {
         }
         let mut levels_db = peak_levels_db(key);
         let rms_levels_db = self.rms_levels_db(key, frames);
-        let share = self.rms_share.step(frames);
+        let share: Step<FRAMES> = self.rms_share.steps(frames);
         for ((level, rms_level), share) in levels_db.iter_mut().zip(rms_levels_db).zip(share) {
             *level += share * (rms_level - *level);
         }
@@ -243,8 +264,12 @@ impl Detector {
     }
 
     #[inline(always)]
-    fn rms_levels_db(&mut self, [left, right]: &[Step; 2], frames: usize) -> Step {
-        let mut levels_db = [0.0; CONTROL_FRAMES];
+    fn rms_levels_db<const FRAMES: usize>(
+        &mut self,
+        [left, right]: &[Step<FRAMES>; 2],
+        frames: usize,
+    ) -> Step<FRAMES> {
+        let mut levels_db = [0.0; FRAMES];
         for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right).take(frames) {
             let values = f64x2::from([f64::from(*left), f64::from(*right)]);
             self.mean_squares = self.mean_squares * self.keep + values * values * (1.0 - self.keep);

@@ -56,7 +56,7 @@ impl GlidingCurve {
 
     /// Turns the levels of some frames into reductions.
     #[inline(always)]
-    pub(crate) fn reduce(&mut self, levels_db: &mut Step, frames: usize) {
+    pub(crate) fn reduce<const FRAMES: usize>(&mut self, levels_db: &mut Step<FRAMES>, frames: usize) {
         if self.is_at_rest() {
             let curve = self.now();
             levels_db.iter_mut().for_each(|level| *level = curve.reduction_db(*level));

@@ -82,7 +82,9 @@ impl DeEsser {
     fn pass(&mut self, frames: usize) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.filter.refresh();
+            self.filter.hush();
             self.ballistics.refresh();
+            self.ballistics.hush();
         }
         self.clock += frames as u64;
     }

@@ -101,6 +101,7 @@ impl Gate {
         self.attack.refresh();
         self.release.refresh();
         self.hold_frames = libm::round(self.hold_ms.value() * self.frames_per_ms) as u32;
+        self.key.hush();
         if self.reduction_db < NO_REDUCTION_DB {
             self.reduction_db = 0.0;
         }

@@ -1,6 +1,6 @@
 //! A value that goes straight to where it is set.
 
-use super::CONTROL_FRAMES;
+use super::step::Step;
 
 /// A value on its way to a target, one step a frame. At rest it is exactly its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,11 +54,16 @@ impl Glide {
         value
     }
 
-    /// The values of the next frames, at most [`CONTROL_FRAMES`], and as many frames further. What
-    /// lies behind them is of no meaning.
+    /// As [`Self::steps`], of at most a control step.
     #[inline(always)]
-    pub(crate) fn step(&mut self, frames: usize) -> [f32; CONTROL_FRAMES] {
-        let mut values = [self.value() as f32; CONTROL_FRAMES];
+    pub(crate) fn step(&mut self, frames: usize) -> Step {
+        self.steps(frames)
+    }
+
+    /// The values of the next frames, and as many frames further. What lies behind them is of no meaning.
+    #[inline(always)]
+    pub(crate) fn steps<const FRAMES: usize>(&mut self, frames: usize) -> Step<FRAMES> {
+        let mut values = [self.value() as f32; FRAMES];
         if !self.is_at_rest() {
             values[..frames].iter_mut().for_each(|value| *value = self.next() as f32);
         }

@@ -31,14 +31,28 @@ impl Key {
         self.high_pass.rests()
     }
 
-    /// To be called at every control place.
+    /// See [`Butterworth::refresh`].
     pub(crate) fn refresh(&mut self) {
         self.high_pass.refresh();
     }
 
-    /// Left and right of the frames of a step, at most [`CONTROL_FRAMES`].
+    /// See [`Butterworth::is_still`].
+    pub(crate) fn is_still(&self) -> bool {
+        self.high_pass.is_still()
+    }
+
+    /// See [`Butterworth::hush`].
+    pub(crate) fn hush(&mut self) {
+        self.high_pass.hush();
+    }
+
+    /// Left and right of some frames, at most a step.
     #[inline(always)]
-    pub(crate) fn hear(&mut self, [left, right]: [&[f32]; 2], side: Option<[&[f32]; 2]>) -> [Step; 2] {
+    pub(crate) fn hear<const FRAMES: usize>(
+        &mut self,
+        [left, right]: [&[f32]; 2],
+        side: Option<[&[f32]; 2]>,
+    ) -> [Step<FRAMES>; 2] {
         let frames = left.len();
         let mut heard = side.unwrap_or([left, right]).map(step_of);
         if side.is_some() {

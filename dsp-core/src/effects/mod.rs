@@ -50,9 +50,12 @@ pub use parameter::{Parameter, Scale, Unit};
 
 pub(crate) use glide::Glide;
 
-/// Effects compute what moves slowly at every multiple of so many frames of the session's clock, and
-/// no call of [`Effect::process`] crosses one.
+/// Effects compute what moves slowly at every multiple of so many frames of the session's clock: its control places.
 pub const CONTROL_FRAMES: usize = 32;
+
+/// Most frames that an effect is given at once, and whose multiples on the session's clock no call of
+/// [`Effect::process`] crosses: some control steps.
+pub(crate) const LONGEST_FRAMES: usize = 128;
 
 /// Highest magnitude that an effect is given: 120 dB above full scale.
 pub const LOUDEST: f32 = 1e6;
@@ -166,8 +169,14 @@ pub trait Effect: Send {
     /// The music goes on in this time from the next frame. Called after every reset and at changes of tempo.
     fn set_time(&mut self, _time: MusicalTime) {}
 
-    /// Processes left and right in place: at most [`CONTROL_FRAMES`], and never across a multiple of
-    /// it on the session's clock. `side` is what a side-chain hears, as long as `audio`.
+    /// Whether nothing is to be computed at control places before something is set, so that a call may go on
+    /// behind them.
+    fn is_still(&self) -> bool {
+        false
+    }
+
+    /// Processes left and right in place: at most up to the next control place, or if [`Self::is_still`] said so, to
+    /// the next multiple of 128 frames. `side` is what a side-chain hears, as long as `audio`.
     fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>);
 
     /// Lets frames of silence pass, in the input and in what a side-chain hears, as many as [`Self::process`] takes, if

@@ -1,17 +1,17 @@
-//! Audio of a control step in arrays, which compilers copy and pass through by whole vectors.
+//! Audio of a control step, or of some, in arrays, which compilers copy and pass through by whole vectors.
 
 use super::CONTROL_FRAMES;
 
-/// A value for each frame of a control step.
-pub(crate) type Step = [f32; CONTROL_FRAMES];
+/// A value for each frame of a control step, or of so many frames.
+pub(crate) type Step<const FRAMES: usize = CONTROL_FRAMES> = [f32; FRAMES];
 
-/// At most a control step of values, and 0 for the frames that follow.
+/// At most a step of values, and 0 for the frames that follow.
 #[inline(always)]
-pub(crate) fn step_of(values: &[f32]) -> Step {
+pub(crate) fn step_of<const FRAMES: usize>(values: &[f32]) -> Step<FRAMES> {
     match values.try_into() {
         Ok(whole) => whole,
         Err(_) => {
-            let mut step = [0.0; CONTROL_FRAMES];
+            let mut step = [0.0; FRAMES];
             for (place, value) in step.iter_mut().zip(values) {
                 *place = *value;
             }

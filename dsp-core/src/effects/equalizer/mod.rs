@@ -8,7 +8,7 @@ mod band;
 
 use super::best::best;
 use super::section::{Frames, Section, Shape, in_a_row};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LONGEST_FRAMES, Parameter, Unit};
 use crate::gain;
 use band::{BANDS, Band, MOST_SECTIONS};
 
@@ -147,15 +147,6 @@ impl Equalizer {
 
     /// At a control place: where the bands will be at the next.
     fn control(&mut self) {
-        if !self.is_still {
-            self.step();
-        }
-        if !self.is_open {
-            self.sections.iter_mut().for_each(Section::hush);
-        }
-    }
-
-    fn step(&mut self) {
         let mut rest = &mut self.sections[..];
         for band in &mut self.bands {
             let (sections, later) = rest.split_at_mut(band.kind().sections());
@@ -196,13 +187,21 @@ impl Effect for Equalizer {
         }
     }
 
+    fn is_still(&self) -> bool {
+        self.is_still
+    }
+
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let place = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
-        if place == 0 {
+        if !self.is_still && place == 0 {
             self.control();
         }
+        // Where all calls end, also those that go on behind control places.
+        if !self.is_open && self.clock.is_multiple_of(LONGEST_FRAMES as u64) {
+            self.sections.iter_mut().for_each(Section::hush);
+        }
+        self.clock += left.len() as u64;
         if !self.is_open {
             let mut frames = Frames::of(left, right);
             in_a_row(&mut self.sections, place, frames.as_mut());

@@ -1,4 +1,4 @@
-//! Sections at rest by AVX2: two side by side in one vector, each two frames behind the one before it. The
+//! Sections at rest by AVX2: two side by side in one vector, each three frames behind the one before it. The
 //! same operations in the same order as [`step`], so the same bits.
 
 use core::arch::x86_64::{
@@ -11,13 +11,11 @@ use super::{Factors, Frame, State, step};
 
 /// Two sections that follow each other, the later one in the lower half.
 struct Pair {
-    held_by: __m256d,
-    drawn: __m256d,
-    input: __m256d,
-    band: __m256d,
-    low_by: __m256d,
-    held: __m256d,
-    low: __m256d,
+    last_by: __m256d,
+    before_by: __m256d,
+    above: [__m256d; 3],
+    last: __m256d,
+    before: __m256d,
 }
 
 impl Pair {
@@ -31,13 +29,15 @@ impl Pair {
             _mm256_setr_pd(later, later, first, first)
         };
         Self {
-            held_by: both(|factors| factors.held),
-            drawn: both(|factors| factors.drawn),
-            input: both(|factors| factors.input),
-            band: both(|factors| factors.band),
-            low_by: both(|factors| factors.low),
-            held: joined(states[later][0], states[first][0]),
-            low: joined(states[later][1], states[first][1]),
+            last_by: both(|factors| factors.last),
+            before_by: both(|factors| factors.before),
+            above: [
+                both(|factors| factors.above[0]),
+                both(|factors| factors.above[1]),
+                both(|factors| factors.above[2]),
+            ],
+            last: joined(states[later][0], states[first][0]),
+            before: joined(states[later][1], states[first][1]),
         }
     }
 
@@ -45,19 +45,20 @@ impl Pair {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn step(&mut self, frames: __m256d) -> __m256d {
-        let band = _mm256_add_pd(self.held, _mm256_mul_pd(_mm256_sub_pd(frames, self.low), self.drawn));
-        let output = _mm256_add_pd(_mm256_mul_pd(frames, self.input), _mm256_mul_pd(band, self.band));
-        let output = _mm256_add_pd(output, _mm256_mul_pd(self.low, self.low_by));
-        self.held = _mm256_sub_pd(_mm256_mul_pd(band, self.held_by), self.held);
-        self.low = _mm256_add_pd(self.low, band);
-        output
+        let now = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_by));
+        let now = _mm256_sub_pd(now, _mm256_mul_pd(self.last, self.last_by));
+        let [above, above_last, above_before] = self.above;
+        let kept =
+            _mm256_add_pd(_mm256_mul_pd(self.last, above_last), _mm256_mul_pd(self.before, above_before));
+        (self.last, self.before) = (now, self.last);
+        _mm256_add_pd(_mm256_mul_pd(now, above), kept)
     }
 
     /// States of the first section and of the later one.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn states(&self) -> [State; 2] {
-        [[upper(self.held), upper(self.low)], [lower(self.held), lower(self.low)]]
+        [[upper(self.last), upper(self.before)], [lower(self.last), lower(self.before)]]
     }
 }
 
@@ -90,9 +91,9 @@ fn moved_on(behind: __m256d, ahead: __m256d) -> __m256d {
     _mm256_permute2f128_pd::<0x21>(behind, ahead)
 }
 
-/// Frames by which a section of a pair is behind the one before it. With fewer, both would wait for what the earlier one
+/// Frames by which a section is behind the one before it. With fewer, both would wait for what the earlier one
 /// puts out, which takes longer than to go on from state to state.
-const BEHIND: usize = 2;
+const BEHIND: usize = 3;
 
 /// Fewest frames that some sections can pass.
 pub(super) const fn fewest_frames(sections: usize) -> usize {
@@ -116,18 +117,19 @@ pub(super) fn pass<const COUNT: usize>(
         return;
     }
     let mut pairs = [0, COUNT.min(3) - 1].map(|first| Pair::at(first, factors, states));
-    // What goes into the pairs, now and one frame later.
-    let into =
-        |first: usize, frame: usize| joined(audio[frame + ahead(first + 1)], audio[frame + ahead(first)]);
-    let mut first = [into(0, 0), into(0, 1)];
-    let mut second = [into(2, 0), into(2, 1)];
+    // What goes into the pairs, now and some frames later.
+    let into = |first: usize| {
+        [0, 1, 2].map(|frame| joined(audio[frame + ahead(first + 1)], audio[frame + ahead(first)]))
+    };
+    let (mut first, mut second) = (into(0), into(2));
     let frames = audio.len();
     for frame in 0..frames - ahead(0) {
         let outputs = [pairs[0].step(first[0]), if COUNT > 2 { pairs[1].step(second[0]) } else { second[0] }];
         let next = audio.get(frame + BEHIND * COUNT).copied().unwrap_or(Frame::ZERO);
         let [left, right] = next.to_array();
-        first = [first[1], moved_on(outputs[0], _mm256_castpd128_pd256(_mm_setr_pd(left, right)))];
-        second = [second[1], moved_on(outputs[1], outputs[0])];
+        let next = _mm256_castpd128_pd256(_mm_setr_pd(left, right));
+        first = [first[1], first[2], moved_on(outputs[0], next)];
+        second = [second[1], second[2], moved_on(outputs[1], outputs[0])];
         audio[frame] = match COUNT {
             2 => lower(outputs[0]),
             3 => upper(outputs[1]),
@@ -137,9 +139,9 @@ pub(super) fn pass<const COUNT: usize>(
     // What is on its way from section to section, and then those behind follow.
     let on_the_way =
         [first.map(|pair| lower(pair)), second.map(|pair| upper(pair)), second.map(|pair| lower(pair))];
-    for (section, [earlier, later]) in on_the_way.into_iter().take(COUNT - 1).enumerate() {
+    for (section, on_the_way) in on_the_way.into_iter().take(COUNT - 1).enumerate() {
         let place = frames - BEHIND * (section + 1);
-        (audio[place], audio[place + 1]) = (earlier, later);
+        audio[place..place + BEHIND].copy_from_slice(&on_the_way);
     }
     for (pair, states) in pairs.iter().zip(states.chunks_mut(2)) {
         for (state, now) in states.iter_mut().zip(pair.states()) {

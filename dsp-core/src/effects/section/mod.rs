@@ -10,7 +10,7 @@ mod avx2;
 
 use wide::f64x2;
 
-use super::{CONTROL_FRAMES, Glide};
+use super::{CONTROL_FRAMES, Glide, LONGEST_FRAMES};
 
 /// Magnitude below which a state counts as silence: far below what an output can hold.
 const SILENT: f64 = 1e-30;
@@ -119,52 +119,67 @@ pub(crate) fn warp(frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     libm::tan(core::f64::consts::PI * (frequency_hz / sample_rate_hz).min(0.49))
 }
 
-/// A shape as factors of the inner loop: of the band-pass output times twice g, by which the second integrator grows.
+/// A shape as factors of the inner loop: those of its transfer function in `1 / z`, above
+/// `1 + last z^-1 + before z^-2` and below it, and what its states are by those of [`step_moving`].
 #[derive(Debug, Clone, Copy)]
 struct Factors {
-    held: f64,
-    drawn: f64,
-    input: f64,
-    band: f64,
-    low: f64,
+    last: f64,
+    before: f64,
+    above: [f64; 3],
+    to_half: f64,
+    to_low: f64,
 }
 
 impl Factors {
+    /// Of the bilinear transform `s = (1 - z^-1) / (g (1 + z^-1))`.
     #[inline]
     fn of(shape: &Shape) -> Self {
-        let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
-        let twice_g = shape.g + shape.g;
+        let (g, damped) = (shape.g, shape.g * shape.damping);
+        let a1 = 1.0 / (1.0 + g * g + damped);
+        let (last, before) = (2.0 * (g * g - 1.0) * a1, (1.0 + g * g - damped) * a1);
+        let (band, low) = (shape.band * g * a1, shape.low * g * g * a1);
+        let input = shape.input;
         Self {
-            held: a1 + a1,
-            drawn: shape.g * a1 * twice_g,
-            input: shape.input,
-            // The low-pass output is its state plus g times the band-pass output.
-            band: (shape.band + shape.low * shape.g) / twice_g,
-            low: shape.low,
+            last,
+            before,
+            above: [input + (low + band), input * last + 2.0 * low, input * before + (low - band)],
+            to_half: g * a1,
+            to_low: 2.0 * g * g * a1,
         }
     }
 
-    /// The first integrator's state as [`step`] keeps it, of half that state.
-    fn kept(&self, shape: &Shape) -> f64 {
-        self.held * (shape.g + shape.g)
+    /// What [`step_moving`] keeps, of what [`step`] keeps.
+    fn moving(&self, [last, before]: State) -> State {
+        [(last - before) * self.to_half, (last + before) * self.to_low]
+    }
+
+    /// What [`step`] keeps, of what [`step_moving`] keeps.
+    fn still(&self, [half, low]: State) -> State {
+        let (sum, difference) = (low * (0.5 / self.to_low), half * (0.5 / self.to_half));
+        [sum + difference, sum - difference]
     }
 }
 
-/// What the first integrator gives to the band-pass output times twice g, and the second integrator's state.
+/// While a shape stays: what stood in front of its zeros at the last frame and at the one before. While it moves: half the
+/// first integrator's state and the second's.
 type State = [Frame; 2];
 
-/// One frame through a section.
+/// One frame through a section that stays as it is: direct form II, in which a frame waits for the one before it for a
+/// product and a difference only.
+///
+/// What is kept is up to `1 / (4 g^2)` times as loud as the input, and so is its rounding: in double precision at most
+/// -180 dB of it, at 20 Hz and 192 kHz.
 #[inline(always)]
-fn step(factors: &Factors, [held, low]: &mut State, frame: Frame) -> Frame {
-    let band = *held + (frame - *low) * factors.drawn;
-    let output = frame * factors.input + band * factors.band + *low * factors.low;
-    *held = band * factors.held - *held;
-    *low += band;
+fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
+    let now = (frame - *before * factors.before) - *last * factors.last;
+    let [above, above_last, above_before] = factors.above;
+    let output = now * above + (*last * above_last + *before * above_before);
+    (*last, *before) = (now, *last);
     output
 }
 
-/// One frame through a section of which half the first integrator's state is kept: what a shape that moves
-/// leaves as it is.
+/// One frame through a section that moves, in the trapezoidal form, of which half the first integrator's state is kept:
+/// what a shape that moves leaves as it is.
 #[inline(always)]
 fn step_moving(shape: &Shape, [half, low]: &mut State, frame: Frame) -> Frame {
     let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
@@ -181,7 +196,6 @@ pub(crate) struct Section {
     is_open: bool,
     is_moving: bool,
     factors: Factors,
-    /// As [`step_moving`] keeps it while the shape moves, else as [`step`] does.
     state: State,
     from: Shape,
     to: Shape,
@@ -211,7 +225,7 @@ impl Section {
             if shape == self.to {
                 return;
             }
-            self.state[0] = self.state[0] * (1.0 / self.factors.kept(&self.to));
+            self.state = self.factors.moving(self.state);
         }
         (self.from, self.to) = (self.to, shape);
         self.is_moving = self.from != self.to;
@@ -221,7 +235,7 @@ impl Section {
         }
         if !self.is_moving {
             self.factors = Factors::of(&shape);
-            self.state[0] = self.state[0] * self.factors.kept(&shape);
+            self.state = self.factors.still(self.state);
         }
     }
 
@@ -308,19 +322,19 @@ fn pass<const COUNT: usize>(factors: &[Factors; COUNT], states: &mut [State; COU
 
 /// Stereo frames of a call in double precision.
 pub(crate) struct Frames {
-    values: [Frame; CONTROL_FRAMES],
+    values: [Frame; LONGEST_FRAMES],
     count: usize,
 }
 
 impl Frames {
-    /// At most a control step of left and right.
+    /// Left and right, at most [`LONGEST_FRAMES`].
     #[inline(always)]
     pub(crate) fn of(left: &[f32], right: &[f32]) -> Self {
-        let mut values = [Frame::ZERO; CONTROL_FRAMES];
+        let mut values = [Frame::ZERO; LONGEST_FRAMES];
         for ((value, left), right) in values.iter_mut().zip(left).zip(right) {
             *value = Frame::new([f64::from(*left), f64::from(*right)]);
         }
-        Self { values, count: left.len().min(CONTROL_FRAMES) }
+        Self { values, count: left.len().min(LONGEST_FRAMES) }
     }
 
     /// The frames.
