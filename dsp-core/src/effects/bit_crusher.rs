@@ -66,6 +66,8 @@ struct BitCrusher {
     filter_share: Glide,
     has_dither: bool,
     mix: Glide,
+    /// Whether something was set since the last control place, also what is there at once.
+    was_set: bool,
     /// Width of a quantisation step at the last control place and the next.
     steps: [f64; 2],
     /// Turns of the sampling clock before this frame, and a frame's share of a turn; `None`: all frames are taken.
@@ -89,6 +91,7 @@ impl BitCrusher {
             filter_share: Glide::new(0.0),
             has_dither: false,
             mix: Glide::new(1.0),
+            was_set: false,
             steps: [1.0; 2],
             turn: 0,
             turn_step: None,
@@ -128,7 +131,7 @@ impl BitCrusher {
         self.steps[0] = self.steps[1];
         let moves =
             [&self.bits, &self.rate_hz, &self.filter_share].into_iter().any(|glide| !glide.is_at_rest());
-        if moves || self.before.iter().any(Section::is_moving) {
+        if core::mem::take(&mut self.was_set) || moves || self.before.iter().any(Section::is_moving) {
             [&mut self.bits, &mut self.rate_hz, &mut self.filter_share]
                 .into_iter()
                 .for_each(|glide| glide.pass(CONTROL_FRAMES));
@@ -200,6 +203,7 @@ impl Effect for BitCrusher {
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
+        self.was_set = true;
         match parameter {
             BITS => self.bits.set(value, glide_frames),
             RATE => self.rate_hz.set(value, glide_frames),

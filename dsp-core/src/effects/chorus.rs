@@ -53,9 +53,10 @@ const PARAMETERS: &[Parameter] = &[
 
 /// What goes straight between control places.
 const DRY: usize = 0;
-const WAY_BACK: usize = 1;
+const WET: usize = 1;
+const WAY_BACK: usize = 2;
 /// From here on the delay of each voice in frames, then its gain on the left, then on the right.
-const DELAYS: usize = 2;
+const DELAYS: usize = 3;
 const LEFT: usize = DELAYS + VOICES;
 const RIGHT: usize = LEFT + VOICES;
 const RAMPS: usize = RIGHT + VOICES;
@@ -116,7 +117,7 @@ impl Chorus {
 
     fn targets(&self) -> [f64; RAMPS] {
         let settings = &self.settings;
-        let (mix, delay_ms) = (settings.get(MIX), settings.get(DELAY_MS));
+        let delay_ms = settings.get(DELAY_MS);
         let depth_ms = settings.get(DEPTH_MS).min(delay_ms);
         let mut targets = [0.0; RAMPS];
         let present: f64 = self.presences.iter().map(Glide::value).sum();
@@ -135,10 +136,11 @@ impl Chorus {
             (targets[LEFT + voice], targets[RIGHT + voice]) = (gains[0], gains[1]);
         }
         for (from, power) in [LEFT, RIGHT].into_iter().zip(powers) {
-            let gain = mix / libm::sqrt(power);
+            let gain = 1.0 / libm::sqrt(power);
             targets[from..from + VOICES].iter_mut().for_each(|target| *target *= gain);
         }
-        targets[DRY] = 1.0 - mix;
+        targets[DRY] = 1.0 - settings.get(MIX);
+        targets[WET] = settings.get(MIX);
         targets[WAY_BACK] = settings.get(FEEDBACK) / FED_BACK as f64;
         targets
     }
@@ -187,6 +189,10 @@ impl Effect for Chorus {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+        if parameter == MIX && glide_frames == 0 {
+            self.ramps[DRY].jump(1.0 - value);
+            self.ramps[WET].jump(value);
+        }
         if parameter == VOICE_COUNT {
             self.count(glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
         }
@@ -218,11 +224,11 @@ impl Effect for Chorus {
                     back[1] += voices[1];
                 }
             }
-            let (dry, way_back) = (at(DRY), at(WAY_BACK));
+            let (dry, loud, way_back) = (at(DRY), at(WET), at(WAY_BACK));
             left_line.write(flush(*left + sum(back[0]) * way_back));
             right_line.write(flush(*right + sum(back[1]) * way_back));
-            *left = *left * dry + sum(wet[0]);
-            *right = *right * dry + sum(wet[1]);
+            *left = *left * dry + sum(wet[0]) * loud;
+            *right = *right * dry + sum(wet[1]) * loud;
         }
         let is_silent = self.lines.iter().all(|line| line.ends_in_silence(frames));
         self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };

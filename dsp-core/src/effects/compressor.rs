@@ -103,6 +103,7 @@ impl Compressor {
     fn pass(&mut self, frames: usize) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.key.refresh();
+            self.detector.refresh();
             self.ballistics.refresh();
         }
         // Where all calls end, also those that go on behind control places.
@@ -169,7 +170,7 @@ impl Effect for Compressor {
             2 => self.curve.knee_db.set(value, glide_frames),
             3 => self.ballistics.set_attack_ms(value, glide_frames),
             4 => self.ballistics.set_release_ms(value, glide_frames),
-            5 => self.detector.rms_share.set(value, switch_frames),
+            5 => self.detector.set_rms_share(value, switch_frames),
             6 => self.key.set_high_pass_hz(value, glide_frames),
             7 => self.makeup_db.set(value, glide_frames),
             8 => self.auto_makeup.set(value, switch_frames),
@@ -178,7 +179,7 @@ impl Effect for Compressor {
     }
 
     fn is_still(&self) -> bool {
-        self.key.is_still() && self.ballistics.is_still()
+        self.key.is_still() && self.detector.is_still() && self.ballistics.is_still()
     }
 
     #[inline(always)]
@@ -214,6 +215,8 @@ impl Effect for Compressor {
 struct Detector {
     /// 1 while it measures the root of the mean square.
     rms_share: Glide,
+    /// Whether it measures both until the next control place.
+    blends: bool,
     mean_squares: f64x2,
     /// What is left of a mean square after a frame.
     keep: f64,
@@ -225,16 +228,40 @@ const SILENT_SQUARE: f64 = 1e-30;
 impl Detector {
     fn new(sample_rate_hz: u32) -> Self {
         let frames = RMS_MS / 1_000.0 * f64::from(sample_rate_hz);
-        Self { rms_share: Glide::new(0.0), mean_squares: f64x2::ZERO, keep: libm::exp(-1.0 / frames) }
+        Self {
+            rms_share: Glide::new(0.0),
+            blends: false,
+            mean_squares: f64x2::ZERO,
+            keep: libm::exp(-1.0 / frames),
+        }
     }
 
     fn reset(&mut self) {
         self.rms_share.jump();
+        self.blends = false;
         self.mean_squares = f64x2::ZERO;
     }
 
+    fn set_rms_share(&mut self, share: f64, glide_frames: u32) {
+        self.rms_share.set(share, glide_frames);
+        self.blends = true;
+    }
+
+    /// To be called at control places.
+    fn refresh(&mut self) {
+        self.blends = !self.rms_share.is_at_rest();
+        if !self.blends && self.rms_share.target() == 0.0 {
+            self.mean_squares = f64x2::ZERO;
+        }
+    }
+
+    /// Whether [`Self::refresh`] would do nothing.
+    fn is_still(&self) -> bool {
+        !self.blends
+    }
+
     fn rests(&self) -> bool {
-        self.rms_share.is_at_rest() && self.mean_squares.to_array() == [0.0; 2]
+        !self.blends && self.mean_squares.to_array() == [0.0; 2]
     }
 
     /// Lets what is left end; to be called at fixed places of the clock.
@@ -247,12 +274,9 @@ impl Detector {
     /// The levels of some frames in dBFS.
     #[inline(always)]
     fn levels_db<const FRAMES: usize>(&mut self, key: &[Step<FRAMES>; 2], frames: usize) -> Step<FRAMES> {
-        if self.rms_share.is_at_rest() {
-            if self.rms_share.target() >= 0.5 {
-                return self.rms_levels_db(key, frames);
-            }
-            self.mean_squares = f64x2::ZERO;
-            return peak_levels_db(key);
+        if !self.blends {
+            let is_rms = self.rms_share.target() == 1.0;
+            return if is_rms { self.rms_levels_db(key, frames) } else { peak_levels_db(key) };
         }
         let mut levels_db = peak_levels_db(key);
         let rms_levels_db = self.rms_levels_db(key, frames);

@@ -124,7 +124,7 @@ pub(crate) fn aim_all<const N: usize>(ramps: &mut [Ramp; N], values: Option<[f64
 }
 
 /// Several ramps are there at once.
-pub(crate) fn jump_all<const N: usize>(ramps: &mut [Ramp; N], values: [f64; N]) {
+pub(crate) fn jump_all<const N: usize>(ramps: &mut [Ramp], values: [f64; N]) {
     for (ramp, value) in ramps.iter_mut().zip(values) {
         ramp.jump(value);
     }

@@ -195,6 +195,9 @@ impl Effect for Delay {
         let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
         let glide_frames = if parameter == MODE { glide_frames.max(switch_frames) } else { glide_frames };
         self.settings.set(parameter, value, glide_frames);
+        if parameter == MIX && glide_frames == 0 {
+            jump_all(&mut self.gains[..2], equal_power(value));
+        }
     }
 
     fn set_time(&mut self, time: MusicalTime) {

@@ -95,6 +95,8 @@ struct Filter {
     /// Stands at the next control place.
     lfo: Lfo,
     follower: Follower,
+    /// Whether something was set since the last control place, also what is there at once.
+    was_set: bool,
     sections: [Section; 2],
 }
 
@@ -119,6 +121,7 @@ impl Filter {
             mix: still,
             lfo: Lfo::new(config.sample_rate_hz),
             follower: Follower { level: 0.0, attack: 0.0, release: 0.0 },
+            was_set: false,
             sections: [section.clone(), section],
         };
         for (place, parameter) in FILTER.parameters.iter().enumerate() {
@@ -199,7 +202,8 @@ impl Filter {
 
     /// At a control place: what everything will be at the next.
     fn control(&mut self) {
-        let moves = self.is_modulated()
+        let moves = core::mem::take(&mut self.was_set)
+            || self.is_modulated()
             || self.sections.iter().any(Section::is_moving)
             || self.glides().any(|glide| !glide.is_at_rest());
         self.glides().for_each(|glide| glide.pass(CONTROL_FRAMES));
@@ -235,6 +239,7 @@ impl Effect for Filter {
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
+        self.was_set = true;
         let smoothing = |ms: f64| 1.0 - libm::exp(-1_000.0 / (ms * self.sample_rate_hz));
         match parameter {
             0 | 1 => {

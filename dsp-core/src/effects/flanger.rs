@@ -122,6 +122,11 @@ impl Effect for Flanger {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+        if parameter == MIX && glide_frames == 0 {
+            let [_, _, dry, wet, _] = &mut self.ramps;
+            dry.jump(1.0 - value);
+            wet.jump(value);
+        }
     }
 
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {

@@ -2,7 +2,7 @@
 
 use super::ballistics::TimeConstant;
 use super::best::best;
-use super::decibels::{gain, higher, lower, peak_levels_db};
+use super::decibels::{gain, higher, level_db, lower, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
@@ -163,8 +163,8 @@ impl Effect for Gate {
         self.refresh();
         self.held_frames = 0;
         self.is_open = false;
-        // At a ratio of 1 there is no silence that it would turn down.
-        self.reduction_db = if self.ratio.value() > 1.0 { self.range_db.value() } else { 0.0 };
+        let below_db = self.threshold_db.value() - f64::from(level_db(0.0));
+        self.reduction_db = (below_db * (self.ratio.value() - 1.0)).min(self.range_db.value());
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {

@@ -25,6 +25,13 @@ impl Glide {
         self.step = if self.left == 0 { 0.0 } else { (target - start) / f64::from(frames) };
     }
 
+    /// As [`Self::set`]; on its way to that target already, it goes on as it does.
+    pub(crate) fn go_over(&mut self, target: f64, frames: u32) {
+        if target != self.target {
+            self.set(target, frames);
+        }
+    }
+
     /// Where it is now.
     pub(crate) fn value(&self) -> f64 {
         // From the target backwards, so that rounding does not add up on the way.

@@ -231,6 +231,11 @@ impl Effect for Phaser {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+        if parameter == MIX && glide_frames == 0 {
+            let [_, _, dry, wet, _] = &mut self.ramps;
+            dry.jump(1.0 - value);
+            wet.jump(value);
+        }
         if parameter == STAGE_CHOICE {
             self.choose(glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
         }

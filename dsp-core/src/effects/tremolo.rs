@@ -51,8 +51,9 @@ struct Tremolo {
     lfo: Lfo,
     /// Shares of the shapes, which add up to 1.
     shapes: [Glide; SHAPES],
-    /// Left and right.
-    gains: [Ramp; 2],
+    /// How far left and right stand below their highest, 0 to 1.
+    drops: [Ramp; 2],
+    depth: Ramp,
 }
 
 impl Tremolo {
@@ -63,7 +64,8 @@ impl Tremolo {
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             shapes: core::array::from_fn(|shape| Glide::new(if shape == 0 { 1.0 } else { 0.0 })),
-            gains: [Ramp::default(); 2],
+            drops: [Ramp::default(); 2],
+            depth: Ramp::default(),
         }
     }
 
@@ -75,7 +77,7 @@ impl Tremolo {
         }
     }
 
-    fn gain_targets(&self) -> [f64; 2] {
+    fn drop_targets(&self) -> [f64; 2] {
         let edge = (EDGE_SECS * self.lfo.rate_hz()).min(0.25);
         [0.0, self.settings.get(STEREO_DEGREES) / 360.0].map(|ahead| {
             let phase = self.lfo.phase().wrapping_add(turns(ahead));
@@ -85,22 +87,24 @@ impl Tremolo {
                     height += share.value() * shape_height(shape, phase, edge);
                 }
             }
-            1.0 - self.settings.get(DEPTH) * (1.0 - height)
+            1.0 - height
         })
     }
 
     fn start(&mut self) {
         self.lfo.start(self.clock.place(), self.speed());
-        let targets = self.gain_targets();
-        jump_all(&mut self.gains, targets);
+        let targets = self.drop_targets();
+        jump_all(&mut self.drops, targets);
+        self.depth.jump(self.settings.get(DEPTH));
     }
 
     fn step(&mut self) {
         self.settings.step();
         self.shapes.iter_mut().for_each(|share| share.pass(CONTROL_FRAMES));
         self.lfo.step(self.speed());
-        let targets = self.gain_targets();
-        aim_all(&mut self.gains, Some(targets));
+        let targets = self.drop_targets();
+        aim_all(&mut self.drops, Some(targets));
+        self.depth.aim(self.settings.get(DEPTH));
     }
 }
 
@@ -142,6 +146,9 @@ impl Effect for Tremolo {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+        if parameter == DEPTH && glide_frames == 0 {
+            self.depth.jump(value);
+        }
         if parameter == SHAPE {
             let glide_frames = glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
             for (shape, share) in self.shapes.iter_mut().enumerate() {
@@ -171,9 +178,9 @@ impl Effect for Tremolo {
             Due::Nothing => {}
         }
         let offset = self.clock.offset();
-        for (gain, values) in self.gains.iter().zip([&mut *left, right]) {
+        for (drop, values) in self.drops.iter().zip([&mut *left, right]) {
             for (frame, value) in values.iter_mut().enumerate() {
-                *value *= gain.gain_at(offset + frame);
+                *value *= 1.0 - self.depth.gain_at(offset + frame) * drop.gain_at(offset + frame);
             }
         }
         self.clock.pass(left.len());

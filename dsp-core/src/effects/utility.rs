@@ -1,7 +1,7 @@
 //! Utility: gain, balance, polarity and channels.
 
 use super::best::best;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
 
 /// Level, balance, polarity and channel order.
@@ -25,75 +25,85 @@ const SWITCH_SECS: f64 = 0.005;
 /// Gains from both inputs to both outputs: left to left, right to left, left to right, right to right.
 type Matrix = [f64; 4];
 
+/// Each parameter on its way by itself, so that none of them hurries or holds up another.
 struct Utility {
-    gain_db: f64,
-    balance: f64,
-    invert: [bool; 2],
-    channels: u8,
     switch_frames: u32,
-    matrix: [Glide; 4],
+    gain: Glide,
+    /// Left and right.
+    balance: [Glide; 2],
+    /// -1 where a side is inverted.
+    signs: [Glide; 2],
+    channels: [Glide; 4],
 }
+
+const STEREO: Matrix = [1.0, 0.0, 0.0, 1.0];
 
 impl Utility {
     fn new(config: &EffectConfig<'_>) -> Self {
-        let mut utility = Self {
-            gain_db: 0.0,
-            balance: 0.0,
-            invert: [false; 2],
-            channels: 0,
+        Self {
             switch_frames: (SWITCH_SECS * f64::from(config.sample_rate_hz)) as u32,
-            matrix: [Glide::new(0.0); 4],
-        };
-        utility.aim(0);
-        utility
+            gain: Glide::new(1.0),
+            balance: [Glide::new(1.0); 2],
+            signs: [Glide::new(1.0); 2],
+            channels: STEREO.map(Glide::new),
+        }
     }
 
-    fn target(&self) -> Matrix {
-        let gain = f64::from(gain::from_db(self.gain_db));
-        let (left, right) = gain::balance(self.balance);
-        let sign = |inverted| if inverted { -gain } else { gain };
-        let left = f64::from(left) * sign(self.invert[0]);
-        let right = f64::from(right) * sign(self.invert[1]);
-        let [ll, rl, lr, rr] = match self.channels {
-            0 => [1.0, 0.0, 0.0, 1.0],
-            1 => [0.0, 1.0, 1.0, 0.0],
-            2 => [1.0, 0.0, 1.0, 0.0],
-            3 => [0.0, 1.0, 0.0, 1.0],
-            _ => [0.5; 4],
-        };
+    fn glides(&mut self) -> impl Iterator<Item = &mut Glide> {
+        let sides = self.balance.iter_mut().chain(&mut self.signs);
+        [&mut self.gain].into_iter().chain(sides).chain(&mut self.channels)
+    }
+
+    fn matrix(&self) -> Matrix {
+        let [left, right] =
+            [0, 1].map(|side| self.gain.value() * self.balance[side].value() * self.signs[side].value());
+        let [ll, rl, lr, rr] = self.channels.each_ref().map(Glide::value);
         [ll * left, rl * left, lr * right, rr * right]
     }
+}
 
-    fn aim(&mut self, glide_frames: u32) {
-        let targets = self.target();
-        for (glide, target) in self.matrix.iter_mut().zip(targets) {
-            glide.set(target, glide_frames);
-        }
+/// Which inputs go to which outputs.
+fn channels(choice: u8) -> Matrix {
+    match choice {
+        0 => STEREO,
+        1 => [0.0, 1.0, 1.0, 0.0],
+        2 => [1.0, 0.0, 1.0, 0.0],
+        3 => [0.0, 1.0, 0.0, 1.0],
+        _ => [0.5; 4],
     }
 }
 
 impl Effect for Utility {
     fn reset(&mut self, _frame: u64) {
-        self.matrix.iter_mut().for_each(Glide::jump);
+        self.glides().for_each(Glide::jump);
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
+        let switch_frames = glide_frames.max(self.switch_frames);
         match parameter {
-            0 => self.gain_db = value,
-            1 => self.balance = value,
-            2 => self.invert[0] = value >= 0.5,
-            3 => self.invert[1] = value >= 0.5,
-            _ => self.channels = value as u8,
+            0 => self.gain.set(f64::from(gain::from_db(value)), glide_frames),
+            1 => {
+                let (left, right) = gain::balance(value);
+                self.balance[0].set(f64::from(left), glide_frames);
+                self.balance[1].set(f64::from(right), glide_frames);
+            }
+            2 | 3 => self.signs[parameter - 2].set(if value >= 0.5 { -1.0 } else { 1.0 }, switch_frames),
+            _ => {
+                for (glide, target) in self.channels.iter_mut().zip(channels(value as u8)) {
+                    glide.set(target, switch_frames);
+                }
+            }
         }
-        let switches = parameter >= 2;
-        self.aim(if switches { glide_frames.max(self.switch_frames) } else { glide_frames });
+    }
+
+    fn is_still(&self) -> bool {
+        true
     }
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        debug_assert!(left.len() <= CONTROL_FRAMES, "at most a control step");
-        if self.matrix.iter().all(Glide::is_at_rest) {
-            let [ll, rl, lr, rr] = self.matrix.each_ref().map(|glide| glide.target() as f32);
+        if self.glides().all(|glide| glide.is_at_rest()) {
+            let [ll, rl, lr, rr] = self.matrix().map(|gain| gain as f32);
             if [ll, rl, lr, rr] == [1.0, 0.0, 0.0, 1.0] {
                 return;
             }
@@ -103,7 +113,8 @@ impl Effect for Utility {
             return;
         }
         for (left, right) in left.iter_mut().zip(right) {
-            let [ll, rl, lr, rr] = self.matrix.each_mut().map(|glide| glide.next() as f32);
+            let [ll, rl, lr, rr] = self.matrix().map(|gain| gain as f32);
+            self.glides().for_each(|glide| glide.pass(1));
             (*left, *right) = (*left * ll + *right * rl, *left * lr + *right * rr);
         }
     }

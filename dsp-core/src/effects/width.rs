@@ -37,6 +37,8 @@ struct Width {
     width: Glide,
     mono_share: Glide,
     mono_below_hz: Glide,
+    /// Whether something was set since the last control place, also what is there at once.
+    was_set: bool,
     /// What the difference of the channels goes through.
     sections: [Section; 2],
 }
@@ -49,6 +51,7 @@ impl Width {
             width: Glide::new(1.0),
             mono_share: Glide::new(0.0),
             mono_below_hz: Glide::new(WIDTH.parameters[MONO_BELOW].default),
+            was_set: false,
             sections: DAMPINGS.map(|damping| Section::new(Shape::open(1.0, damping))),
         };
         width.reset(0);
@@ -73,7 +76,7 @@ impl Width {
     /// At a control place: what the filter will be at the next.
     fn control(&mut self) {
         let at_rest = self.mono_share.is_at_rest() && self.mono_below_hz.is_at_rest();
-        if !at_rest || self.sections.iter().any(Section::is_moving) {
+        if core::mem::take(&mut self.was_set) || !at_rest || self.sections.iter().any(Section::is_moving) {
             self.mono_share.pass(CONTROL_FRAMES);
             self.mono_below_hz.pass(CONTROL_FRAMES);
             let shapes = self.shapes();
@@ -96,6 +99,7 @@ impl Effect for Width {
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
+        self.was_set = true;
         match parameter {
             0 => self.width.set(value, glide_frames),
             1 => {

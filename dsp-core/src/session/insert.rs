@@ -39,6 +39,7 @@ impl InsertSettings<'_> {
         }
     }
 
+    /// An effect that has its values from the start.
     fn new_slot(&self, kind: &'static EffectKind, effect: &EffectSettings, impulse: Option<&Audio>) -> Slot {
         let impulse = impulse.map(Audio::channels);
         let config = EffectConfig {
@@ -46,7 +47,11 @@ impl InsertSettings<'_> {
             seed: seed_of(self.seed, self.track_id, &effect.id),
             impulse: impulse.as_ref().map(|[left, right]| [&left[..], &right[..]]),
         };
-        Slot::new(&effect.id, kind, &config)
+        let mut slot = Slot::new(&effect.id, kind, &config);
+        for (parameter, value) in effect.values.iter().enumerate() {
+            slot.set(parameter, *value, 0);
+        }
+        slot
     }
 }
 
@@ -148,13 +153,11 @@ impl Insert {
         let known: Vec<_> = known.take(MAX_EFFECTS).collect();
         let mut wanted = Vec::with_capacity(known.len());
         let mut facts = Vec::with_capacity(known.len());
-        let mut is_new = Vec::with_capacity(known.len());
         for &(effect, kind) in &known {
             let impulse = settings.impulse(effect);
             let kept = self.chain.slots().zip(&self.facts).position(|(slot, facts)| {
                 slot.id() == effect.id && core::ptr::eq(slot.kind(), kind) && same(&facts.impulse, &impulse)
             });
-            is_new.push(kept.is_none());
             wanted.push(match kept {
                 Some(place) => Wanted::Kept(place),
                 None => Wanted::New(settings.new_slot(kind, effect, impulse.as_ref())),
@@ -170,12 +173,10 @@ impl Insert {
             self.chain.change(wanted);
         }
         self.facts = facts;
-        for (place, ((effect, kind), is_new)) in known.into_iter().zip(is_new).enumerate() {
+        for (place, (effect, kind)) in known.into_iter().enumerate() {
             for (number, parameter) in kind.parameters.iter().enumerate() {
                 let value = effect.values.get(number).copied().unwrap_or(parameter.default);
-                if is_new {
-                    self.chain.automate(place, number, value, 0);
-                } else if !is_automated(settings.lanes, place, number) {
+                if !is_automated(settings.lanes, place, number) {
                     self.chain.set_if_other(place, number, value);
                 }
             }

@@ -199,3 +199,26 @@ fn the_defaults_do_not_get_louder_and_do_not_distort_much() {
     println!("third harmonic of 1 kHz at -6 dBFS: {third_db:.1} dB");
     assert!(third_db < -40.0);
 }
+
+#[test]
+fn a_detector_that_goes_back_and_forth_hears_the_same_in_any_calls() {
+    let input = noise(0.7, 12_000);
+    // The second change comes in the control step in which the first has just arrived.
+    let changes = [(501, 1.0), (1_480, 0.0), (2_452, 1.0)];
+    let [whole, single] = [usize::MAX, 1].map(|call_frames| {
+        let mut chain = chain_of("compressor", &[("attack_ms", 0.05), ("release_ms", 5.0)]);
+        let [mut left, mut right] = input.clone();
+        let mut done = 0;
+        while done < left.len() {
+            if let Some((_, detector)) = changes.iter().find(|(frame, _)| *frame == done) {
+                chain.set(0, 5, *detector);
+            }
+            let next = changes.iter().map(|(frame, _)| *frame).find(|frame| *frame > done);
+            let until = next.unwrap_or(left.len()).min(done.saturating_add(call_frames));
+            chain.process(&mut left[done..until], &mut right[done..until], &[]);
+            done = until;
+        }
+        left
+    });
+    assert!(whole == single);
+}

@@ -5,7 +5,7 @@ use dsp_core::chain::Chain;
 use crate::measure::{
     RATE_HZ, Stereo, amplitude, beside, chain_of, check, constant, db, frames_to_63, gains_db,
 };
-use crate::measure::{noise, sine, steps, through};
+use crate::measure::{noise, peak, sine, steps, through};
 
 /// A gate without hysteresis or hold, and some settings more.
 fn gate(settings: &[(&str, f64)]) -> Chain {
@@ -139,4 +139,20 @@ fn what_is_loud_passes_to_the_bit_once_it_is_open() {
     let input: Stereo = sine(200.0, 0.25, 48_000);
     let output = through(&mut chain, &input);
     assert_eq!(output[0][4_800..], input[0][4_800..]);
+}
+
+#[test]
+fn a_start_is_as_after_a_long_silence_at_any_ratio() {
+    for ratio in [1.0, 1.001, 1.02, 1.1, 10.0] {
+        let settings = [("ratio", ratio), ("threshold_db", -10.0), ("range_db", 120.0), ("attack_ms", 100.0)];
+        let [mut waited, mut started] = [(); 2].map(|()| gate(&settings));
+        through(&mut waited, &[(); 2].map(|()| vec![0.0; 20 * RATE_HZ as usize]));
+        started.reset(20 * u64::from(RATE_HZ));
+        let tone = constant(-6.0, 4_800);
+        let (waited, started) = (through(&mut waited, &tone), through(&mut started, &tone));
+        let differences: Vec<f32> = waited[0].iter().zip(&started[0]).map(|(a, b)| a - b).collect();
+        let off_db = db(peak(&differences));
+        println!("ratio {ratio}: {off_db:.1} dBFS off");
+        assert!(off_db < -90.0, "ratio {ratio}: {off_db:.1} dBFS");
+    }
 }

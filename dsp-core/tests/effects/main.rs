@@ -20,6 +20,7 @@ mod rules;
 mod saturator;
 mod tremolo;
 mod utility;
+mod values;
 mod width;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.

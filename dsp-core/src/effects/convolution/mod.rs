@@ -79,6 +79,8 @@ struct Convolution {
     high_cut_hz: Glide,
     cut_shares: [Glide; 2],
     cuts: [Section; 2],
+    /// Whether something was set since the last control place, also what is there at once.
+    was_set: bool,
     level: Glide,
     mix: Glide,
 }
@@ -113,6 +115,7 @@ impl Convolution {
             high_cut_hz: still,
             cut_shares: [still; 2],
             cuts: [section.clone(), section],
+            was_set: false,
             level: still,
             mix: still,
         };
@@ -142,7 +145,10 @@ impl Convolution {
 
     /// At a control place.
     fn control(&mut self) {
-        if self.cut_glides().any(|glide| !glide.is_at_rest()) || self.cuts.iter().any(Section::is_moving) {
+        let moves = core::mem::take(&mut self.was_set)
+            || self.cut_glides().any(|glide| !glide.is_at_rest())
+            || self.cuts.iter().any(Section::is_moving);
+        if moves {
             self.cut_glides().for_each(|glide| glide.pass(CONTROL_FRAMES));
             let shapes = self.shapes();
             self.cuts.iter_mut().zip(shapes).for_each(|(cut, shape)| cut.aim(shape));
@@ -184,17 +190,18 @@ impl Effect for Convolution {
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
+        self.was_set = true;
         let switch_frames = glide_frames.max(self.frames(SWITCH_SECS));
         match parameter {
             RESPONSE => self.wanted = value as usize,
             PRE_DELAY => self.pre_delay.set(libm::round(value / 1_000.0 * self.sample_rate_hz) as usize),
             LOW_CUT => {
                 self.low_cut_hz.set(value, glide_frames);
-                self.cut_shares[0].set(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_frames);
+                self.cut_shares[0].go_over(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_frames);
             }
             HIGH_CUT => {
                 self.high_cut_hz.set(value, glide_frames);
-                self.cut_shares[1].set(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_frames);
+                self.cut_shares[1].go_over(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_frames);
             }
             LEVEL => self.level.set(f64::from(gain::from_db(value)), glide_frames),
             _ => self.mix.set(value, glide_frames),

@@ -64,6 +64,8 @@ pub(super) struct Band {
     kind: Kind,
     is_on: bool,
     q: f64,
+    /// Whether something was set since the last control place, also what is there at once.
+    was_set: bool,
     /// Sections that a cut uses now.
     used: usize,
     frequency_hz: Glide,
@@ -81,6 +83,7 @@ impl Band {
             kind,
             is_on: false,
             q: FLAT_Q,
+            was_set: false,
             used: 1,
             frequency_hz: Glide::new(1_000.0),
             gain_db: Glide::new(0.0),
@@ -95,6 +98,7 @@ impl Band {
 
     /// Moves one of its parameters: on, frequency, slope or gain, Q.
     pub(super) fn set(&mut self, parameter: usize, value: f64, glide_frames: u32, switch_frames: u32) {
+        self.was_set = true;
         let slowly = glide_frames.max(switch_frames);
         match parameter {
             0 => {
@@ -140,17 +144,22 @@ impl Band {
         [&mut self.frequency_hz, &mut self.gain_db].into_iter().chain(&mut self.qs).chain(&mut self.shares)
     }
 
+    /// Whether it is where it was at the last control place, and stays there.
     pub(super) fn is_at_rest(&self) -> bool {
-        self.frequency_hz.is_at_rest()
+        !self.was_set
+            && self.frequency_hz.is_at_rest()
             && self.gain_db.is_at_rest()
             && self.qs.iter().chain(&self.shares).all(Glide::is_at_rest)
     }
 
+    /// Goes on to the next control place.
     pub(super) fn pass(&mut self, frames: usize) {
+        self.was_set = false;
         self.glides().for_each(|glide| glide.pass(frames));
     }
 
     pub(super) fn jump(&mut self) {
+        self.was_set = false;
         self.glides().for_each(Glide::jump);
     }
 

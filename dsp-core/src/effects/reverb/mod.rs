@@ -256,6 +256,9 @@ impl Effect for Reverb {
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         self.settings.set(parameter, value, glide_frames);
+        if parameter == MIX && glide_frames == 0 {
+            jump_all(&mut self.gains[..2], equal_power(value));
+        }
     }
 
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {

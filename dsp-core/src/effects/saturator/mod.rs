@@ -66,18 +66,17 @@ const _: () = assert!(
 
 struct Saturator {
     switch_frames: u32,
-    drive_db: f64,
-    kind: usize,
-    user_bias: f64,
-    output_db: f64,
     clock: u64,
-    /// Before and after the curve.
-    input: Glide,
+    /// The gain of half the drive's decibels, and what takes as much back behind the curve.
+    half_drive: Glide,
+    taken_back: Glide,
     output: Glide,
     reach: Glide,
     cubic: Glide,
     quintic: Glide,
-    bias: Glide,
+    /// What is set, and the curve's own.
+    user_bias: Glide,
+    own_bias: Glide,
     fold: Glide,
     mix: Glide,
     oversampler: Oversampler,
@@ -97,17 +96,15 @@ impl Saturator {
         let turn = core::f64::consts::TAU * CONSTANT_HZ / sample_rate_hz;
         let mut saturator = Self {
             switch_frames: (SWITCH_SECS * sample_rate_hz) as u32,
-            drive_db: 0.0,
-            kind: 0,
-            user_bias: 0.0,
-            output_db: 0.0,
             clock: 0,
-            input: still,
+            half_drive: Glide::new(1.0),
+            taken_back: Glide::new(1.0),
             output: still,
             reach: Glide::new(1.0),
             cubic: still,
             quintic: still,
-            bias: still,
+            user_bias: still,
+            own_bias: still,
             fold: still,
             mix: still,
             oversampler: Oversampler::new(),
@@ -124,29 +121,30 @@ impl Saturator {
         saturator
     }
 
-    fn aim_levels(&mut self, glide_frames: u32) {
-        let half = f64::from(gain::from_db(self.drive_db / 2.0));
-        self.input.set(if self.kind == FOLD { half } else { half * half }, glide_frames);
-        self.output.set(f64::from(gain::from_db(self.output_db)) / half, glide_frames);
-    }
-
-    fn aim_bias(&mut self, glide_frames: u32) {
-        let bias = self.user_bias + if self.kind == TUBE { TUBE_BIAS } else { 0.0 };
-        self.bias.set(bias, glide_frames);
-        let share = if bias == 0.0 { 0.0 } else { 1.0 };
-        self.constant.share.set(share, glide_frames.max(self.switch_frames));
-    }
-
-    fn aim_curve(&mut self, glide_frames: u32) {
-        let [reach, cubic, quintic] = CURVES[self.kind];
+    fn aim_curve(&mut self, kind: usize, glide_frames: u32) {
+        let [reach, cubic, quintic] = CURVES[kind];
         self.reach.set(reach, glide_frames);
         self.cubic.set(cubic, glide_frames);
         self.quintic.set(quintic, glide_frames);
-        self.fold.set(if self.kind == FOLD { 1.0 } else { 0.0 }, glide_frames);
+        self.own_bias.set(if kind == TUBE { TUBE_BIAS } else { 0.0 }, glide_frames);
+        self.fold.set(if kind == FOLD { 1.0 } else { 0.0 }, glide_frames);
     }
 
-    fn curve_glides(&mut self) -> [&mut Glide; 5] {
-        [&mut self.reach, &mut self.cubic, &mut self.quintic, &mut self.bias, &mut self.fold]
+    /// A curve with a bias adds a constant, which is found and taken away.
+    fn aim_constant(&mut self) {
+        let is_biased = self.user_bias.target() + self.own_bias.target() != 0.0;
+        self.constant.share.go_over(if is_biased { 1.0 } else { 0.0 }, self.switch_frames);
+    }
+
+    fn curve_glides(&mut self) -> [&mut Glide; 6] {
+        [
+            &mut self.reach,
+            &mut self.cubic,
+            &mut self.quintic,
+            &mut self.user_bias,
+            &mut self.own_bias,
+            &mut self.fold,
+        ]
     }
 
     fn curve(&self) -> Curve {
@@ -154,14 +152,15 @@ impl Saturator {
             reach: self.reach.value() as f32,
             cubic: self.cubic.value() as f32,
             quintic: self.quintic.value() as f32,
-            bias: self.bias.value() as f32,
+            bias: (self.user_bias.value() + self.own_bias.value()) as f32,
             fold: self.fold.value() as f32,
         }
     }
 
     /// Whether silence comes in, and nothing is left of what came before.
     fn is_silent(&mut self, frames: usize, audio: &[f32]) -> bool {
-        let is_symmetric = self.bias.target() == 0.0 && self.bias.is_at_rest();
+        let biases = [&self.user_bias, &self.own_bias];
+        let is_symmetric = biases.iter().all(|bias| bias.target() == 0.0 && bias.is_at_rest());
         if !is_symmetric || audio.iter().any(|value| *value != 0.0) {
             self.silent_frames = 0;
         } else if self.silent_frames < 2 * LATENCY_FRAMES {
@@ -219,9 +218,8 @@ impl Effect for Saturator {
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
         self.curve_glides().into_iter().for_each(Glide::jump);
-        [&mut self.input, &mut self.output, &mut self.mix, &mut self.constant.share]
-            .into_iter()
-            .for_each(Glide::jump);
+        let levels = [&mut self.half_drive, &mut self.taken_back, &mut self.output, &mut self.mix];
+        levels.into_iter().chain([&mut self.constant.share]).for_each(Glide::jump);
         self.oversampler.clear();
         self.shaper.clear();
         self.constant.found = [0.0; 2];
@@ -233,24 +231,19 @@ impl Effect for Saturator {
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
         match parameter {
             0 => {
-                self.drive_db = value;
-                self.aim_levels(glide_frames);
+                let half = f64::from(gain::from_db(value / 2.0));
+                self.half_drive.set(half, glide_frames);
+                self.taken_back.set(1.0 / half, glide_frames);
             }
             1 => {
-                self.kind = value as usize;
-                let slowly = glide_frames.max(self.switch_frames);
-                self.aim_levels(slowly);
-                self.aim_bias(slowly);
-                self.aim_curve(slowly);
+                self.aim_curve(value as usize, glide_frames.max(self.switch_frames));
+                self.aim_constant();
             }
             2 => {
-                self.user_bias = value;
-                self.aim_bias(glide_frames);
+                self.user_bias.set(value, glide_frames);
+                self.aim_constant();
             }
-            3 => {
-                self.output_db = value;
-                self.aim_levels(glide_frames);
-            }
+            3 => self.output.set(f64::from(gain::from_db(value)), glide_frames),
             _ => self.mix.set(value, glide_frames),
         }
     }
@@ -263,8 +256,11 @@ impl Effect for Saturator {
         self.clock += left.len() as u64;
         let mut audio = [0.0; 2 * CONTROL_FRAMES];
         let frames = left.len();
+        let mut fold = self.fold;
         for ((values, left), right) in audio.chunks_mut(2).zip(&*left).zip(&*right) {
-            let gain = self.input.next() as f32;
+            // A curve that folds is given half of the drive only.
+            let (half, fold) = (self.half_drive.next(), fold.next());
+            let gain = (half * (half + (1.0 - half) * fold)) as f32;
             for (value, input) in values.iter_mut().zip([*left, *right]) {
                 *value = if input.abs() < SILENT { 0.0 } else { input * gain };
             }
@@ -276,7 +272,8 @@ impl Effect for Saturator {
         }
         self.constant.remove(&mut audio[..2 * frames]);
         for ((values, left), right) in audio.chunks(2).zip(left).zip(right) {
-            let (gain, share) = (self.output.next() as f32, self.mix.next() as f32);
+            let gain = (self.output.next() * self.taken_back.next()) as f32;
+            let share = self.mix.next() as f32;
             let dry = core::mem::replace(&mut self.dry[self.dry_place], [*left, *right]);
             self.dry_place = if self.dry_place + 1 == LATENCY_FRAMES { 0 } else { self.dry_place + 1 };
             *left = dry[0] * (1.0 - share) + values[0] * gain * share;

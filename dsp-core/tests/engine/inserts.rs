@@ -1,0 +1,87 @@
+//! Effects of tracks in sessions that change while they play.
+
+use dsp_core::effects::effect_kind;
+use dsp_core::session::{AutomationTarget, Clip, Curve, Mixer, Session, Track};
+
+use crate::full::{effect, lane, media, play, point};
+use crate::sessions::{peak, session};
+
+const SECOND: usize = 48_000;
+
+/// A track of noise with these effects.
+fn with_effects(kinds: &[(&str, &str, f64)]) -> Session {
+    let clip = Clip {
+        frame: 0,
+        offset_frames: 0,
+        length_frames: 10 * SECOND as u64,
+        gain: 0.25,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: true,
+        audio_slot: 0,
+    };
+    let effects = kinds.iter().map(|(kind, parameter, value)| {
+        let mut values: Vec<f64> =
+            effect_kind(kind).unwrap().parameters.iter().map(|one| one.default).collect();
+        values[effect_kind(kind).unwrap().parameter_place(parameter).unwrap()] = *value;
+        effect(kind, kind, &values)
+    });
+    let effects = effects.collect();
+    session(vec![Track { id: "a".to_owned(), clips: vec![clip], effects, ..Track::default() }])
+}
+
+/// The highest difference of the last of six seconds.
+fn off(one: &mut Mixer, other: &mut Mixer) -> f32 {
+    let [one, other] = [one, other].map(|mixer| play(mixer, 6 * SECOND, &[128]));
+    let last = 5 * SECOND..6 * SECOND;
+    let differences: Vec<f32> =
+        one[last.clone()].iter().zip(&other[last]).map(|(one, other)| one - other).collect();
+    peak(&differences)
+}
+
+const CHANGED: [(&str, &str, f64); 6] = [
+    ("equalizer", "bell_2_gain_db", -24.0),
+    ("filter", "cutoff_hz", 6_000.0),
+    ("bit_crusher", "bits", 3.0),
+    ("convolution", "low_cut_hz", 1_000.0),
+    ("compressor", "threshold_db", -50.0),
+    ("saturator", "drive_db", 30.0),
+];
+
+#[test]
+fn an_effect_that_comes_while_it_plays_has_the_values_it_comes_with() {
+    for changed in CHANGED {
+        let (plain, with) = (with_effects(&[]), with_effects(&[changed]));
+        let [mut late, mut early] =
+            [&plain, &with].map(|session| Mixer::new(session, media().slots()).unwrap());
+        for mixer in [&mut late, &mut early] {
+            mixer.play();
+            play(mixer, 1_280, &[128]);
+        }
+        late.set_session(&with, media().slots()).unwrap();
+        let off = off(&mut late, &mut early);
+        assert!(off < 1e-4, "{changed:?}: off by {off}");
+    }
+}
+
+#[test]
+fn a_step_of_a_lane_is_followed() {
+    for (kind, parameter, value) in CHANGED {
+        let mut stepped = with_effects(&[(kind, parameter, value)]);
+        let described = effect_kind(kind).unwrap();
+        let parameter = described.parameter_place(parameter).unwrap();
+        let target = AutomationTarget::Effect { effect: 0, parameter: parameter as u32 };
+        let before = described.parameters[parameter].default;
+        let points = [point(0, before, Curve::Step), point(1_003, value, Curve::Step)];
+        stepped.tracks[0].automation = vec![lane(target, &points)];
+        let [mut through, mut behind] = [0, 2_000].map(|start| {
+            let mut mixer = Mixer::new(&stepped, media().slots()).unwrap();
+            mixer.seek(start);
+            mixer.play();
+            mixer
+        });
+        play(&mut through, 2_000, &[128]);
+        let off = off(&mut through, &mut behind);
+        assert!(off < 1e-4, "{kind}: off by {off}");
+    }
+}
