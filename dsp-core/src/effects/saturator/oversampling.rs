@@ -8,9 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::f64::consts::PI;
 
-use wide::f32x4;
-
 use super::super::CONTROL_FRAMES;
+use crate::eight::{Eight, LANES};
 
 /// How many times the rate.
 pub(super) const FACTOR: usize = 8;
@@ -54,14 +53,13 @@ fn half_band(reach: usize, gain: f64) -> Vec<f32> {
 
 /// The last `reach + 1` frames of left and right, weighted: some results side by side.
 #[inline(always)]
-fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [f32x4; TOGETHER / 2] {
-    let mut sums = [f32x4::ZERO; TOGETHER / 2];
+fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [Eight; 2 * TOGETHER / LANES] {
+    let mut sums = [Eight::zero(); 2 * TOGETHER / LANES];
     for (tap, weight) in taps.iter().enumerate() {
-        let (newer, _) = values[2 * (reach - tap)..][..2 * TOGETHER].as_chunks::<4>();
-        let (older, _) = values[2 * tap..][..2 * TOGETHER].as_chunks::<4>();
-        let weight = f32x4::splat(*weight);
+        let (newer, _) = values[2 * (reach - tap)..][..2 * TOGETHER].as_chunks::<LANES>();
+        let (older, _) = values[2 * tap..][..2 * TOGETHER].as_chunks::<LANES>();
         for ((sum, newer), older) in sums.iter_mut().zip(newer).zip(older) {
-            *sum += weight * (f32x4::new(*newer) + f32x4::new(*older));
+            *sum = *sum + (Eight::new(*newer) + Eight::new(*older)) * *weight;
         }
     }
     sums
@@ -110,7 +108,7 @@ impl Up {
         let (groups, _) = output.as_chunks_mut::<{ 4 * TOGETHER }>();
         for (number, output) in groups.iter_mut().take(frames.div_ceil(TOGETHER)).enumerate() {
             let values = &self.history.values[2 * number * TOGETHER..];
-            let filtered = weighted(&self.taps, self.reach, values).map(f32x4::to_array);
+            let filtered = weighted(&self.taps, self.reach, values).map(Eight::to_array);
             let (filtered, _) = filtered.as_flattened().as_chunks::<2>();
             let (middle, _) = values[self.reach + 1..][..2 * TOGETHER].as_chunks::<2>();
             // A frame is moved in one piece.
@@ -156,10 +154,10 @@ impl Down {
         for (number, output) in groups.iter_mut().take(frames.div_ceil(TOGETHER)).enumerate() {
             let at = 2 * number * TOGETHER;
             let filtered = weighted(&self.taps, self.reach, &self.evens.values[at..]);
-            let (odds, _) = self.odds.values[at..][..2 * TOGETHER].as_chunks::<4>();
-            let (output, _) = output.as_chunks_mut::<4>();
+            let (odds, _) = self.odds.values[at..][..2 * TOGETHER].as_chunks::<LANES>();
+            let (output, _) = output.as_chunks_mut::<LANES>();
             for ((output, filtered), odd) in output.iter_mut().zip(filtered).zip(odds) {
-                *output = (filtered + f32x4::splat(0.5) * f32x4::new(*odd)).to_array();
+                *output = (filtered + Eight::new(*odd) * 0.5).to_array();
             }
         }
         self.evens.pass(frames);
