@@ -113,6 +113,10 @@ impl Slot {
         self.wet.set(if bypass { 0.0 } else { 1.0 }, glide_frames);
     }
 
+    fn is_bypassed(&self) -> bool {
+        self.wet.is_at_rest() && self.wet.target() == 0.0
+    }
+
     fn reset(&mut self, frame: u64) {
         self.effect.reset(frame);
         self.wet.jump();
@@ -319,6 +323,13 @@ impl Chain {
     /// Frames by which the input of an effect lags that of the chain.
     pub fn latency_frames_before(&self, place: usize) -> usize {
         self.slots().take(place).map(|slot| slot.effect.latency_frames()).sum()
+    }
+
+    /// Most frames for which it may be silent and sound again with nothing new coming in: the gaps of its effects, but
+    /// for those that are bypassed, together.
+    pub fn gap_frames(&self) -> usize {
+        let heard = self.slots().filter(|slot| !slot.is_bypassed());
+        heard.map(|slot| slot.effect.gap_frames()).sum()
     }
 
     /// Falls silent and stands at `frame` of the session.

@@ -47,6 +47,8 @@ pub struct TruePeakMeter {
     bound: f32,
     kept: Vec<f32>,
     kept_frames: usize,
+    /// The first place in `kept` that counts, a multiple of [`LANES`].
+    first_place: usize,
     between_peak: f32,
     sample_peak: f32,
 }
@@ -75,6 +77,7 @@ impl TruePeakMeter {
             bound,
             kept: vec![0.0; room],
             kept_frames: EXTRA_FRAMES,
+            first_place: 0,
             between_peak: 0.0,
             sample_peak: 0.0,
         }
@@ -83,7 +86,15 @@ impl TruePeakMeter {
     /// Back to the state of a new meter.
     pub fn reset(&mut self) {
         self.kept.fill(0.0);
+        self.restart();
+        self.first_place = 0;
+    }
+
+    /// Measures anew a signal that goes on: nothing begins here, and what is between frames from before does not count.
+    pub fn restart(&mut self) {
+        self.kept.copy_within(self.kept_frames - EXTRA_FRAMES..self.kept_frames, 0);
         self.kept_frames = EXTRA_FRAMES;
+        self.first_place = TAPS / 2;
         self.between_peak = 0.0;
         self.sample_peak = 0.0;
     }
@@ -98,13 +109,19 @@ impl TruePeakMeter {
             if self.kept_frames == self.kept.len() {
                 self.between_peak = self.peak_of(&self.kept);
                 self.kept.copy_within(ROOM_FRAMES.., 0);
-                self.kept_frames = EXTRA_FRAMES;
+                (self.kept_frames, self.first_place) = (EXTRA_FRAMES, 0);
             }
             samples = later;
         }
     }
 
-    /// The highest magnitude so far, at or between samples; 1 is full scale.
+    /// The highest magnitude so far, at or between samples, of a signal that goes on; 1 is full scale. It never falls.
+    /// Places between the last 31 frames are left out: what they are, the frames that follow decide.
+    pub fn true_peak_so_far(&self) -> f32 {
+        self.peak_of(&self.kept[..self.kept_frames]).max(self.sample_peak)
+    }
+
+    /// The highest magnitude, at or between samples, of a signal that has ended; 1 is full scale.
     pub fn true_peak(&self) -> f32 {
         // What has not been measured yet, and the silence behind it.
         let mut rest = [0.0; 2 * EXTRA_FRAMES + ROOM_FRAMES + LANES];
@@ -118,8 +135,9 @@ impl TruePeakMeter {
         self.sample_peak
     }
 
-    /// The highest place between the frames of a window, or the highest before.
+    /// The highest place between the frames of a window that begins as `kept` does, or the highest before.
     fn peak_of(&self, window: &[f32]) -> f32 {
+        let window = window.get(self.first_place..).unwrap_or_default();
         let mut peak = self.between_peak;
         if self.pairs == MAX_PAIRS {
             peak_eightfold(&self.weights, self.bound, window, &mut peak);
@@ -278,6 +296,26 @@ mod tests {
             let peak = meter.true_peak();
             assert!((peak - 0.5 * 4.0 / core::f32::consts::PI).abs() < 0.002, "{peak}");
             assert_eq!(meter.sample_peak(), 0.5);
+        }
+    }
+
+    #[test]
+    fn measuring_anew_leaves_out_what_was() {
+        let samples = noise(3_001);
+        let soft: Vec<f32> = samples.iter().map(|value| 0.125 * value).collect();
+        for rate_hz in [44_100, 96_000] {
+            for frames in [0, 5, 700, 3_001] {
+                let mut meter = TruePeakMeter::new(rate_hz);
+                meter.process(&samples[..frames]);
+                assert_no_alloc::assert_no_alloc(|| meter.restart());
+                assert_eq!((meter.true_peak_so_far(), meter.sample_peak()), (0.0, 0.0));
+                meter.process(&soft);
+                assert_eq!(
+                    meter.sample_peak(),
+                    soft.iter().fold(0.0, |peak: f32, value| peak.max(value.abs()))
+                );
+                assert!(meter.true_peak() < 0.35, "{} after {frames} frames", meter.true_peak());
+            }
         }
     }
 

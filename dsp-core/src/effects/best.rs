@@ -59,6 +59,10 @@ impl<E: Effect> Effect for Best<E> {
         self.0.latency_frames()
     }
 
+    fn gap_frames(&self) -> usize {
+        self.0.gap_frames()
+    }
+
     fn gain_reduction_db(&self) -> Option<f32> {
         self.0.gain_reduction_db()
     }

@@ -204,6 +204,10 @@ impl Effect for Chorus {
         }
     }
 
+    fn gap_frames(&self) -> usize {
+        (1e-3 * (LONGEST_MS + WIDEST_MS) * self.sample_rate_hz) as usize
+    }
+
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         self.control();

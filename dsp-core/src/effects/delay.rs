@@ -205,6 +205,12 @@ impl Effect for Delay {
         self.bpm = time.bpm.max(1.0);
     }
 
+    fn gap_frames(&self) -> usize {
+        let [left, right] = self.echo_frames();
+        // Where only one side of a ping-pong is heard, every other echo.
+        if self.settings.is_on(MODE) { left + right } else { left.max(right) }
+    }
+
     #[inline(always)]
     fn process(&mut self, [mut left, mut right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {

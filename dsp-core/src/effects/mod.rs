@@ -191,6 +191,12 @@ pub trait Effect: Send {
         0
     }
 
+    /// Most frames for which the effect, as it is set now, may be silent and sound again with nothing new coming in: the
+    /// time of its longest echo, or of a swing from loud to loud. A render waits so long for what may still come.
+    fn gap_frames(&self) -> usize {
+        0
+    }
+
     /// How much the effect turns its input down now, in decibels (0 or more), where it does such a thing.
     fn gain_reduction_db(&self) -> Option<f32> {
         None

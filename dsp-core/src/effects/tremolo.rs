@@ -167,6 +167,13 @@ impl Effect for Tremolo {
         self.lfo.set_time(time, self.clock.frame());
     }
 
+    fn gap_frames(&self) -> usize {
+        // From one turn's highest level to that of the next.
+        let rate_hz = self.lfo.rate_hz();
+        let swings = self.settings.get(DEPTH) > 0.0 && rate_hz > 0.0;
+        if swings { (self.sample_rate_hz / rate_hz) as usize } else { 0 }
+    }
+
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         match self.clock.due() {

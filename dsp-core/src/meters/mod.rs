@@ -96,6 +96,7 @@ impl MasterMeter {
         self.parts = Parts::default();
         self.spectrum.reset();
         self.restart();
+        self.peaks.iter_mut().for_each(TruePeakMeter::reset);
     }
 
     /// Begins integrated loudness and peaks anew; the rest goes on.
@@ -104,7 +105,7 @@ impl MasterMeter {
         self.begun_counts = self.begun_frames == 0;
         self.counted_parts = 0;
         self.integrated.reset();
-        self.peaks.iter_mut().for_each(TruePeakMeter::reset);
+        self.peaks.iter_mut().for_each(TruePeakMeter::restart);
     }
 
     /// Adds frames, left and right of one length. `counts` says whether they count for integrated loudness:
@@ -151,7 +152,7 @@ impl MasterMeter {
             momentary_lufs: lufs(self.parts.mean(MOMENTARY_PARTS).loudness),
             short_term_lufs: lufs(self.parts.mean(SHORT_TERM_PARTS).loudness),
             integrated_lufs: self.integrated.lufs(),
-            true_peak_dbtp: highest(self.peaks.each_ref().map(TruePeakMeter::true_peak)),
+            true_peak_dbtp: highest(self.peaks.each_ref().map(TruePeakMeter::true_peak_so_far)),
             sample_peak_dbfs: highest(self.peaks.each_ref().map(TruePeakMeter::sample_peak)),
             correlation: signal.correlation(),
             rms_db: signal.squares.map(|square| 10.0 * libm::log10(square)),

@@ -125,6 +125,11 @@ impl Insert {
         self.chain.latency_frames()
     }
 
+    /// See [`Chain::gap_frames`].
+    pub(super) fn gap_frames(&self) -> usize {
+        self.chain.gap_frames()
+    }
+
     /// Frames by which the input of an effect lags that of the chain.
     pub(super) fn latency_frames_before(&self, effect: usize) -> usize {
         self.chain.latency_frames_before(effect)

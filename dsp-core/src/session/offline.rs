@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::desk::Desk;
+use super::held_back::HeldBack;
 use super::mixer::Slots;
 use super::source::Source;
 use super::strip::{SILENT_BLOCK, Sounding, TRACK_OUTPUTS, TrackBlock, own};
@@ -25,6 +26,8 @@ const SILENCE_SECS: f64 = 0.1;
 const SPAN_BLOCKS: usize = 8;
 
 /// How long a render may ring on after the last item.
+///
+/// It ends a tenth of a second after the last sound, and where an echo may come yet it is waited for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailConfig {
     /// Longest tail in seconds, 0 to [`MAX_TAIL_SECS`]; silence ends it sooner.
@@ -44,8 +47,9 @@ pub(super) struct Length {
     pub(super) longest_frames: u64,
     silence: f32,
     silence_frames: u64,
-    pub(super) done_frames: u64,
-    quiet_frames: u64,
+    pub(super) rendered_frames: u64,
+    /// End of the last block that sounded.
+    sound_end: u64,
 }
 
 impl Length {
@@ -56,25 +60,41 @@ impl Length {
             longest_frames: session_frames.saturating_add(frames(tail.max_secs.clamp(0.0, MAX_TAIL_SECS))),
             silence,
             silence_frames: frames(SILENCE_SECS),
-            done_frames: 0,
-            quiet_frames: 0,
+            rendered_frames: 0,
+            sound_end: 0,
         }
     }
 
-    /// Frames of the next block; 0 at the end.
+    fn is_in_tail(&self) -> bool {
+        self.rendered_frames >= self.session_frames
+    }
+
+    /// Frames of the next block; 0 where the longest tail ends.
     pub(super) fn next_frames(&self) -> usize {
-        let in_tail = self.done_frames >= self.session_frames;
-        if in_tail && self.quiet_frames >= self.silence_frames {
-            return 0;
-        }
-        let limit = if in_tail { self.longest_frames } else { self.session_frames };
-        (limit - self.done_frames).min(BLOCK_FRAMES as u64) as usize
+        let limit = if self.is_in_tail() { self.longest_frames } else { self.session_frames };
+        (limit - self.rendered_frames).min(BLOCK_FRAMES as u64) as usize
     }
 
-    pub(super) fn count(&mut self, left: &[f32], right: &[f32]) {
-        self.done_frames += left.len() as u64;
-        let loud = left.iter().chain(right).any(|value| value.abs() > self.silence);
-        self.quiet_frames = if loud { 0 } else { self.quiet_frames + left.len() as u64 };
+    /// Whether the session goes on, or has sounded a moment ago.
+    pub(super) fn rings(&self) -> bool {
+        !self.is_in_tail() || self.rendered_frames - self.sound_end < self.silence_frames
+    }
+
+    /// Whether something may come yet, where sound may come after a gap of so many frames. What went into that gap may
+    /// have come in at the end of the session, and have been silent from there on.
+    pub(super) fn may_sound_again(&self, gap_frames: usize) -> bool {
+        let quiet_frames = self.rendered_frames.saturating_sub(self.sound_end.max(self.session_frames));
+        quiet_frames < self.silence_frames + gap_frames as u64
+    }
+
+    /// Counts a block, and says whether it sounds.
+    pub(super) fn count(&mut self, left: &[f32], right: &[f32]) -> bool {
+        self.rendered_frames += left.len() as u64;
+        let sounds = left.iter().chain(right).any(|value| value.abs() > self.silence);
+        if sounds {
+            self.sound_end = self.rendered_frames;
+        }
+        sounds
     }
 }
 
@@ -151,6 +171,7 @@ impl MixSpan {
 pub struct OfflineRender {
     mixer: Mixer,
     length: Length,
+    held_back: HeldBack,
     /// Frames that come before the first that is wanted.
     skipped_frames: u64,
     /// The span that the tracks rendered last, and the one that they render next.
@@ -208,6 +229,7 @@ impl OfflineRender {
         let frames = SPAN_BLOCKS * BLOCK_FRAMES;
         Ok(Self {
             length,
+            held_back: HeldBack::new(),
             skipped_frames: start_frame.saturating_add(mixer.latency_frames() as u64),
             mixer,
             spans,
@@ -231,19 +253,36 @@ impl OfflineRender {
         self.next_block_by(&Alone)
     }
 
-    /// As [`Self::next_block`], computed by a crew.
+    /// As [`Self::next_block`], computed by a crew. Where the tail is silent for longer than a tenth of a second, one
+    /// call renders on until it sounds again.
     pub fn next_block_by(&mut self, crew: &dyn Crew) -> Option<(&[f32], &[f32])> {
         while self.skipped_frames > 0 {
             self.skip_by(crew);
         }
-        let frames = self.length.next_frames();
-        if frames == 0 {
+        if !self.held_back.is_let_go() && !self.render_on(crew) {
             return None;
         }
-        self.take(frames, crew);
-        let (left, right) = (&self.left[..frames], &self.right[..frames]);
-        self.length.count(left, right);
-        Some((left, right))
+        Some(self.held_back.give())
+    }
+
+    /// Renders the next block; where that is silent and may be left out, all up to the next that sounds. Says
+    /// whether there is anything to hand out: not at the end.
+    fn render_on(&mut self, crew: &dyn Crew) -> bool {
+        loop {
+            let frames = self.length.next_frames();
+            let rang = self.length.rings();
+            if frames == 0 || !rang && !self.length.may_sound_again(self.mixer.gap_frames()) {
+                return false;
+            }
+            self.take(frames, crew);
+            let (left, right) = (&self.left[..frames], &self.right[..frames]);
+            let sounds = self.length.count(left, right);
+            self.held_back.push([left, right]);
+            if rang || sounds {
+                self.held_back.let_go();
+                return true;
+            }
+        }
     }
 
     /// Puts the next frames of the mix into `left` and `right`.
@@ -277,9 +316,9 @@ impl OfflineRender {
         self.spans.swap(0, 1);
     }
 
-    /// Frames rendered so far.
+    /// Frames handed out so far.
     pub fn done_frames(&self) -> u64 {
-        self.length.done_frames
+        self.length.rendered_frames - self.held_back.frames() as u64
     }
 
     /// Most frames that the render can have; silence may end it sooner.

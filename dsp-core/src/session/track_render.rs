@@ -43,7 +43,7 @@ impl TrackRender {
     /// and to the chorus; `None` after the last.
     pub fn next_block(&mut self) -> Option<[&[f32]; TRACK_OUTPUTS]> {
         let frames = self.length.next_frames();
-        if frames == 0 {
+        if frames == 0 || !self.length.rings() {
             return None;
         }
         self.player.process(self.block.each_mut().map(|output| &mut output[..frames]));
@@ -54,7 +54,7 @@ impl TrackRender {
 
     /// Frames rendered so far.
     pub fn done_frames(&self) -> u64 {
-        self.length.done_frames
+        self.length.rendered_frames
     }
 
     /// Most frames that the render can have; silence may end it sooner.

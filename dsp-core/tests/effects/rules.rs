@@ -237,6 +237,31 @@ fn silence_falls_silent() {
 }
 
 #[test]
+fn what_sounds_again_by_itself_has_said_so() {
+    // A render waits a tenth of a second in any case.
+    const WAITED: usize = SECOND / 10;
+    const SILENCE: f32 = 1e-4;
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            let mut chain = chain(kind, setting);
+            let [left, right] = &mut noise(0.5, SECOND / 20);
+            chain.process(left, right, &[]);
+            let mut after = [vec![0.0; 12 * SECOND], vec![0.0; 12 * SECOND]];
+            let [left, right] = &mut after;
+            chain.process(left, right, &[]);
+            let gap_frames = chain.gap_frames();
+            let sounds = |frame: &usize| after.iter().any(|values| values[*frame].abs() > SILENCE);
+            let (mut last, mut longest) = (0, 0);
+            for frame in (0..12 * SECOND).filter(sounds) {
+                (longest, last) = (longest.max(frame - last), frame);
+            }
+            println!("{} at {setting:?}: {longest} frames of silence, {gap_frames} said", kind.id);
+            assert!(longest <= gap_frames + WAITED, "{} at {setting:?}", kind.id);
+        }
+    }
+}
+
+#[test]
 fn a_bypass_passes_the_signal_late_by_the_latency_and_nothing_else() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {

@@ -11,6 +11,7 @@ mod session;
 mod sessions;
 mod small_bank;
 mod soundfont;
+mod tails;
 mod tracks;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.

@@ -279,3 +279,38 @@ fn the_spectrum_follows_and_falls_within_a_second() {
     let fallen_db = meter.read().spectrum_db[17];
     assert!(fallen_db < risen_db - 25.0, "{fallen_db} dB a second later");
 }
+
+/// The highest true peak that is read while a signal goes on, which must never fall.
+fn highest_dbtp(meter: &mut MasterMeter, signal: &[f32]) -> f64 {
+    let mut last_dbtp = meter.read().true_peak_dbtp;
+    for piece in signal.chunks(128) {
+        meter.process([piece, piece], true);
+        let read_dbtp = meter.read().true_peak_dbtp;
+        assert!(read_dbtp >= last_dbtp, "the highest falls from {last_dbtp} to {read_dbtp} dBTP");
+        last_dbtp = read_dbtp;
+    }
+    last_dbtp
+}
+
+#[test]
+fn a_true_peak_that_is_read_while_it_plays_is_no_cut() {
+    // Tones that go on: wherever they are read, or measured anew, nothing begins or ends there.
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for frequency_hz in [50.0, 100.0, 997.0, 12_000.0] {
+            let mut signal = sine(frequency_hz, libm::exp10(-1.0 / 20.0), rate_hz, 2.0);
+            let fade_frames = rate_hz as usize / 5;
+            for (frame, value) in signal.iter_mut().enumerate().take(fade_frames) {
+                *value *= frame as f32 / fade_frames as f32;
+            }
+            let mut meter = MasterMeter::new(rate_hz);
+            let (before, after) = signal.split_at(signal.len() - rate_hz as usize / 2 - 37);
+            let mut highest = highest_dbtp(&mut meter, before);
+            for piece in after.chunks(1_013) {
+                meter.restart();
+                highest = highest.max(highest_dbtp(&mut meter, piece));
+            }
+            println!("{frequency_hz} Hz of -1 dBTP at {rate_hz} Hz: at most {highest:.3} dBTP");
+            assert!((-1.05..=-0.95).contains(&highest), "{frequency_hz} Hz: {highest} dBTP");
+        }
+    }
+}

@@ -208,6 +208,10 @@ impl Effect for Convolution {
         }
     }
 
+    fn gap_frames(&self) -> usize {
+        self.pre_delay.frames() + self.responses[self.playing].frames()
+    }
+
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frame = self.clock;

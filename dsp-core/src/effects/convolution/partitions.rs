@@ -181,6 +181,11 @@ impl Response {
         }
     }
 
+    /// How long it is, in frames.
+    pub(super) fn frames(&self) -> usize {
+        self.frames
+    }
+
     /// Frames of silence after which nothing sounds or is kept any more: the response, the block in which it
     /// ends, the one in which that is worked on, and the one in which it goes out.
     fn frames_to_silence(&self) -> usize {

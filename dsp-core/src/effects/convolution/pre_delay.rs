@@ -43,6 +43,11 @@ impl PreDelay {
         self.fade = Glide::new(1.0);
     }
 
+    /// The delay that is heard, or fades in.
+    pub(super) fn frames(&self) -> usize {
+        self.frames[1]
+    }
+
     /// Delays by so many frames, as soon as no earlier change is under way.
     pub(super) fn set(&mut self, frames: usize) {
         self.wanted_frames = frames;

@@ -25,6 +25,11 @@ impl Diffuser {
         Self { lines: frames.map(Ring::new) }
     }
 
+    /// Frames of its delays together, which is how late it is where its coefficient is 0.
+    pub(super) fn frames(&self) -> usize {
+        self.lines.iter().map(Ring::frames).sum()
+    }
+
     pub(super) fn clear(&mut self) {
         self.lines.iter_mut().for_each(Ring::clear);
     }

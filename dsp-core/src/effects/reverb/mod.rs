@@ -91,6 +91,14 @@ struct Room {
     lines: [usize; LINES],
 }
 
+impl Room {
+    /// Frames from a sound to the last of its reflections and of its first ways through the network.
+    fn longest_way_frames(&self) -> usize {
+        let ways = self.taps.iter().flatten().chain(&self.lines);
+        self.pre_delay_frames + ways.copied().fold(0, usize::max)
+    }
+}
+
 struct Reverb {
     sample_rate_hz: f64,
     settings: Settings<{ PARAMETERS.len() }>,
@@ -265,6 +273,10 @@ impl Effect for Reverb {
         if parameter == MODULATION_HZ {
             self.lfo.follow(line);
         }
+    }
+
+    fn gap_frames(&self) -> usize {
+        self.room.now().longest_way_frames() + self.diffusers.iter().map(Diffuser::frames).fold(0, usize::max)
     }
 
     #[inline(always)]

@@ -1,0 +1,191 @@
+//! The end of a render: all that sounds on behind the last item, and no more.
+
+use dsp_core::effects::effect_kind;
+use dsp_core::session::{
+    Audio, AudioSlot, Clip, EffectSettings, Mixer, OfflineRender, SendSettings, Session, Slots, TailConfig,
+    Track,
+};
+
+use crate::full::{SECOND, effect, play};
+use crate::sessions::session;
+
+/// At or below this a mix is silent: -80 dBFS.
+const SILENCE: f32 = 1e-4;
+
+/// Frames of the sound: 50 ms.
+const SOUND_FRAMES: u64 = SECOND / 20;
+
+/// Longest tail of the renders here, in seconds.
+const TAIL_SECS: u64 = 5;
+
+/// An effect with some of its parameters set.
+fn with(kind: &str, set: &[(&str, f64)]) -> EffectSettings {
+    let table = effect_kind(kind).unwrap();
+    let mut values: Vec<f64> = table.parameters.iter().map(|parameter| parameter.default).collect();
+    for (id, value) in set {
+        values[table.parameter_place(id).unwrap()] = *value;
+    }
+    effect(kind, kind, &values)
+}
+
+fn delay(time_ms: f64, mix: f64) -> EffectSettings {
+    with("delay", &[("sync", 0.0), ("time_ms", time_ms), ("feedback", 0.0), ("mix", mix)])
+}
+
+/// A track that sounds for 50 ms, through effects.
+fn sound(start: u64, effects: Vec<EffectSettings>) -> Track {
+    let clip = Clip {
+        frame: start,
+        offset_frames: 0,
+        length_frames: SOUND_FRAMES,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    };
+    Track { id: "sound".into(), clips: vec![clip], effects, ..Track::default() }
+}
+
+fn bus(id: &str, effects: Vec<EffectSettings>) -> Track {
+    Track { id: id.into(), effects, ..Track::default() }
+}
+
+/// A session that ends with the sound.
+fn ending(tracks: Vec<Track>) -> Session {
+    Session { length_frames: SOUND_FRAMES, ..session(tracks) }
+}
+
+/// The sound, and a response that has its only frame after a second and a half.
+fn audio() -> [Option<AudioSlot>; 2] {
+    let whole = |values: &[f32]| Some(AudioSlot::Whole(Audio::from_channels(values, None)));
+    let sound: Vec<f32> =
+        (0..SOUND_FRAMES).map(|frame| if frame % 100 < 50 { 0.25 } else { -0.25 }).collect();
+    let mut response = vec![0.0; 3 * SECOND as usize / 2];
+    response.push(1.0);
+    [whole(&sound), whole(&response)]
+}
+
+/// Left and right of a render.
+fn render(session: &Session, audio: &[Option<AudioSlot>], max_secs: f64) -> [Vec<f32>; 2] {
+    let mut render =
+        OfflineRender::new(session, Slots { banks: &[], audio }, TailConfig { max_secs }).unwrap();
+    let mut heard = [Vec::new(), Vec::new()];
+    while let Some((left, right)) = render.next_block() {
+        heard[0].extend_from_slice(left);
+        heard[1].extend_from_slice(right);
+        assert!(left.len() <= 256 && left.len() == right.len());
+        let done_frames = render.done_frames();
+        assert!(done_frames == heard[0].len() as u64 && done_frames <= render.longest_frames());
+    }
+    heard
+}
+
+/// What a mixer plays of a session and of the longest tail after it.
+fn played(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2] {
+    let mut mixer = Mixer::new(session, Slots { banks: &[], audio }).unwrap();
+    mixer.play();
+    let latency_frames = mixer.latency_frames();
+    let frames = latency_frames + (session.length_frames + TAIL_SECS * SECOND) as usize;
+    let both = play(&mut mixer, frames, &[256]);
+    [&both[latency_frames..frames], &both[frames + latency_frames..]].map(<[f32]>::to_vec)
+}
+
+/// Checks that a render has all sound, ends a tenth of a second after the last, or with the session, and is what a
+/// mixer plays. Returns where the sound ends.
+#[track_caller]
+fn check(what: &str, session: &Session) -> u64 {
+    let audio = audio();
+    let expected = played(session, &audio);
+    let sounds = |values: &[f32]| values.iter().rposition(|value| value.abs() > SILENCE);
+    let last = expected.iter().filter_map(|values| sounds(values)).max().map_or(0, |last| last as u64 + 1);
+    let rendered = render(session, &audio, TAIL_SECS as f64);
+    let frames = rendered[0].len() as u64;
+    println!("{what}: {frames} frames, of which the last that sounds is {last}");
+    assert!(frames >= last, "{what}: {} frames are cut", last - frames);
+    let quiet_frames = SECOND / 10;
+    let longest = session.length_frames.max(last + quiet_frames + 2 * 256);
+    assert!(frames <= longest, "{what}: {} frames of silence", frames - last);
+    for (rendered, expected) in rendered.iter().zip(&expected) {
+        assert!(*rendered == expected[..rendered.len()], "{what}: other samples");
+    }
+    last
+}
+
+#[test]
+fn echoes_behind_the_end_are_rendered() {
+    let alone = |effects| ending(vec![sound(0, effects)]);
+    let end = check("no effects", &alone(vec![]));
+    assert_eq!(end, SOUND_FRAMES);
+    let end = check("a delay with its defaults", &alone(vec![with("delay", &[])]));
+    assert!(end > SECOND, "{end}");
+    let again = with("delay", &[("sync", 0.0), ("mix", 0.5), ("feedback", 0.5)]);
+    let end = check("a delay that repeats", &alone(vec![again]));
+    assert!(end > 3 * SECOND, "{end}");
+    let pre_delayed = with("reverb", &[("pre_delay_ms", 150.0), ("mix", 1.0)]);
+    let end = check("a reverb behind its pre-delay", &alone(vec![pre_delayed]));
+    assert!(end > SECOND / 2, "{end}");
+    let late_only = [("pre_delay_ms", 80.0), ("size", 1.0), ("early", 0.0), ("diffusion", 0.0), ("mix", 1.0)];
+    check("a reverb without reflections", &alone(vec![with("reverb", &late_only)]));
+    let mut response = with("convolution", &[("response", 0.0), ("pre_delay_ms", 250.0), ("mix", 1.0)]);
+    response.impulse = Some(1);
+    let end = check("a response that comes late", &alone(vec![response]));
+    assert!(end > 7 * SECOND / 4, "{end}");
+    let slow = with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);
+    let hall = with("reverb", &[("decay_secs", 6.0), ("mix", 1.0)]);
+    let end = check("a room behind a slow tremolo", &alone(vec![hall, slow]));
+    assert!(end > 2 * SECOND, "{end}");
+    let to_and_fro = with("delay", &[("sync", 0.0), ("time_ms", 300.0), ("mode", 1.0), ("mix", 1.0)]);
+    let left_only = Track { pan: -1.0, ..sound(0, vec![to_and_fro]) };
+    check("one side of a ping-pong", &ending(vec![left_only]));
+}
+
+#[test]
+fn silence_adds_up_along_the_ways_of_a_mix() {
+    let late = || vec![delay(400.0, 1.0)];
+    let end = check("two delays", &ending(vec![sound(0, vec![delay(400.0, 1.0), delay(300.0, 1.0)])]));
+    assert!(end > 7 * SECOND / 10, "{end}");
+    let in_a_group = Track { output: Some(1), ..sound(0, late()) };
+    let group = |effects| Track { output: Some(2), ..bus("group", effects) };
+    let mut grouped = ending(vec![in_a_group, group(late()), bus("outer", late())]);
+    grouped.master_effects = late();
+    let end = check("a track, its groups and the master", &grouped);
+    assert!(end > 16 * SECOND / 10, "{end}");
+    let mut sends = sound(0, vec![]);
+    sends.sends = vec![SendSettings { to: 1, gain: 0.5, pre_fader: true }];
+    let end = check("a send", &ending(vec![sends, bus("echo", late())]));
+    assert!(end > 4 * SECOND / 10, "{end}");
+    // Latencies are made up for and are no silence.
+    let latent = vec![with("limiter", &[]), with("saturator", &[]), delay(400.0, 1.0)];
+    check("late effects", &ending(vec![sound(0, latent), Track { id: "dry".into(), ..sound(0, vec![]) }]));
+}
+
+#[test]
+fn silence_counts_from_the_end_of_the_session() {
+    let mut late = ending(vec![sound(2 * SECOND, vec![delay(300.0, 1.0)])]);
+    late.length_frames = 2 * SECOND + SOUND_FRAMES;
+    let end = check("all sound comes behind the end", &late);
+    assert!(end > 23 * SECOND / 10, "{end}");
+    let mut early = ending(vec![sound(0, vec![delay(300.0, 1.0)])]);
+    early.length_frames = 3 * SECOND;
+    assert!(check("all is over before the end", &early) < SECOND / 2);
+}
+
+#[test]
+fn what_is_bypassed_makes_no_silence() {
+    let off = EffectSettings { bypass: true, ..delay(400.0, 1.0) };
+    assert_eq!(check("a bypassed delay", &ending(vec![sound(0, vec![off])])), SOUND_FRAMES);
+    let passed_by = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
+    assert_eq!(check("a bypassed track", &ending(vec![passed_by])), SOUND_FRAMES);
+}
+
+#[test]
+fn a_tail_is_never_longer_than_it_may_be() {
+    let echo = ending(vec![sound(0, vec![delay(400.0, 0.5)])]);
+    let longest = |secs: f64| SOUND_FRAMES as usize + (secs * SECOND as f64) as usize;
+    for (max_secs, expected) in [(0.0, longest(0.0)), (0.05, longest(0.05)), (0.38, longest(0.38))] {
+        assert_eq!(render(&echo, &audio(), max_secs)[0].len(), expected, "{max_secs} s");
+    }
+    let before_the_echo = render(&echo, &audio(), 0.3)[0].len();
+    assert!(before_the_echo <= longest(0.1) + 512, "{before_the_echo} frames, most of them silent");
+}
