@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::audio::{Audio, AudioSlot};
-use super::automation::Line;
+use super::automation::{Line, control_place, next_control};
 use super::musical_time::Tempo;
 use super::strip::{Key, StereoBlock};
 use super::{AutomationLane, AutomationTarget, EffectSettings, TRACK_OUTPUTS};
@@ -64,8 +64,9 @@ struct ParameterLine {
     effect: usize,
     parameter: usize,
     line: Line,
-    /// Ends of the parameter's range, where it can lie between.
-    range: Option<[f64; 2]>,
+    /// Whether the effect counts what the line adds up to, and the place at which it has to be told again.
+    is_counted: bool,
+    next_count: u64,
     /// Where the parameter has been sent.
     aimed: Option<f64>,
     next_place: u64,
@@ -192,9 +193,21 @@ impl Insert {
             let Some(described) = slot.and_then(|slot| slot.kind().parameters.get(parameter)) else {
                 continue;
             };
-            let range = described.is_continuous().then_some([described.min, described.max]);
-            let Some(line) = Line::new(&lane.points) else { continue };
-            self.lines.push(ParameterLine { effect, parameter, line, range, aimed: None, next_place: 0 });
+            let Some(mut line) = Line::new(&lane.points) else { continue };
+            let is_counted = self.chain.counts(effect, parameter);
+            if is_counted {
+                line.count_within([described.min, described.max]);
+            }
+            let (aimed, next_place, next_count) = (None, 0, 0);
+            self.lines.push(ParameterLine {
+                effect,
+                parameter,
+                line,
+                is_counted,
+                next_count,
+                aimed,
+                next_place,
+            });
         }
         let counts: Vec<usize> = self.chain.slots().map(|slot| slot.kind().parameters.len()).collect();
         for (effect, count) in counts.into_iter().enumerate() {
@@ -208,7 +221,7 @@ impl Insert {
         self.lag_frames = frames;
         for line in &mut self.lines {
             line.line.set_lag(frames + self.chain.latency_frames_before(line.effect));
-            line.add_up(self.clock, &mut self.chain);
+            line.count(self.clock, &mut self.chain);
         }
         self.next_tempo = 0;
         self.next_place = 0;
@@ -254,7 +267,7 @@ impl Insert {
         for line in &mut self.lines {
             let value = line.line.value(clock);
             self.chain.automate(line.effect, line.parameter, value, 0);
-            line.add_up(clock, &mut self.chain);
+            line.count(clock, &mut self.chain);
             (line.aimed, line.next_place) = (Some(value), 0);
         }
         self.chain.reset(clock);
@@ -291,7 +304,10 @@ impl Insert {
                 if clock >= line.next_place {
                     line.aim(clock, &mut self.chain);
                 }
-                next = next.min(line.next_place);
+                if clock >= line.next_count {
+                    line.count(clock, &mut self.chain);
+                }
+                next = next.min(line.next_place).min(line.next_count);
             }
             self.next_place = next;
         }
@@ -343,11 +359,16 @@ impl Insert {
 }
 
 impl ParameterLine {
-    /// Tells the effect what the line has added up to.
-    fn add_up(&self, clock: u64, chain: &mut Chain) {
-        if let Some(range) = self.range {
-            chain.follow(self.effect, self.parameter, Some((clock, self.line.sum(clock, range))));
+    /// Tells the effect what the line adds up to around a place, if it wants to know.
+    fn count(&mut self, clock: u64, chain: &mut Chain) {
+        if !self.is_counted {
+            self.next_count = u64::MAX;
+            return;
         }
+        let (place, next) = (control_place(clock), next_control(clock));
+        let sums = [place, next].map(|clock| self.line.sum(clock));
+        chain.follow(self.effect, self.parameter, Some((place, sums)));
+        self.next_count = next;
     }
 
     fn aim(&mut self, clock: u64, chain: &mut Chain) {

@@ -6,6 +6,7 @@ mod full;
 mod latency;
 mod notes;
 mod routing;
+mod seeking;
 mod session;
 mod sessions;
 mod small_bank;

@@ -258,8 +258,12 @@ impl Effect for Reverb {
         self.settings.set(parameter, value, glide_frames);
     }
 
+    fn counts(&self, parameter: usize) -> bool {
+        parameter == MODULATION_HZ
+    }
+
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if parameter == MODULATION_HZ {
+        if self.counts(parameter) {
             self.lfo.follow(line);
         }
     }
