@@ -128,3 +128,19 @@ fn a_rate_on_a_line_goes_on_counting_while_the_beat_leads() {
     ];
     check("tremolo", &session("tremolo", &[], &[("rate_hz", &rate), ("sync", &sync)]));
 }
+
+#[test]
+fn times_of_echoes_on_lines_fade_over_at_the_same_places() {
+    let on_the_clock: &[(&str, f64)] = &[("sync", 0.0)];
+    let line = |from: f64, to: f64, secs: u64| -> Vec<AutomationPoint> {
+        (0..=20 / secs)
+            .map(|turn| point(turn * secs * SECOND, if turn % 2 == 0 { from } else { to }, Curve::Linear))
+            .collect()
+    };
+    for (id, from, to, secs) in
+        [("time_ms", 300.0, 320.0, 10), ("time_ms", 300.0, 400.0, 5), ("spread_ms", 0.0, 50.0, 10)]
+    {
+        let points = line(from, to, secs);
+        check(&format!("{id} from {from} to {to}"), &session("delay", on_the_clock, &[(id, &points)]));
+    }
+}
