@@ -148,9 +148,14 @@ impl Line {
         self.areas = core::iter::once(0.0).chain(ends).collect();
     }
 
-    /// By how many frames what it moves lags the clock.
-    pub(super) fn set_lag(&mut self, frames: usize) {
-        self.lag_frames = frames as i64;
+    /// Whether it goes through the same points, by the same curves, as another one.
+    pub(super) fn has_points_of(&self, other: &Self) -> bool {
+        self.points == other.points
+    }
+
+    /// By how many frames what it moves lags the clock. Says whether that is new.
+    pub(super) fn set_lag(&mut self, frames: usize) -> bool {
+        core::mem::replace(&mut self.lag_frames, frames as i64) != frames as i64
     }
 
     /// The points around a frame of the line: the last one at or before it, and the one behind.
@@ -224,12 +229,6 @@ impl Line {
         let point = (end.frame as i64 + self.lag_frames) as u64;
         let is_level = start.is_none_or(|start| start.value == end.value || start.curve == Curve::Step);
         if is_level { point } else { point.min(next_control(clock)) }
-    }
-
-    /// The next place behind one, for what may not jump to the line: no later than it can be there without
-    /// a click.
-    pub(super) fn next_place_soon(&self, clock: u64) -> u64 {
-        self.next_place(clock).min(next_control(clock))
     }
 
     /// The value where the session stands still at a frame.

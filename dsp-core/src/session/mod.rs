@@ -16,6 +16,7 @@ mod compensation;
 mod desk;
 mod edge;
 mod fader;
+mod follower;
 mod gliding_gain;
 mod held_keys;
 mod input;

@@ -3,6 +3,7 @@
 mod clips;
 mod edits;
 mod full;
+mod lanes;
 mod latency;
 mod notes;
 mod routing;
