@@ -148,9 +148,9 @@ impl Line {
         self.areas = core::iter::once(0.0).chain(ends).collect();
     }
 
-    /// Whether it goes through the same points, by the same curves, as another one.
-    pub(super) fn has_points_of(&self, other: &Self) -> bool {
-        self.points == other.points
+    /// Whether it goes through the same points as another one, and is counted as that is, wherever the two lag.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        (&self.points, self.range) == (&other.points, other.range)
     }
 
     /// By how many frames what it moves lags the clock. Says whether that is new.

@@ -42,9 +42,9 @@ impl Follower {
         Self { line, aim, next_place: 0, approach_frames }
     }
 
-    /// As [`Self::new`]; where an old one has the same points, that goes on as it was.
+    /// As [`Self::new`]; where an old one is of the same line, that goes on as it was.
     pub(super) fn instead_of(old: Option<Self>, line: Line, is_new: bool, sample_rate_hz: u32) -> Self {
-        let same = old.filter(|old| old.line.has_points_of(&line));
+        let same = old.filter(|old| old.line.is_same_as(&line));
         same.unwrap_or_else(|| Self::new(line, is_new, sample_rate_hz))
     }
 
@@ -65,7 +65,7 @@ impl Follower {
     }
 
     /// What follows goes elsewhere.
-    pub(super) fn leave(&mut self) {
+    fn leave(&mut self) {
         (self.aim, self.next_place) = (Aim::Away, 0);
     }
 
