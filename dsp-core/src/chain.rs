@@ -344,12 +344,18 @@ impl Chain {
         self.slots.iter_mut().for_each(|slot| slot.effect.set_time(time));
     }
 
-    /// Says what the line that a parameter follows has added up to at a frame, as a sum over frames, or that it
-    /// follows none: see [`Effect::follow`].
-    pub(crate) fn follow(&mut self, slot: usize, parameter: usize, line: Option<(u64, f64)>) {
+    /// Whether an effect counts what a parameter adds up to: see [`Effect::counts`].
+    pub(crate) fn counts(&self, slot: usize, parameter: usize) -> bool {
+        self.slots().nth(slot).is_some_and(|slot| slot.effect.counts(parameter))
+    }
+
+    /// Says what the line that a parameter follows has added up to at a control place and at the next one, as sums over
+    /// frames, or that it follows none: see [`Effect::follow`].
+    pub(crate) fn follow(&mut self, slot: usize, parameter: usize, line: Option<(u64, [f64; 2])>) {
         let sample_rate_hz = f64::from(self.sample_rate_hz);
         if let Some(slot) = self.slot(slot) {
-            let line = line.map(|(frame, sum)| LineSum { frame, value_secs: sum / sample_rate_hz });
+            let line =
+                line.map(|(place, sums)| LineSum { place, value_secs: sums.map(|sum| sum / sample_rate_hz) });
             slot.effect.follow(parameter, line);
         }
     }

@@ -29,6 +29,10 @@ impl<E: Effect> Effect for Best<E> {
         self.0.set(parameter, value, glide_frames);
     }
 
+    fn counts(&self, parameter: usize) -> bool {
+        self.0.counts(parameter)
+    }
+
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
         self.0.follow(parameter, line);
     }

@@ -2,7 +2,8 @@
 //!
 //! An echo lasts whole frames, so that at rest nothing is interpolated and nothing gets dull that should not. Where its time
 //! changes, by hand or with the tempo, the echo fades over from the old time to the new one in [`FADE_SECS`]: pitch stays as
-//! it is, and nothing clicks. The gains of a fade add up to one, so the loop never gains by it.
+//! it is, and nothing clicks. Fades begin at fixed places of the session's clock, at most as much later than the change. The
+//! gains of a fade add up to one, so the loop never gains by it.
 
 use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
@@ -80,6 +81,8 @@ struct Delay {
     lines: [Line; 2],
     /// Where the lines are read, in frames back.
     heads: Fade<[usize; 2]>,
+    /// A fade to other places begins at multiples of so many frames.
+    fade_every_frames: u64,
     cuts: Cuts,
     /// Gains of the dry signal, of the echoes, and of their way back; share of ping-pong.
     gains: [Ramp; 4],
@@ -90,13 +93,15 @@ impl Delay {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
         let longest_secs = LONGEST_SECS + 1e-3 * WIDEST_SPREAD_MS;
         let line = Line::new(libm::ceil(longest_secs * sample_rate_hz) as usize + 1);
+        let fade_frames = (FADE_SECS * sample_rate_hz) as usize;
         Self {
             sample_rate_hz,
             bpm: 120.0,
             settings: Settings::new(PARAMETERS),
             clock: ControlClock::new(),
             lines: [line.clone(), line],
-            heads: Fade::new([1; 2], (FADE_SECS * sample_rate_hz) as usize),
+            heads: Fade::new([1; 2], fade_frames),
+            fade_every_frames: fade_frames.next_multiple_of(CONTROL_FRAMES) as u64,
             cuts: Cuts::new(config.sample_rate_hz),
             gains: [Ramp::default(); 4],
         }
@@ -140,7 +145,8 @@ impl Delay {
         let gains = moved.then(|| self.gain_targets());
         aim_all(&mut self.gains, gains);
         self.cuts.step(moved.then(|| self.cuts_hz()));
-        if self.heads.is_at_rest() {
+        // At places that do not depend on when the change began, or where playing did.
+        if self.heads.is_at_rest() && self.clock.place().is_multiple_of(self.fade_every_frames) {
             self.heads.aim(self.echo_frames());
         }
     }

@@ -262,8 +262,12 @@ impl Effect for Filter {
         }
     }
 
+    fn counts(&self, parameter: usize) -> bool {
+        parameter == 5
+    }
+
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if parameter == 5 {
+        if self.counts(parameter) {
             self.lfo.follow(line);
         }
     }

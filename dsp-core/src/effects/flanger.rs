@@ -129,8 +129,12 @@ impl Effect for Flanger {
         }
     }
 
+    fn counts(&self, parameter: usize) -> bool {
+        parameter == RATE_HZ
+    }
+
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if parameter == RATE_HZ {
+        if self.counts(parameter) {
             self.lfo.follow(line);
         }
     }

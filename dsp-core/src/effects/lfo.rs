@@ -22,7 +22,8 @@ pub(crate) enum Speed {
 /// As long as its speed rests, its phase is that of an oscillator which has turned at this speed from the session's
 /// start on: wherever playing starts, it is the same. Where the speed changes, the phase goes on from where it is, and
 /// once the speed rests, it is pulled to where it belongs, turning by at most an eighth faster or slower. A speed in hertz
-/// that follows a line has a phase of its own at each place: all turns that it has made from the session's start on.
+/// that follows a line has a phase of its own at each place: all turns that it has made from the session's start on. It
+/// keeps that also while the oscillator turns by beats, and is pulled there when it no longer does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
@@ -36,8 +37,33 @@ pub(crate) struct Lfo {
     per_frame: Phase,
     /// The phase that belongs to frame 0 of the session's clock.
     origin: Phase,
-    /// Where the speed follows a line: a frame, and the phase that belongs there.
-    counted: Option<(u64, Phase)>,
+    /// Where the speed in hertz follows a line.
+    counted: Option<Counted>,
+}
+
+/// The phases that belong to a control place and to the next one, by the turns that a line has made.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    place: u64,
+    here: Phase,
+    next: Phase,
+}
+
+impl Counted {
+    fn new(line: LineSum) -> Self {
+        let [here, next] = line.value_secs.map(turns);
+        Self { place: line.place, here, next }
+    }
+
+    /// The phase that belongs to any place, where the line is level before and behind the two.
+    fn at(&self, place: u64, per_frame: Phase) -> Phase {
+        let frames = place.wrapping_sub(self.place);
+        if frames.cast_signed() <= 0 {
+            self.here.wrapping_add(per_frame.wrapping_mul(frames))
+        } else {
+            self.next.wrapping_add(per_frame.wrapping_mul(frames.wrapping_sub(CONTROL_FRAMES as u64)))
+        }
+    }
 }
 
 impl Lfo {
@@ -56,9 +82,9 @@ impl Lfo {
         }
     }
 
-    /// The speed, in hertz, follows a line, or no longer does.
+    /// The speed, in hertz, follows a line, or no longer does. Said at each control place before the step from there.
     pub(crate) fn follow(&mut self, line: Option<LineSum>) {
-        self.counted = line.map(|line| (line.frame, turns(line.value_secs)));
+        self.counted = line.map(Counted::new);
     }
 
     /// The music goes on in this time from a frame of the session's clock.
@@ -76,27 +102,28 @@ impl Lfo {
 
     /// Goes on to the next control place.
     pub(crate) fn step(&mut self, speed: Speed) {
-        let belonging = self.belonging();
-        let mut turned = self.per_frame.wrapping_mul(CONTROL_FRAMES as u64);
-        let most = (turned / 8).cast_signed();
+        let ahead = self.phase.wrapping_sub(self.belonging()).cast_signed();
         let rests = speed == self.speed;
-        self.place = self.place.wrapping_add(CONTROL_FRAMES as u64);
-        if !rests {
-            let before = self.per_frame;
-            self.speed = speed;
-            self.find_origin();
-            if self.counted.is_some() {
-                // Between two places a line is straight.
-                turned = before.wrapping_add(self.per_frame).wrapping_mul(CONTROL_FRAMES as u64 / 2);
-            }
-        }
-        let ahead = self.phase.wrapping_sub(belonging).cast_signed();
+        let turned = self.turn_to(speed);
+        let most = (turned / 8).cast_signed();
         let pulled = if rests || self.counted.is_some() { ahead.clamp(-most, most) } else { 0 };
         self.phase = self.phase.wrapping_add(turned).wrapping_sub(pulled.cast_unsigned());
-        self.counted = match speed {
-            Speed::Hertz(_) => self.counted.map(|_| (self.place, belonging.wrapping_add(turned))),
-            Speed::Beats(_) => None,
-        };
+    }
+
+    /// Stands at the next control place with another speed, and says how far it turns until there.
+    fn turn_to(&mut self, speed: Speed) -> Phase {
+        let (place, before) = (self.place, self.per_frame);
+        self.place = place.wrapping_add(CONTROL_FRAMES as u64);
+        if speed != self.speed {
+            self.speed = speed;
+            self.find_origin();
+        }
+        match (self.counted, speed) {
+            (Some(counted), Speed::Hertz(_)) if counted.place == place => {
+                counted.next.wrapping_sub(counted.here)
+            }
+            _ => before.wrapping_mul(CONTROL_FRAMES as u64),
+        }
     }
 
     /// The phase at the place it stands at.
@@ -124,10 +151,8 @@ impl Lfo {
     }
 
     fn belonging(&self) -> Phase {
-        match (self.counted, self.speed) {
-            (Some((frame, phase)), Speed::Hertz(_)) => {
-                phase.wrapping_add(self.per_frame.wrapping_mul(self.place.wrapping_sub(frame)))
-            }
+        match (&self.counted, self.speed) {
+            (Some(counted), Speed::Hertz(_)) => counted.at(self.place, self.per_frame),
             _ => self.origin.wrapping_add(self.per_frame.wrapping_mul(self.place)),
         }
     }
@@ -208,32 +233,65 @@ mod tests {
         assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
     }
 
+    /// 1 Hz, from a frame between two control places on 20 Hz, and what that adds up to.
+    const JUMP_FRAME: u64 = 24_001;
+
+    fn jumping_speed(place: u64) -> Speed {
+        Speed::Hertz(if place < JUMP_FRAME { 1.0 } else { 20.0 })
+    }
+
+    fn jumping_sum(place: u64) -> Option<LineSum> {
+        let secs = |frame: u64| (frame as f64 + 19.0 * frame.saturating_sub(JUMP_FRAME) as f64) / 48_000.0;
+        Some(LineSum { place, value_secs: [place, place + 32].map(secs) })
+    }
+
+    /// Goes on along the jumping line to a place.
+    fn follow_jump(lfo: &mut Lfo, places: core::ops::Range<u64>) {
+        for place in places.step_by(CONTROL_FRAMES) {
+            lfo.follow(jumping_sum(place));
+            lfo.step(jumping_speed(place + 32));
+        }
+    }
+
     #[test]
     fn a_speed_on_a_line_has_made_all_turns_of_the_line() {
-        // From 1 to 3 Hz in ten seconds, and again from the fifth.
-        let speed = |place: u64| Speed::Hertz(1.0 + 2.0 * place as f64 / 480_000.0);
-        let sum = |frame: u64| {
-            let secs = frame as f64 / 48_000.0;
-            Some(LineSum { frame, value_secs: secs + 0.1 * secs * secs })
-        };
         let mut running = Lfo::new(48_000);
-        running.follow(sum(0));
-        running.start(0, speed(0));
-        (1..=15_000).for_each(|step| running.step(speed(32 * step)));
-        let mut started = Lfo::new(48_000);
-        // A frame behind the place.
-        started.follow(sum(240_007));
-        started.start(240_000, speed(240_000));
-        (7_501..=15_000).for_each(|step| started.step(speed(32 * step)));
-        let apart = running.phase().wrapping_sub(started.phase()).cast_signed() as f64 / TURN;
-        assert!(apart.abs() < 1e-6, "{apart} turns apart");
-        assert!((share_of_turn(running.phase().wrapping_add(1 << 60)) - 1.0 / 16.0).abs() < 1e-6);
+        running.follow(jumping_sum(0));
+        running.start(0, jumping_speed(0));
+        follow_jump(&mut running, 0..480_000);
+        for start in [32, 24_000, 24_032, 240_000] {
+            let mut started = Lfo::new(48_000);
+            started.follow(jumping_sum(start));
+            started.start(start, jumping_speed(start));
+            follow_jump(&mut started, start..480_000);
+            assert_eq!(running.phase(), started.phase(), "from {start}");
+        }
+        let turned = 10.0 + 19.0 * (480_000 - JUMP_FRAME) as f64 / 48_000.0;
+        let off = running.phase().wrapping_sub(turns(turned)).cast_signed() as f64 / TURN;
+        assert!(off.abs() < 1e-9, "{off} turns off");
         // Without a line it comes home.
         running.follow(None);
-        (0..20_000).for_each(|_| running.step(speed(480_000)));
+        (0..20_000).for_each(|_| running.step(Speed::Hertz(20.0)));
         let mut home = Lfo::new(48_000);
-        home.start(35_000 * 32, speed(480_000));
+        home.start(35_000 * 32, Speed::Hertz(20.0));
         assert_eq!(running.phase(), home.phase());
+    }
+
+    #[test]
+    fn a_line_is_counted_while_the_beats_lead() {
+        let mut beaten = Lfo::new(48_000);
+        beaten.follow(jumping_sum(0));
+        beaten.start(0, jumping_speed(0));
+        for place in (0..96_000).step_by(CONTROL_FRAMES) {
+            beaten.follow(jumping_sum(place));
+            beaten.step(Speed::Beats(0.7));
+        }
+        let mut never = Lfo::new(48_000);
+        never.follow(jumping_sum(96_000));
+        never.start(96_000, jumping_speed(96_000));
+        assert_ne!(beaten.phase(), never.phase());
+        [&mut beaten, &mut never].into_iter().for_each(|lfo| follow_jump(lfo, 96_000..192_000));
+        assert_eq!(beaten.phase(), never.phase());
     }
 
     #[test]

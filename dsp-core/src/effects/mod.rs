@@ -138,11 +138,11 @@ pub struct MusicalTime {
 /// What a parameter that follows a line has added up to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LineSum {
-    /// A frame of the session's clock.
-    pub frame: u64,
-    /// Sum of the values from the session's first frame to there, each times the seconds for which it held, in the
-    /// parameter's unit.
-    pub value_secs: f64,
+    /// A control place of the session's clock.
+    pub place: u64,
+    /// Sums of the values from the session's first frame to there and to the next control place, each value times the
+    /// seconds for which it held, in the parameter's unit.
+    pub value_secs: [f64; 2],
 }
 
 /// A stereo effect at work.
@@ -161,9 +161,14 @@ pub trait Effect: Send {
     /// ([`Parameter::clamp`]). Choices and switches may glide as the effect needs to stay free of clicks.
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32);
 
-    /// A parameter follows a line and has added up to this, or no longer does. What turns as fast as a parameter
-    /// says has made as many turns, wherever playing starts. Said before a reset to that frame, and when lines
-    /// change.
+    /// Whether it counts what a parameter adds up to where that follows a line: see [`Self::follow`].
+    fn counts(&self, _parameter: usize) -> bool {
+        false
+    }
+
+    /// A parameter that the effect [`Self::counts`] follows a line and adds up to this, or no longer does. What turns as
+    /// fast as a parameter says has made as many turns, wherever playing starts. Said at each control place while the
+    /// session moves, of that place; before a reset to a frame, and when lines change, of the place at or before.
     fn follow(&mut self, _parameter: usize, _line: Option<LineSum>) {}
 
     /// The music goes on in this time from the next frame. Called after every reset and at changes of tempo.

@@ -117,6 +117,9 @@ const NEVER: i64 = i64::MAX;
 pub(super) struct Line {
     points: Vec<AutomationPoint>,
     lag_frames: i64,
+    /// Of a line that is counted: the range of its values, and the integral from the first point to each.
+    range: [f64; 2],
+    areas: Vec<f64>,
 }
 
 impl Line {
@@ -129,12 +132,30 @@ impl Line {
         };
         let mut points: Vec<AutomationPoint> = points.iter().filter(is_sound).map(clamped).collect();
         points.sort_by_key(|point| point.frame);
-        (!points.is_empty()).then_some(Self { points, lag_frames: 0 })
+        let range = [-HIGHEST, HIGHEST];
+        (!points.is_empty()).then_some(Self { points, lag_frames: 0, range, areas: Vec::new() })
     }
 
-    /// By how many frames what it moves lags the clock.
-    pub(super) fn set_lag(&mut self, frames: usize) {
-        self.lag_frames = frames as i64;
+    /// Lets it be counted: see [`Self::sum`]. A value counts as the nearer end of the range where its point lies outside.
+    pub(super) fn count_within(&mut self, range: [f64; 2]) {
+        self.range = range;
+        let mut area = 0.0;
+        let stretches = self.points.windows(2).map(|pair| (&pair[0], &pair[1]));
+        let ends = stretches.map(|(start, end)| {
+            area += self.stretch_area(start, end, end.frame as i64);
+            area
+        });
+        self.areas = core::iter::once(0.0).chain(ends).collect();
+    }
+
+    /// Whether it goes through the same points as another one, and is counted as that is, wherever the two lag.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        (&self.points, self.range) == (&other.points, other.range)
+    }
+
+    /// By how many frames what it moves lags the clock. Says whether that is new.
+    pub(super) fn set_lag(&mut self, frames: usize) -> bool {
+        core::mem::replace(&mut self.lag_frames, frames as i64) != frames as i64
     }
 
     /// The points around a frame of the line: the last one at or before it, and the one behind.
@@ -161,30 +182,39 @@ impl Line {
         self.extended(frame, frame)
     }
 
-    /// The sum of the values from the start of the clock to a place, each brought into a range where its point
-    /// lies outside.
-    pub(super) fn sum(&self, clock: u64, range: [f64; 2]) -> f64 {
-        self.area(clock as i64 - self.lag_frames, range) - self.area(-self.lag_frames, range)
+    /// The sum of the values from the start of the clock to a place, of a line that [`Self::count_within`] prepared.
+    pub(super) fn sum(&self, clock: u64) -> f64 {
+        self.area(clock as i64 - self.lag_frames) - self.area(-self.lag_frames)
     }
 
     /// The integral of the values from the first point to a frame of the line.
-    fn area(&self, frame: i64, [min, max]: [f64; 2]) -> f64 {
-        let value = |point: &AutomationPoint| point.value.clamp(min, max);
-        let Some((first, last)) = self.points.first().zip(self.points.last()) else { return 0.0 };
-        if frame <= first.frame as i64 {
-            return (frame - first.frame as i64) as f64 * value(first);
-        }
-        let mut sum = (frame - last.frame as i64).max(0) as f64 * value(last);
-        for pair in self.points.windows(2).take_while(|pair| (pair[0].frame as i64) < frame) {
-            let [start, end] = [&pair[0], &pair[1]];
-            let frames = (end.frame - start.frame) as f64;
-            if frames > 0.0 {
-                let time = ((frame - start.frame as i64) as f64 / frames).min(1.0);
-                let way = value(end) - value(start);
-                sum += frames * (time * value(start) + way * start.curve.area(time));
+    fn area(&self, frame: i64) -> f64 {
+        let level = |point: &AutomationPoint| (frame - point.frame as i64) as f64 * self.counted(point);
+        match self.around(frame) {
+            (Some(start), after) => {
+                let before = self.points.partition_point(|point| point.frame as i64 <= frame) - 1;
+                let area = after.map_or_else(|| level(start), |end| self.stretch_area(start, end, frame));
+                self.areas.get(before).unwrap_or(&0.0) + area
             }
+            (None, first) => first.map_or(0.0, level),
         }
-        sum
+    }
+
+    /// The integral of the values from one point to a frame before the next.
+    fn stretch_area(&self, start: &AutomationPoint, end: &AutomationPoint, frame: i64) -> f64 {
+        let frames = (end.frame - start.frame) as f64;
+        if frames == 0.0 {
+            return 0.0;
+        }
+        let time = (frame - start.frame as i64) as f64 / frames;
+        let way = self.counted(end) - self.counted(start);
+        frames * (time * self.counted(start) + way * start.curve.area(time))
+    }
+
+    /// The value of a point, as it is counted.
+    fn counted(&self, point: &AutomationPoint) -> f64 {
+        let [min, max] = self.range;
+        point.value.clamp(min, max)
     }
 
     /// The value to which it goes from a place until just before the next one.
@@ -201,20 +231,20 @@ impl Line {
         if is_level { point } else { point.min(next_control(clock)) }
     }
 
-    /// The next place behind one, for what may not jump to the line: no later than it can be there without
-    /// a click.
-    pub(super) fn next_place_soon(&self, clock: u64) -> u64 {
-        self.next_place(clock).min(next_control(clock))
-    }
-
     /// The value where the session stands still at a frame.
     pub(super) fn value_at_rest(&self, frame: u64) -> f64 {
         self.extended(frame as i64, frame as i64)
     }
 }
 
-fn next_control(clock: u64) -> u64 {
-    (clock / CONTROL_FRAMES as u64 + 1) * CONTROL_FRAMES as u64
+/// The control place at or before a place.
+pub(super) fn control_place(clock: u64) -> u64 {
+    clock - clock % CONTROL_FRAMES as u64
+}
+
+/// The control place behind a place.
+pub(super) fn next_control(clock: u64) -> u64 {
+    control_place(clock) + CONTROL_FRAMES as u64
 }
 
 #[cfg(test)]
@@ -294,17 +324,19 @@ mod tests {
             .collect();
         let mut line = Line::new(&points).unwrap();
         line.set_lag(1_234);
+        line.count_within([-10.0, 10.0]);
         let mut added = 0.0;
         for clock in 0..60_000_u64 {
             if clock % 777 == 0 {
-                let sum = line.sum(clock, [-10.0, 10.0]);
+                let sum = line.sum(clock);
                 // Half a frame of each jump.
                 assert!((sum - added).abs() < 30.0, "{sum} at {clock}, expected {added}");
             }
             added += 0.5 * (line.value(clock) + line.value_before(clock, clock + 1));
         }
         // What lies outside counts as the end of the range.
-        assert_eq!(line.sum(60_000, [1.5, 1.5]), 90_000.0);
+        line.count_within([1.5, 1.5]);
+        assert_eq!(line.sum(60_000), 90_000.0);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use alloc::vec::Vec;
 
 use super::automation::Line;
+use super::follower::Follower;
 use super::gliding_gain::GlidingGain;
 use super::strip::TrackBlock;
 use super::{AutomationLane, AutomationTarget, SendSettings, TRACK_OUTPUTS};
+use crate::block::BLOCK_FRAMES;
 use crate::delay::Delay;
 use crate::effects::Glide;
 use crate::gain;
@@ -49,10 +51,12 @@ pub(super) struct Edge {
     pub(super) tap: Tap,
     pub(super) to: Destination,
     level: GlidingGain,
-    level_db: Option<Line>,
-    next_place: u64,
-    /// Whether the level is where the line led it.
-    is_aimed: bool,
+    /// Where a hand has set the level, as a linear gain.
+    hand_level: f32,
+    level_db_line: Option<Follower>,
+    /// Whether it has not been told its lanes yet.
+    is_new: bool,
+    sample_rate_hz: u32,
     /// 1 while something may pass.
     gate: Glide,
     /// Whether the gate is behind the delay.
@@ -80,9 +84,10 @@ impl Edge {
             tap,
             to,
             level: GlidingGain::new(level, sample_rate_hz),
-            level_db: None,
-            next_place: 0,
-            is_aimed: false,
+            hand_level: level,
+            level_db_line: None,
+            is_new: true,
+            sample_rate_hz,
             gate: Glide::new(1.0),
             gate_is_behind: false,
             switch_frames: libm::round(SWITCH_SECS * f64::from(sample_rate_hz)) as u32,
@@ -137,7 +142,8 @@ impl Edge {
 
     /// Moves a send's level by hand to a linear gain; an automated one follows its line.
     pub(super) fn set_level(&mut self, level: f32) {
-        if self.level_db.is_none() {
+        self.hand_level = level;
+        if self.level_db_line.is_none() {
             self.level.set_target(level);
         }
     }
@@ -151,30 +157,30 @@ impl Edge {
     pub(super) fn set_lanes(&mut self, lanes: &[AutomationLane]) {
         let (Tap::PostFader(place) | Tap::PreFader(place)) = self.tap else { return };
         let lane = lanes.iter().rfind(|lane| lane.target == AutomationTarget::Send(place));
-        self.level_db = lane.and_then(|lane| Line::new(&lane.points));
-        (self.next_place, self.is_aimed) = (0, false);
+        let line = lane.and_then(|lane| Line::new(&lane.points));
+        let (old, is_new) = (self.level_db_line.take(), core::mem::take(&mut self.is_new));
+        self.level_db_line = line.map(|line| Follower::instead_of(old, line, is_new, self.sample_rate_hz));
+        self.set_level(self.hand_level);
     }
 
     /// By how many frames what it hears lags the clock.
     pub(super) fn set_lag(&mut self, frames: usize) {
-        self.level_db.iter_mut().for_each(|line| line.set_lag(frames));
+        self.level_db_line.iter_mut().for_each(|line| line.set_lag(frames));
     }
 
     /// The session stands still at a frame.
     pub(super) fn stand(&mut self, frame: u64) {
-        if let Some(line) = &self.level_db {
-            self.level.set_target(gain::from_db(line.value_at_rest(frame)));
-            (self.next_place, self.is_aimed) = (0, false);
+        if let Some(line) = &mut self.level_db_line {
+            self.level.set_target(gain::from_db(line.stand(frame)));
         }
     }
 
     /// The session goes on somewhere else: nothing rings on, and what moved is where it should be.
     pub(super) fn jump(&mut self, clock: u64) {
-        if let Some(line) = &self.level_db {
-            self.level.set_target(gain::from_db(line.value(clock)));
+        if let Some(line) = &mut self.level_db_line {
+            self.level.set_target(gain::from_db(line.jump(clock)));
         }
         self.level.jump();
-        (self.next_place, self.is_aimed) = (0, true);
         self.gate.jump();
         self.delays.iter_mut().for_each(Delay::clear);
         self.ringing_frames = 0;
@@ -230,7 +236,7 @@ impl Edge {
 
     /// Lets frames of silence pass while it [`Self::is_silent`], or whatever while it passes nothing.
     pub(super) fn skip(&mut self, clock: u64, moves: bool, frames: usize) {
-        if self.level_db.is_none() && self.level.is_at_rest() && self.gate.is_at_rest() {
+        if self.level_db_line.is_none() && self.level.is_at_rest() && self.gate.is_at_rest() {
             return;
         }
         self.in_parts(clock, moves, frames, |edge, part| edge.level.skip(part));
@@ -243,14 +249,14 @@ impl Edge {
         let block = &mut block[..channels];
         if channels == 2 {
             let mut done = 0;
+            let mut gains = [0.0; BLOCK_FRAMES];
             self.in_parts(clock, moves, frames, |edge, part| {
-                let start = edge.level;
-                for values in &mut *block {
-                    edge.level = start;
-                    edge.level.apply(&mut values[done..done + part]);
-                }
+                edge.level.fill(&mut gains[done..done + part]);
                 done += part;
             });
+            for values in &mut *block {
+                values.iter_mut().zip(&gains[..frames]).for_each(|(value, gain)| *value *= gain);
+            }
         }
         if !self.gate_is_behind {
             self.apply_gate(block, frames);
@@ -270,7 +276,7 @@ impl Edge {
             if rings { self.delay_frames() } else { self.ringing_frames.saturating_sub(frames) };
     }
 
-    fn apply_gate(&mut self, block: &mut [[f32; crate::block::BLOCK_FRAMES]], frames: usize) {
+    fn apply_gate(&mut self, block: &mut [[f32; BLOCK_FRAMES]], frames: usize) {
         if self.is_open() {
             return;
         }
@@ -286,22 +292,11 @@ impl Edge {
         while done < frames {
             let clock = clock + done as u64;
             let mut part = frames - done;
-            if let (true, Some(line)) = (moves, &self.level_db) {
-                if clock >= self.next_place {
-                    let is_aimed = core::mem::replace(&mut self.is_aimed, true);
-                    self.next_place =
-                        if is_aimed { line.next_place(clock) } else { line.next_place_soon(clock) };
-                    let here = line.value(clock);
-                    let there = line.value_before(clock, self.next_place);
-                    if is_aimed {
-                        self.level.go_straight(gain::from_db(here), 0);
-                    }
-                    if there != here || !is_aimed {
-                        let glide_frames = u32::try_from(self.next_place - clock).unwrap_or(u32::MAX);
-                        self.level.go_straight(gain::from_db(there), glide_frames);
-                    }
+            if let (true, Some(line)) = (moves, &mut self.level_db_line) {
+                if let Some(leg) = line.leg(clock) {
+                    self.level.follow(leg, gain::from_db);
                 }
-                part = part.min(usize::try_from(self.next_place - clock).unwrap_or(part));
+                part = part.min(usize::try_from(line.next_place() - clock).unwrap_or(part));
             }
             act(self, part);
             done += part;

@@ -1,5 +1,7 @@
 //! Gains that move without a click.
 
+use super::follower::Leg;
+
 /// A gain that glides to where a hand sets it, or goes straight where an automation leads it, one step a
 /// frame. At rest it is exactly its target.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +49,16 @@ impl GlidingGain {
         self.straight_step = (self.target - self.current) / f64::from(self.straight_frames);
     }
 
+    /// Goes on along a line, at the gains that its values mean.
+    pub(super) fn follow(&mut self, leg: Leg, gain: impl Fn(f64) -> f32) {
+        if let Some(value) = leg.jump {
+            self.go_straight(gain(value), 0);
+        }
+        if let Some((value, frames)) = leg.way {
+            self.go_straight(gain(value), frames);
+        }
+    }
+
     pub(super) fn jump(&mut self) {
         self.current = self.target;
         self.straight_frames = 0;
@@ -71,26 +83,23 @@ impl GlidingGain {
         self.current as f32
     }
 
-    /// Passes values through the gain.
-    pub(super) fn apply(&mut self, values: &mut [f32]) {
-        let on_the_way = values.len().min(self.straight_frames as usize);
-        let (straight, values) = values.split_at_mut(on_the_way);
+    /// The gains of the next frames, as many as there are places in `gains`, which pass.
+    pub(super) fn fill(&mut self, gains: &mut [f32]) {
+        let on_the_way = gains.len().min(self.straight_frames as usize);
+        let (straight, gains) = gains.split_at_mut(on_the_way);
         if !straight.is_empty() {
             let Self { target, straight_step, straight_frames, .. } = *self;
             // From the target backwards, so that rounding does not add up on the way.
-            for (passed, value) in (0..).zip(straight) {
+            for (passed, gain) in (0..).zip(straight) {
                 let left = straight_frames as i32 - passed;
-                *value *= (target - straight_step * f64::from(left)) as f32;
+                *gain = (target - straight_step * f64::from(left)) as f32;
             }
             self.pass_straight(on_the_way);
         }
-        if !self.is_at_rest() {
-            values.iter_mut().for_each(|value| *value *= self.next());
-            return;
-        }
-        let gain = self.target();
-        if gain != 1.0 {
-            values.iter_mut().for_each(|value| *value *= gain);
+        if self.is_at_rest() {
+            gains.fill(self.target());
+        } else {
+            gains.iter_mut().for_each(|gain| *gain = self.next());
         }
     }
 
@@ -122,9 +131,9 @@ mod tests {
     fn a_straight_way_starts_where_it_is_and_arrives_exactly() {
         let mut gain = GlidingGain::new(1.0, 48_000);
         gain.go_straight(0.5, 4);
-        let mut values = [1.0; 6];
-        gain.apply(&mut values);
-        assert_eq!(values, [1.0, 0.875, 0.75, 0.625, 0.5, 0.5]);
+        let mut gains = [0.0; 6];
+        gain.fill(&mut gains);
+        assert_eq!(gains, [1.0, 0.875, 0.75, 0.625, 0.5, 0.5]);
         assert!(gain.is_at_rest());
         gain.go_straight(0.25, 0);
         gain.go_straight(f32::NAN, 0);

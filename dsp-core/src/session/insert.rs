@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::audio::{Audio, AudioSlot};
-use super::automation::Line;
+use super::automation::{Line, control_place, next_control};
+use super::follower::Follower;
 use super::musical_time::Tempo;
 use super::strip::{Key, StereoBlock};
 use super::{AutomationLane, AutomationTarget, EffectSettings, TRACK_OUTPUTS};
@@ -67,13 +68,13 @@ fn seed_of(seed: u64, track_id: &str, effect_id: &str) -> u64 {
 /// A parameter that follows a line.
 struct ParameterLine {
     effect: usize,
+    effect_id: String,
     parameter: usize,
-    line: Line,
-    /// Ends of the parameter's range, where it can lie between.
-    range: Option<[f64; 2]>,
-    /// Where the parameter has been sent.
-    aimed: Option<f64>,
-    next_place: u64,
+    follower: Follower,
+    /// Whether the effect counts what the line adds up to.
+    is_counted: bool,
+    /// The place at which it has to be told that again.
+    next_count: u64,
 }
 
 /// What is remembered of an effect beside what its slot knows.
@@ -90,6 +91,7 @@ pub(super) struct Insert {
     bypass: bool,
     lines: Vec<ParameterLine>,
     tempo: Tempo,
+    sample_rate_hz: u32,
     /// By how many frames the input of the chain lags the clock.
     lag_frames: usize,
     clock: u64,
@@ -108,6 +110,7 @@ impl Insert {
             bypass: false,
             lines: Vec::new(),
             tempo: tempo.clone(),
+            sample_rate_hz,
             lag_frames: 0,
             clock: 0,
             next_tempo: 0,
@@ -190,17 +193,32 @@ impl Insert {
     }
 
     fn set_lines(&mut self, lanes: &[AutomationLane]) {
-        self.lines.clear();
+        let mut old = core::mem::take(&mut self.lines);
         for lane in lanes {
             let AutomationTarget::Effect { effect, parameter } = lane.target else { continue };
             let (effect, parameter) = (effect as usize, parameter as usize);
-            let slot = self.chain.slots().nth(effect);
-            let Some(described) = slot.and_then(|slot| slot.kind().parameters.get(parameter)) else {
-                continue;
+            let Some(slot) = self.chain.slots().nth(effect) else { continue };
+            let Some(described) = slot.kind().parameters.get(parameter) else { continue };
+            let Some(mut line) = Line::new(&lane.points) else { continue };
+            let is_counted = self.chain.counts(effect, parameter);
+            if is_counted {
+                line.count_within([described.min, described.max]);
+            }
+            let goes_on = |old: &ParameterLine| {
+                let sent = old.follower.sent().map(|value| described.clamp(value));
+                (&*old.effect_id, old.parameter) == (slot.id(), parameter)
+                    && sent == Some(slot.values()[parameter])
             };
-            let range = described.is_continuous().then_some([described.min, described.max]);
-            let Some(line) = Line::new(&lane.points) else { continue };
-            self.lines.push(ParameterLine { effect, parameter, line, range, aimed: None, next_place: 0 });
+            let old = old.iter().position(goes_on).map(|place| old.swap_remove(place).follower);
+            let follower = Follower::instead_of(old, line, false, self.sample_rate_hz);
+            self.lines.push(ParameterLine {
+                effect,
+                effect_id: slot.id().into(),
+                parameter,
+                follower,
+                is_counted,
+                next_count: 0,
+            });
         }
         let counts: Vec<usize> = self.chain.slots().map(|slot| slot.kind().parameters.len()).collect();
         for (effect, count) in counts.into_iter().enumerate() {
@@ -213,8 +231,8 @@ impl Insert {
     pub(super) fn set_lag(&mut self, frames: usize) {
         self.lag_frames = frames;
         for line in &mut self.lines {
-            line.line.set_lag(frames + self.chain.latency_frames_before(line.effect));
-            line.add_up(self.clock, &mut self.chain);
+            line.follower.set_lag(frames + self.chain.latency_frames_before(line.effect));
+            line.count(self.clock, &mut self.chain);
         }
         self.next_tempo = 0;
         self.next_place = 0;
@@ -258,10 +276,8 @@ impl Insert {
     pub(super) fn reset(&mut self, clock: u64) {
         self.clock = clock;
         for line in &mut self.lines {
-            let value = line.line.value(clock);
-            self.chain.automate(line.effect, line.parameter, value, 0);
-            line.add_up(clock, &mut self.chain);
-            (line.aimed, line.next_place) = (Some(value), 0);
+            self.chain.automate(line.effect, line.parameter, line.follower.jump(clock), 0);
+            line.count(clock, &mut self.chain);
         }
         self.chain.reset(clock);
         self.sends.iter_mut().for_each(Delay::clear);
@@ -272,8 +288,7 @@ impl Insert {
     /// The session stands still at a frame: parameters go to where they are there.
     pub(super) fn stand(&mut self, frame: u64) {
         for line in &mut self.lines {
-            self.chain.set(line.effect, line.parameter, line.line.value_at_rest(frame));
-            (line.aimed, line.next_place) = (None, 0);
+            self.chain.set(line.effect, line.parameter, line.follower.stand(frame));
         }
         self.next_place = 0;
     }
@@ -294,10 +309,11 @@ impl Insert {
             }
             let mut next = self.next_tempo;
             for line in &mut self.lines {
-                if clock >= line.next_place {
-                    line.aim(clock, &mut self.chain);
+                line.aim(clock, &mut self.chain);
+                if clock >= line.next_count {
+                    line.count(clock, &mut self.chain);
                 }
-                next = next.min(line.next_place);
+                next = next.min(line.follower.next_place()).min(line.next_count);
             }
             self.next_place = next;
         }
@@ -349,28 +365,27 @@ impl Insert {
 }
 
 impl ParameterLine {
-    /// Tells the effect what the line has added up to.
-    fn add_up(&self, clock: u64, chain: &mut Chain) {
-        if let Some(range) = self.range {
-            chain.follow(self.effect, self.parameter, Some((clock, self.line.sum(clock, range))));
+    /// Tells the effect what the line adds up to around a place, if it wants to know.
+    fn count(&mut self, clock: u64, chain: &mut Chain) {
+        if !self.is_counted {
+            self.next_count = u64::MAX;
+            return;
         }
+        let (place, next) = (control_place(clock), next_control(clock));
+        let sums = [place, next].map(|clock| self.follower.line().sum(clock));
+        chain.follow(self.effect, self.parameter, Some((place, sums)));
+        self.next_count = next;
     }
 
+    /// Goes on along the line.
     fn aim(&mut self, clock: u64, chain: &mut Chain) {
-        let next = match self.aimed {
-            Some(_) => self.line.next_place(clock),
-            None => self.line.next_place_soon(clock),
-        };
-        let here = self.line.value(clock);
-        let there = self.line.value_before(clock, next);
-        if self.aimed.is_some_and(|aimed| aimed != here) {
-            chain.automate(self.effect, self.parameter, here, 0);
+        let Some(leg) = self.follower.leg(clock) else { return };
+        if let Some(value) = leg.jump {
+            chain.automate(self.effect, self.parameter, value, 0);
         }
-        if there != here || self.aimed.is_none() {
-            let glide_frames = u32::try_from(next - clock).unwrap_or(u32::MAX);
-            chain.automate(self.effect, self.parameter, there, glide_frames);
+        if let Some((value, frames)) = leg.way {
+            chain.automate(self.effect, self.parameter, value, frames);
         }
-        (self.aimed, self.next_place) = (Some(there), next);
     }
 }
 

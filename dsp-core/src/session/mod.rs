@@ -16,6 +16,7 @@ mod compensation;
 mod desk;
 mod edge;
 mod fader;
+mod follower;
 mod gap;
 mod gliding_gain;
 mod held_back;

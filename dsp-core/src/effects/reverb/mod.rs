@@ -269,8 +269,12 @@ impl Effect for Reverb {
         }
     }
 
+    fn counts(&self, parameter: usize) -> bool {
+        parameter == MODULATION_HZ
+    }
+
     fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if parameter == MODULATION_HZ {
+        if self.counts(parameter) {
             self.lfo.follow(line);
         }
     }

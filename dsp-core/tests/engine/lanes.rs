@@ -1,0 +1,263 @@
+//! Hands and edits beside lanes of automation: nothing jumps that should glide, and what is followed is followed exactly.
+
+use dsp_core::session::{
+    Audio, AudioSlot, AutomationLane, AutomationTarget, Clip, Curve, Mixer, SendSettings, Session, Slots,
+    Track, TrackMix,
+};
+
+use crate::full::{SECOND, effect, lane, play, point};
+use crate::sessions::peak;
+
+/// Where playing starts: on a multiple of 32 frames, between two, and just before one.
+const STARTS: [u64; 3] = [0, 16, 31];
+
+/// How long it takes to an edited lane, in frames, and from there to the next multiple of 32 at most.
+const APPROACH_FRAMES: usize = 480;
+const STEP_FRAMES: usize = 32;
+
+/// Four seconds of a constant.
+const CONSTANT: f32 = 0.5;
+
+fn slots() -> [Option<AudioSlot>; 1] {
+    [Some(AudioSlot::Whole(Audio::from_channels(&[CONSTANT; 4 * SECOND as usize], None)))]
+}
+
+/// A track of the constant with these lanes.
+fn track(lanes: &[AutomationLane]) -> Track {
+    let clip = Clip {
+        frame: 0,
+        offset_frames: 0,
+        length_frames: 4 * SECOND,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    };
+    Track { id: "constant".to_owned(), clips: vec![clip], automation: lanes.to_vec(), ..Track::default() }
+}
+
+fn session(tracks: Vec<Track>) -> Session {
+    Session { tracks, length_frames: 4 * SECOND, ..Session::default() }
+}
+
+/// One that plays since some frames.
+fn playing(session: &Session, from: u64, frames: usize) -> Mixer {
+    let slots = slots();
+    let mut mixer = Mixer::new(session, Slots { banks: &[], audio: &slots }).unwrap();
+    mixer.seek(from);
+    mixer.play();
+    play(&mut mixer, frames, &[128]);
+    mixer
+}
+
+fn edit(mixer: &mut Mixer, session: &Session) {
+    let slots = slots();
+    mixer.set_session(session, Slots { banks: &[], audio: &slots }).unwrap();
+}
+
+/// Left of the next frames.
+fn left(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
+    let mut heard = play(mixer, frames, &[128]);
+    heard.truncate(frames);
+    heard
+}
+
+fn steepest(values: &[f32]) -> f32 {
+    values.windows(2).fold(0.0, |steepest, pair| (pair[1] - pair[0]).abs().max(steepest))
+}
+
+/// A lane that stays at a value.
+fn level(target: AutomationTarget, value: f64) -> AutomationLane {
+    lane(target, &[point(0, value, Curve::Linear)])
+}
+
+/// Sinks by 12 a second from a value, with a step down by 6 after one second.
+fn sinking(target: AutomationTarget, value: f64) -> AutomationLane {
+    let points = [
+        point(0, value, Curve::Linear),
+        point(SECOND, value - 12.0, Curve::Linear),
+        point(SECOND, value - 18.0, Curve::Linear),
+        point(3 * SECOND, value - 42.0, Curve::Linear),
+    ];
+    lane(target, &points)
+}
+
+#[test]
+fn a_hand_on_the_fader_glides_beside_a_lane_as_without_one() {
+    let closed = TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false };
+    for start in STARTS {
+        let moved = |lanes: &[AutomationLane]| {
+            let mut mixer = playing(&session(vec![track(lanes)]), start, 12_800);
+            mixer.set_track_mix(0, &closed);
+            left(&mut mixer, 12_800)
+        };
+        let expected = moved(&[]);
+        assert_eq!(*expected.last().unwrap(), 0.0);
+        let heard = moved(&[level(AutomationTarget::Pan, 0.0)]);
+        println!("from {start}: steepest step {}, without a lane {}", steepest(&heard), steepest(&expected));
+        assert!(heard == expected, "from {start}: a step of {}", steepest(&heard));
+    }
+}
+
+#[test]
+fn a_hand_on_the_pan_glides_beside_a_lane_of_the_volume() {
+    let aside = TrackMix { gain: 1.0, pan: 1.0, mute: false, solo: false };
+    for start in STARTS {
+        let mut mixer =
+            playing(&session(vec![track(&[level(AutomationTarget::Volume, 0.0)])]), start, 12_800);
+        mixer.set_track_mix(0, &aside);
+        let heard = left(&mut mixer, 12_800);
+        assert!(steepest(&heard) < 0.003, "from {start}: a step of {}", steepest(&heard));
+        assert_eq!(*heard.last().unwrap(), 0.0);
+    }
+}
+
+/// What a lane moves, two values as far apart as can be, and a session in which it is at one of them.
+type Target = (&'static str, [f64; 2], Box<dyn Fn(f64) -> Session>);
+
+fn targets() -> Vec<Target> {
+    let on_track = |target| move |value: f64| session(vec![track(&[level(target, value)])]);
+    let gain_db = AutomationTarget::Effect { effect: 0, parameter: 0 };
+    let with_effect = move |value: f64| {
+        let utility = effect("utility", "utility", &[]);
+        session(vec![Track { effects: vec![utility], ..track(&[level(gain_db, value)]) }])
+    };
+    let with_send = |value: f64| {
+        let send = SendSettings { to: 1, gain: 1.0, pre_fader: true };
+        let lanes = [level(AutomationTarget::Send(0), value), level(AutomationTarget::Volume, -144.0)];
+        let bus = Track { id: "bus".to_owned(), ..Track::default() };
+        session(vec![Track { sends: vec![send], ..track(&lanes) }, bus])
+    };
+    let with_master = |value: f64| Session {
+        master_automation: vec![level(AutomationTarget::Volume, value)],
+        ..session(vec![track(&[])])
+    };
+    vec![
+        ("volume", [0.0, -144.0], Box::new(on_track(AutomationTarget::Volume))),
+        ("pan", [0.0, 1.0], Box::new(on_track(AutomationTarget::Pan))),
+        ("send", [0.0, -144.0], Box::new(with_send)),
+        ("effect", [0.0, -144.0], Box::new(with_effect)),
+        ("master", [0.0, -144.0], Box::new(with_master)),
+    ]
+}
+
+#[test]
+fn a_lane_that_is_edited_while_it_plays_does_not_click() {
+    for (what, [from, to], session_at) in targets() {
+        for start in STARTS {
+            let mut mixer = playing(&session_at(from), start, 12_800);
+            edit(&mut mixer, &session_at(to));
+            let heard = left(&mut mixer, 12_800);
+            let step = steepest(&heard);
+            println!("{what} from {start}: steepest step {step}");
+            assert!(heard[0] > 0.9 * CONSTANT && *heard.last().unwrap() == 0.0, "{what} does not move");
+            // Straight in 10 ms; the pan is a quarter of a cosine.
+            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{what} from {start}: a step of {step}");
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_is_new_while_it_plays_does_not_click() {
+    for (what, _, session_at) in targets() {
+        let with_lane = session_at(-144.0);
+        let mut without = with_lane.clone();
+        without.master_automation.clear();
+        without.tracks.iter_mut().for_each(|track| {
+            track.automation.retain(|lane| what == "send" && lane.target == AutomationTarget::Volume);
+        });
+        for start in STARTS {
+            let mut mixer = playing(&without, start, 12_800);
+            edit(&mut mixer, &with_lane);
+            let heard = left(&mut mixer, 12_800);
+            let step = steepest(&heard);
+            assert!(heard[0] > 0.9 * CONSTANT, "{what} is silent");
+            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{what} from {start}: a step of {step}");
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_was_edited_is_soon_followed_exactly() {
+    let before = session(vec![track(&[level(AutomationTarget::Volume, 0.0)])]);
+    let after = session(vec![track(&[sinking(AutomationTarget::Volume, -2.0)])]);
+    for start in STARTS {
+        let mut edited = playing(&before, start, 4_801);
+        edit(&mut edited, &after);
+        let frames = APPROACH_FRAMES + STEP_FRAMES + edited.latency_frames();
+        play(&mut edited, frames, &[128]);
+        let mut expected = playing(&after, start, 4_801 + frames);
+        assert!(left(&mut edited, 96_000) == left(&mut expected, 96_000), "from {start}");
+    }
+}
+
+#[test]
+fn an_edit_elsewhere_leaves_lanes_where_they_are() {
+    let gain_db = AutomationTarget::Effect { effect: 0, parameter: 0 };
+    let lanes = [sinking(AutomationTarget::Volume, 0.0), sinking(gain_db, 6.0)];
+    let track = Track { effects: vec![effect("utility", "utility", &[])], ..track(&lanes) };
+    let before = session(vec![track.clone()]);
+    let after = session(vec![Track { id: "other".to_owned(), ..Track::default() }, track]);
+    // Just before the step of the lanes.
+    let frames = SECOND as usize - 100;
+    let mut edited = playing(&before, 0, frames);
+    edit(&mut edited, &after);
+    assert!(left(&mut edited, 48_000) == left(&mut playing(&before, 0, frames), 48_000));
+}
+
+#[test]
+fn what_is_new_is_on_its_lane_at_once() {
+    let closed = level(AutomationTarget::Volume, -144.0);
+    let empty = session(Vec::new());
+    let mut mixer = playing(&empty, 0, 4_801);
+    edit(&mut mixer, &session(vec![track(core::slice::from_ref(&closed))]));
+    assert_eq!(peak(&left(&mut mixer, 4_800)), 0.0, "a new track");
+    let with_send = |sends: Vec<SendSettings>| {
+        let lanes = [closed.clone(), level(AutomationTarget::Send(0), -144.0)];
+        let bus = Track { id: "bus".to_owned(), ..Track::default() };
+        session(vec![Track { sends, ..track(&lanes) }, bus])
+    };
+    let mut mixer = playing(&with_send(Vec::new()), 0, 4_801);
+    edit(&mut mixer, &with_send(vec![SendSettings { to: 1, gain: 1.0, pre_fader: true }]));
+    assert_eq!(peak(&left(&mut mixer, 4_800)), 0.0, "a new send");
+}
+
+#[test]
+fn a_send_whose_lane_goes_is_where_a_hand_has_set_it() {
+    let with_lanes = |lanes: &[AutomationLane]| {
+        let send = SendSettings { to: 1, gain: 0.5, pre_fader: true };
+        let bus = Track { id: "bus".to_owned(), ..Track::default() };
+        session(vec![Track { sends: vec![send], gain: 0.0, ..track(lanes) }, bus])
+    };
+    let mut mixer = playing(&with_lanes(&[level(AutomationTarget::Send(0), -144.0)]), 0, 4_801);
+    edit(&mut mixer, &with_lanes(&[]));
+    assert_eq!(*left(&mut mixer, 12_800).last().unwrap(), 0.5 * CONSTANT);
+}
+
+#[test]
+fn hands_and_edits_do_not_depend_on_call_sizes() {
+    let gain_db = AutomationTarget::Effect { effect: 0, parameter: 0 };
+    let with = |lanes: &[AutomationLane]| {
+        let utility = effect("utility", "utility", &[]);
+        session(vec![Track { effects: vec![utility], ..track(lanes) }])
+    };
+    let pan =
+        lane(AutomationTarget::Pan, &[point(0, -0.3, Curve::Linear), point(SECOND, 0.4, Curve::Linear)]);
+    let before = with(&[pan.clone(), level(gain_db, -6.0)]);
+    let after = with(&[pan, sinking(gain_db, 0.0)]);
+    let by_calls_of = |calls: &[usize]| {
+        let mut mixer = playing(&before, 5, 0);
+        let mut heard = play(&mut mixer, 5_003, calls);
+        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.7, mute: false, solo: false });
+        heard.extend(play(&mut mixer, 100, calls));
+        edit(&mut mixer, &after);
+        mixer.set_track_mix(0, &TrackMix { gain: 0.6, pan: 0.7, mute: false, solo: false });
+        heard.extend(play(&mut mixer, 60_000, calls));
+        heard
+    };
+    let expected = by_calls_of(&[128]);
+    for calls in [&[1][..], &[31, 77, 500], &[4_096]] {
+        assert!(by_calls_of(calls) == expected, "calls of {calls:?}");
+    }
+}

@@ -1,0 +1,146 @@
+//! What lines lead to after a seek and ten seconds is what playing from the start leads to.
+
+use dsp_core::effects::effect_kind;
+use dsp_core::session::{
+    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, Mixer, Session, Slots,
+    Track,
+};
+
+use crate::full::{SECOND, effect, lane, play, point};
+use crate::sessions::peak;
+
+/// Where the session is sought: no control place.
+const SOUGHT: u64 = 8 * SECOND + 39;
+
+/// Noise of -12 dBFS.
+fn noise(frames: u64) -> AudioSlot {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 40) as f32 / 8_388_608.0 - 1.0) * 0.25
+    };
+    let values: Vec<f32> = (0..frames).map(|_| next()).collect();
+    AudioSlot::Whole(Audio::from_channels(&values, None))
+}
+
+/// A track of noise through one effect, with lanes for some of its parameters.
+fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint])]) -> Session {
+    let described = effect_kind(kind).unwrap();
+    let place = |id: &str| described.parameter_place(id).unwrap();
+    let mut all: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
+    values.iter().for_each(|(id, value)| all[place(id)] = *value);
+    let lane_of = |(id, points): &(&str, &[AutomationPoint])| -> AutomationLane {
+        lane(AutomationTarget::Effect { effect: 0, parameter: place(id) as u32 }, points)
+    };
+    let clip = Clip {
+        frame: 0,
+        offset_frames: 0,
+        length_frames: 20 * SECOND,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    };
+    let track = Track {
+        id: "noise".to_owned(),
+        clips: vec![clip],
+        effects: vec![effect("effect", kind, &all)],
+        automation: lanes.iter().map(lane_of).collect(),
+        ..Track::default()
+    };
+    Session { tracks: vec![track], length_frames: 20 * SECOND, ..Session::default() }
+}
+
+/// By how many dBFS a second that a seek led to, ten seconds later, differs from that of playing from the start.
+fn off_db(session: &Session) -> f64 {
+    let slots = [Some(noise(20 * SECOND))];
+    let heard_from = |frame: u64| {
+        let mut mixer = Mixer::new(session, Slots { banks: &[], audio: &slots }).unwrap();
+        mixer.seek(frame);
+        mixer.play();
+        play(&mut mixer, (SOUGHT + 10 * SECOND - frame) as usize, &[256]);
+        play(&mut mixer, SECOND as usize, &[256])
+    };
+    let (whole, sought) = (heard_from(0), heard_from(SOUGHT));
+    assert!(peak(&whole) > 0.02, "silent: {}", peak(&whole));
+    let off: Vec<f32> = whole.iter().zip(&sought).map(|(whole, sought)| whole - sought).collect();
+    20.0 * libm::log10(f64::from(peak(&off).max(1e-10)))
+}
+
+fn check(what: &str, session: &Session) {
+    let off_db = off_db(session);
+    println!("{what}: {off_db:.1} dBFS off");
+    assert!(off_db < -60.0, "{what}: {off_db} dBFS off");
+}
+
+/// The effect that an oscillator belongs to, its rate in hertz, and what makes it heard.
+type Oscillator = (&'static str, &'static str, &'static [(&'static str, f64)]);
+
+const OSCILLATORS: [Oscillator; 6] = [
+    ("chorus", "rate_hz", &[]),
+    ("flanger", "rate_hz", &[]),
+    ("phaser", "rate_hz", &[]),
+    ("tremolo", "rate_hz", &[]),
+    ("filter", "lfo_rate_hz", &[("lfo_octaves", 2.0)]),
+    ("reverb", "modulation_hz", &[("modulation", 1.0)]),
+];
+
+#[test]
+fn rates_that_jump_lead_to_the_same_turn() {
+    let points = [
+        point(0, 0.5, Curve::Step),
+        point(SECOND / 2 + 1, 2.0, Curve::Step),
+        point(6 * SECOND + 7, 1.0, Curve::Step),
+        point(12 * SECOND + 30, 3.0, Curve::Step),
+    ];
+    for (kind, rate, values) in OSCILLATORS {
+        check(kind, &session(kind, values, &[(rate, &points)]));
+    }
+}
+
+#[test]
+fn rates_with_many_points_lead_to_the_same_turn() {
+    for (kind, rate, values) in OSCILLATORS {
+        let described = effect_kind(kind).unwrap();
+        let described = described.parameters[described.parameter_place(rate).unwrap()];
+        for (every_frames, curve) in [(6_000, Curve::Step), (960, Curve::Step), (960, Curve::Linear)] {
+            // Between the ends of the range, in no order.
+            let value = |number: u64| if number * number % 7 < 3 { described.min } else { described.max };
+            let points: Vec<AutomationPoint> = (0..20 * SECOND / every_frames)
+                .map(|number| point(number * every_frames + number * 37 % 900, value(number), curve))
+                .collect();
+            let what = format!("{kind}, {curve:?} every {every_frames} frames");
+            check(&what, &session(kind, values, &[(rate, &points)]));
+        }
+    }
+}
+
+#[test]
+fn a_rate_on_a_line_goes_on_counting_while_the_beat_leads() {
+    let rate = [point(0, 1.0, Curve::Linear), point(20 * SECOND, 3.0, Curve::Linear)];
+    let sync = [
+        point(0, 0.0, Curve::Step),
+        point(2 * SECOND, 1.0, Curve::Step),
+        point(4 * SECOND, 0.0, Curve::Step),
+    ];
+    check("tremolo", &session("tremolo", &[], &[("rate_hz", &rate), ("sync", &sync)]));
+}
+
+#[test]
+fn times_of_echoes_on_lines_fade_over_at_the_same_places() {
+    let on_the_clock: &[(&str, f64)] = &[("sync", 0.0)];
+    let line = |from: f64, to: f64, secs: u64| -> Vec<AutomationPoint> {
+        (0..=20 / secs)
+            .map(|turn| point(turn * secs * SECOND, if turn % 2 == 0 { from } else { to }, Curve::Linear))
+            .collect()
+    };
+    for (id, from, to, secs) in
+        [("time_ms", 300.0, 320.0, 10), ("time_ms", 300.0, 400.0, 5), ("spread_ms", 0.0, 50.0, 10)]
+    {
+        let points = line(from, to, secs);
+        check(&format!("{id} from {from} to {to}"), &session("delay", on_the_clock, &[(id, &points)]));
+    }
+}
