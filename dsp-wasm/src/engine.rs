@@ -1,8 +1,11 @@
 //! The audio thread's half: banks, a mixer, and the buffers that both sides see.
 
 use dsp_core::block::BLOCK_FRAMES;
+use dsp_core::effects::{EffectKind, effect_kind};
 use dsp_core::meters::{MasterMeter, SPECTRUM_BANDS};
-use dsp_core::session::{Audio, AudioSlot, EffectOwner, Event, Mixer, Session, Slots, TrackMix, Underruns};
+use dsp_core::session::{
+    Audio, AudioSlot, EffectOwner, EffectSettings, Event, Mixer, Session, Slots, TrackMix, Underruns,
+};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
 
@@ -200,6 +203,21 @@ impl WasmEngine {
         self.go_on()
     }
 
+    /// An effect of the session that plays, which hands have moved as well as what sounds: it is what goes on when
+    /// a bank or audio arrives.
+    fn effect_mut(
+        &mut self,
+        track_place: Option<usize>,
+        effect: usize,
+    ) -> Option<(&'static EffectKind, &mut EffectSettings)> {
+        let effects = match track_place {
+            Some(place) => &mut self.session.tracks.get_mut(place)?.effects,
+            None => &mut self.session.master_effects,
+        };
+        // The mixer counts those that it has.
+        effects.iter_mut().filter_map(|settings| Some((effect_kind(&settings.kind)?, settings))).nth(effect)
+    }
+
     /// Goes on with the same session after a change of what its slots hold.
     fn go_on(&mut self) -> Result<(), JsError> {
         let slots = Slots { banks: &self.banks, audio: &self.audio };
@@ -328,12 +346,19 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setTrackMix)]
     pub fn set_track_mix(&mut self, track_place: usize, gain: f32, pan: f32, mute: bool, solo: bool) {
         self.mixer.set_track_mix(track_place, &TrackMix { gain, pan, mute, solo });
+        if let Some(track) = self.session.tracks.get_mut(track_place) {
+            (track.gain, track.pan, track.mute, track.solo) = (gain, pan, mute, solo);
+        }
     }
 
     /// Moves a send of a track, by its place among those, to a linear gain.
     #[wasm_bindgen(js_name = setSendGain)]
     pub fn set_send_gain(&mut self, track_place: usize, send: usize, gain: f32) {
         self.mixer.set_send_gain(track_place, send, gain);
+        let track = self.session.tracks.get_mut(track_place);
+        if let Some(send) = track.and_then(|track| track.sends.get_mut(send)) {
+            send.gain = gain;
+        }
     }
 
     /// Place of an effect of a track, or of the master where no track is named, by its id.
@@ -352,18 +377,29 @@ impl WasmEngine {
         value: f64,
     ) {
         self.mixer.set_effect_parameter(owner(track_place), effect, parameter, value);
+        if let Some((kind, settings)) = self.effect_mut(track_place, effect) {
+            let unsaid = kind.parameters.iter().skip(settings.values.len());
+            settings.values.extend(unsaid.map(|parameter| parameter.default));
+            settings.values.get_mut(parameter).into_iter().for_each(|own| *own = value);
+        }
     }
 
     /// Passes the sound around one effect, or no longer.
     #[wasm_bindgen(js_name = setEffectBypass)]
     pub fn set_effect_bypass(&mut self, track_place: Option<usize>, effect: usize, bypass: bool) {
         self.mixer.set_effect_bypass(owner(track_place), effect, bypass);
+        if let Some((_, settings)) = self.effect_mut(track_place, effect) {
+            settings.bypass = bypass;
+        }
     }
 
     /// Passes the sound around all effects of a track or of the master, or no longer.
     #[wasm_bindgen(js_name = setBypass)]
     pub fn set_bypass(&mut self, track_place: Option<usize>, bypass: bool) {
         self.mixer.set_bypass(owner(track_place), bypass);
+        if let Some(track) = track_place.and_then(|place| self.session.tracks.get_mut(place)) {
+            track.bypass = bypass;
+        }
     }
 
     /// How much an effect turns its input down now, in decibels, where it does such a thing.
@@ -376,6 +412,7 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setMasterGain)]
     pub fn set_master_gain(&mut self, gain: f32) {
         self.mixer.set_master_gain(gain);
+        self.session.master_gain = gain;
     }
 
     /// Whether a track's sound comes from its input buffers instead of its notes.

@@ -198,6 +198,43 @@ describe('EngineHost', () => {
     expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
   });
 
+  it('keeps what hands have moved when a bank or audio arrives', () => {
+    const bench = withPiano();
+    const [track] = project.tracks;
+    if (!track) throw new Error('the project has no track');
+    const effects = [{ id: 'trim', type: 'builtin' as const, name: 'utility' }];
+    // What instruments send to the shared effects does not pass their own.
+    const settings = { reverb: { level_db: -144 }, chorus: { level_db: -144 } };
+    expect(bench.ask({ type: 'setSession', project: { ...project, settings, tracks: [{ ...track, effects }] } })).toBeUndefined();
+    bench.take({ type: 'play' });
+    const loud = peak(bench.render(9_600));
+    expect(loud).toBeGreaterThan(0.01);
+    const arrivals = [
+      () => expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined(),
+      () => { bench.take({ type: 'loadAudio', request: 77, slot: 3, audio: { left: new Float32Array(64), right: null } }); },
+    ];
+    const mix = { gain: 1, pan: 0, mute: false, solo: false };
+    const quiet: [EngineCommand, EngineCommand][] = [
+      [{ type: 'setTrackMix', trackId: 'piano', mix: { ...mix, mute: true } }, { type: 'setTrackMix', trackId: 'piano', mix }],
+      [{ type: 'setTrackMix', trackId: 'piano', mix: { ...mix, gain: 0 } }, { type: 'setTrackMix', trackId: 'piano', mix }],
+      [{ type: 'setMasterGain', gain: 0 }, { type: 'setMasterGain', gain: 1 }],
+      [
+        { type: 'setEffectParameter', trackId: 'piano', effectId: 'trim', parameter: 0, value: -144 },
+        { type: 'setEffectParameter', trackId: 'piano', effectId: 'trim', parameter: 0, value: 0 },
+      ],
+    ];
+    for (const [moved, back] of quiet) {
+      for (const arrive of arrivals) {
+        bench.take({ type: 'seek', frame: 0 });
+        bench.take(moved);
+        bench.render(4_800);
+        arrive();
+        expect(peak(bench.render(4_800)), `${JSON.stringify(moved)} after something arrived`).toBeLessThan(1e-3 * loud);
+        bench.take(back);
+      }
+    }
+  });
+
   it('measures the master ten times a second while somebody watches', () => {
     const bench = withPiano();
     const count = (): number => bench.reports.filter((report) => report.type === 'meters').length;

@@ -60,7 +60,7 @@ impl Master {
         self.insert.reset(clock);
         self.keys.iter_mut().for_each(Key::jump);
         self.reverb.reset();
-        self.chorus.reset();
+        self.chorus.reset(clock);
         self.limiter.reset();
     }
 

@@ -94,11 +94,12 @@ impl ChorusProcessor {
         self.phase_per_frame = (rate_hz.clamp(0.05, 10.0) / self.rate_hz * 4_294_967_296.0) as u32;
     }
 
-    /// Back to the state of a new chorus.
-    pub fn reset(&mut self) {
+    /// Silent, and where the copies have drifted to after so many frames from the start of a new chorus.
+    pub fn reset(&mut self, frame: u64) {
         self.line.fill(0.0);
         self.place = 0;
-        self.phase = 0;
+        // Turns are counted in parts of 2^32, and so may frames be.
+        self.phase = self.phase_per_frame.wrapping_mul(frame as u32);
         self.quiet_frames = self.line.len();
     }
 
@@ -211,7 +212,7 @@ mod tests {
         let mut used = chorus();
         let expected = run(&mut used, &send, 256);
         assert!(run(&mut chorus(), &send, 1) == expected);
-        used.reset();
+        used.reset(0);
         assert!(run(&mut used, &send, 4_096) == expected);
     }
 }

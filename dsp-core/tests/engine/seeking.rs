@@ -2,12 +2,12 @@
 
 use dsp_core::effects::effect_kind;
 use dsp_core::session::{
-    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, Mixer, Session, Slots,
-    Track,
+    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, Event, Mixer, Session,
+    Slots, Track, TrackEvent,
 };
 
-use crate::full::{SECOND, effect, lane, play, point};
-use crate::sessions::peak;
+use crate::full::{SECOND, effect, lane, media, play, point};
+use crate::sessions::{peak, session as notes, track};
 
 /// Where the session is sought: no control place.
 const SOUGHT: u64 = 8 * SECOND + 39;
@@ -58,7 +58,7 @@ fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint
 fn off_db(session: &Session) -> f64 {
     let slots = [Some(noise(20 * SECOND))];
     let heard_from = |frame: u64| {
-        let mut mixer = Mixer::new(session, Slots { banks: &[], audio: &slots }).unwrap();
+        let mut mixer = Mixer::new(session, Slots { banks: media().slots().banks, audio: &slots }).unwrap();
         mixer.seek(frame);
         mixer.play();
         play(&mut mixer, (SOUGHT + 10 * SECOND - frame) as usize, &[256]);
@@ -143,4 +143,14 @@ fn times_of_echoes_on_lines_fade_over_at_the_same_places() {
         let points = line(from, to, secs);
         check(&format!("{id} from {from} to {to}"), &session("delay", on_the_clock, &[(id, &points)]));
     }
+}
+
+#[test]
+fn the_shared_chorus_has_drifted_to_where_it_would_be() {
+    const CHORUS_SEND: u8 = 93;
+    let mut track = track("strings", &[(10 * SECOND, 19 * SECOND, 60)]);
+    track
+        .events
+        .insert(0, TrackEvent { frame: 0, event: Event::Controller { controller: CHORUS_SEND, value: 127 } });
+    check("notes through the shared chorus", &Session { length_frames: 20 * SECOND, ..notes(vec![track]) });
 }
