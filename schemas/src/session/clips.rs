@@ -21,18 +21,29 @@ impl Builder<'_> {
     pub(super) fn clips(&mut self, track: &Track, pointer: &str) -> Vec<Clip> {
         let mut clips = Vec::new();
         for Placed { place, item, found } in self.placed(track) {
-            let start = self.clock.frame_at(item.start_tick.into());
-            let end = match found {
-                Some((_, at)) => at.frame.saturating_add(at.length_frames),
-                None => start.saturating_add(item.length_frames.unwrap_or(0)),
-            };
-            self.length_frames = self.length_frames.max(end);
+            let pointer = format!("{pointer}/{place}");
             match found {
-                Some((audio, at)) => clips.push(self.clip(item, audio, at)),
-                None => self.leave_out(format!("{pointer}/{place}"), LeftOutReason::Audio),
+                None => {
+                    let start = self.clock.frame_at(item.start_tick.into());
+                    self.reach(start.saturating_add(item.length_frames.unwrap_or(0)));
+                    self.leave_out(pointer, LeftOutReason::Audio);
+                }
+                Some((audio, at)) if at.offset_frames >= audio.frames => {
+                    self.leave_out(pointer, LeftOutReason::BehindAudio);
+                }
+                Some((audio, at)) => {
+                    let to_end = if item.looped { u64::MAX } else { audio.frames - at.offset_frames };
+                    self.reach(at.frame.saturating_add(at.length_frames.min(to_end)));
+                    clips.push(self.clip(item, audio, at));
+                }
             }
         }
         clips
+    }
+
+    /// The session is as long as to this frame, at least.
+    fn reach(&mut self, frame: u64) {
+        self.length_frames = self.length_frames.max(frame);
     }
 
     /// The audio items of a track, in its order.
