@@ -14,6 +14,8 @@ pub const DEFAULT_BPM: f64 = 120.0;
 
 const NANOS_PER_MINUTE: f64 = 60e9;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
+/// A time in units of 1/960 ns, times the sample rate in hertz, counts a frame as this many.
+const UNITS_PER_FRAME: u128 = TICKS_PER_QUARTER as u128 * NANOS_PER_SECOND;
 
 /// Why a tempo map was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -94,16 +96,26 @@ impl TempoMap {
 
     /// The frame nearest to a tick, at a sample rate in hertz.
     pub fn frame_at(&self, tick: u64, sample_rate_hz: u32) -> u64 {
+        let units = self.units_at(tick, sample_rate_hz);
+        ((units + UNITS_PER_FRAME / 2) / UNITS_PER_FRAME) as u64
+    }
+
+    /// How far a tick lies behind the frame nearest to it, in frames: -0.5 to 0.5, below 0 where it lies before.
+    pub fn frames_beyond(&self, tick: u64, sample_rate_hz: u32) -> f64 {
+        let nearest = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
+        let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest as i128;
+        beyond as f64 / UNITS_PER_FRAME as f64
+    }
+
+    /// The place of a tick in parts of a frame, of which [`UNITS_PER_FRAME`] are one.
+    fn units_at(&self, tick: u64, sample_rate_hz: u32) -> u128 {
         let after = self.segments.partition_point(|segment| segment.start_tick <= tick);
-        let time = self.segments[after.max(1) - 1].time_at(tick);
-        let units_per_second = u128::from(TICKS_PER_QUARTER) * NANOS_PER_SECOND;
-        ((time * u128::from(sample_rate_hz) + units_per_second / 2) / units_per_second) as u64
+        self.segments[after.max(1) - 1].time_at(tick) * u128::from(sample_rate_hz)
     }
 
     /// The last tick whose frame is not after `frame`: the tick that sounds there.
     pub fn tick_at(&self, frame: u64, sample_rate_hz: u32) -> u64 {
-        let units_per_second = u128::from(TICKS_PER_QUARTER) * NANOS_PER_SECOND;
-        let time = u128::from(frame) * units_per_second / u128::from(sample_rate_hz);
+        let time = u128::from(frame) * UNITS_PER_FRAME / u128::from(sample_rate_hz);
         let after = self.segments.partition_point(|segment| segment.start <= time);
         let segment = &self.segments[after.max(1) - 1];
         let mut tick =
@@ -160,6 +172,15 @@ mod tests {
                 assert!(back >= tick);
             }
         }
+    }
+
+    #[test]
+    fn what_a_tick_lies_beside_its_frame_is_told() {
+        let map = TempoMap::default();
+        let beyond = [0, 1, 2, 49, 50].map(|tick| map.frames_beyond(tick, 44_100));
+        assert_eq!(beyond, [0.0, -0.031_25, -0.062_5, 0.468_75, 0.437_5]);
+        // Half a frame counts up.
+        assert_eq!((map.frame_at(16, 44_100), map.frames_beyond(16, 44_100)), (368, -0.5));
     }
 
     #[test]

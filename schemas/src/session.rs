@@ -8,6 +8,7 @@ mod automation;
 mod clips;
 mod effects;
 mod presets;
+mod runs;
 mod sounds;
 
 pub use clips::files_used;

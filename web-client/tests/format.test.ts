@@ -19,6 +19,8 @@ describe('numbers for people', () => {
     [-0.04, '0.0'],
     [-3, '\u22123.0'],
     [1.46, '+1.5'],
+    [-60, '\u221260.0'],
+    [-143.9, '\u2212143.9'],
     [-144, '\u2212\u221e'],
   ])('%d dB are %s', (db, text) => {
     expect(format.formatDb(db)).toBe(text);

@@ -1,10 +1,14 @@
 //! Automation in the engine's terms.
 
+use dsp_core::gain;
 use dsp_core::session::{self, AutomationTarget, Curve, EffectSettings};
 
 use super::Builder;
 use super::sounds::LeftOutReason;
 use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
+
+/// The levels that a project may have, in decibels: `Decibels` of its schema.
+const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 
 impl Builder<'_> {
     /// The lanes of which the engine knows what they move; `pointer` is theirs.
@@ -17,29 +21,54 @@ impl Builder<'_> {
     ) -> Vec<session::AutomationLane> {
         let mut known = Vec::with_capacity(lanes.len());
         for (place, lane) in lanes.iter().enumerate() {
+            let pointer = format!("{pointer}/{place}");
             match target(&lane.target, sends, effects) {
                 Some(target) => {
-                    let points = lane.points.iter().map(|point| self.point(point)).collect();
+                    let range = range(target, effects);
+                    self.name_out_of_range(lane, range, &pointer);
+                    let points = lane.points.iter().map(|point| self.point(point, range)).collect();
                     known.push(session::AutomationLane { target, points });
                 }
                 None => {
                     let reason = LeftOutReason::UnknownTarget { target: lane.target.clone() };
-                    self.leave_out(format!("{pointer}/{place}"), reason);
+                    self.leave_out(pointer, reason);
                 }
             }
         }
         known
     }
 
-    fn point(&self, point: &AutomationPoint) -> session::AutomationPoint {
+    /// Names the first point of a lane that lies outside the range of what it moves: there may be thousands.
+    fn name_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
+        let reason = |point: &AutomationPoint| LeftOutReason::of_range(point.value, range);
+        let first = lane.points.iter().enumerate().find_map(|(place, point)| Some((place, reason(point)?)));
+        if let Some((place, reason)) = first {
+            self.leave_out(format!("{pointer}/points/{place}/value"), reason);
+        }
+    }
+
+    fn point(&self, point: &AutomationPoint, [min, max]: [f64; 2]) -> session::AutomationPoint {
         session::AutomationPoint {
             frame: self.clock.frame_at(point.tick.into()),
-            value: point.value,
+            value: point.value.clamp(min, max),
             curve: match point.curve {
                 AutomationCurve::Linear => Curve::Linear,
                 AutomationCurve::Step => Curve::Step,
                 AutomationCurve::Curvature(curvature) => Curve::Arc(curvature),
             },
+        }
+    }
+}
+
+/// The range of what a lane moves, in its own unit.
+fn range(target: AutomationTarget, effects: &[EffectSettings]) -> [f64; 2] {
+    match target {
+        AutomationTarget::Volume | AutomationTarget::Send(_) => LEVEL_RANGE_DB,
+        AutomationTarget::Pan => [-1.0, 1.0],
+        AutomationTarget::Effect { effect, parameter } => {
+            let kind = dsp_core::effects::effect_kind(&effects[effect as usize].kind);
+            let parameter = kind.map(|kind| &kind.parameters[parameter as usize]);
+            parameter.map_or([f64::MIN, f64::MAX], |parameter| [parameter.min, parameter.max])
         }
     }
 }

@@ -13,7 +13,12 @@ impl Builder<'_> {
     pub(super) fn effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
         let mut known = Vec::with_capacity(effects.len());
         for (place, effect) in effects.iter().enumerate() {
-            known.extend(self.effect(effect, &format!("{pointer}/{place}")));
+            let pointer = format!("{pointer}/{place}");
+            if known.iter().any(|other: &EffectSettings| other.id == effect.id) {
+                self.leave_out(pointer, LeftOutReason::SecondOfId { id: effect.id.clone() });
+            } else {
+                known.extend(self.effect(effect, &pointer));
+            }
         }
         known
     }
@@ -28,20 +33,7 @@ impl Builder<'_> {
             self.leave_out(pointer.into(), reason);
             return None;
         };
-        let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
-        for (id, value) in &effect.params {
-            let value = match kind.parameter_place(id) {
-                None => Err(LeftOutReason::UnknownParameter { id: id.clone() }),
-                Some(place) => match parameter_value(&kind.parameters[place], value) {
-                    Some(value) => Ok((place, value)),
-                    None => Err(LeftOutReason::Value),
-                },
-            };
-            match value {
-                Ok((place, value)) => values[place] = value,
-                Err(reason) => self.leave_out(format!("{pointer}/params/{}", escaped(id)), reason),
-            }
-        }
+        let values = self.values(effect, kind, pointer);
         let side_chain = effect.side_chain.as_deref().and_then(|id| {
             let place = self.track_place(id);
             if place.is_none() {
@@ -66,6 +58,30 @@ impl Builder<'_> {
             impulse,
         })
     }
+
+    /// The values of all parameters of an effect; those of which it says nothing have their defaults.
+    fn values(&mut self, effect: &Effect, kind: &EffectKind, pointer: &str) -> Vec<f64> {
+        let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
+        for (id, value) in &effect.params {
+            let reason = match kind.parameter_place(id) {
+                None => Some(LeftOutReason::UnknownParameter { id: id.clone() }),
+                Some(place) => {
+                    let parameter = &kind.parameters[place];
+                    match parameter_value(parameter, value) {
+                        None => Some(LeftOutReason::Value),
+                        Some(value) => {
+                            values[place] = parameter.clamp(value);
+                            LeftOutReason::of_range(value, [parameter.min, parameter.max])
+                        }
+                    }
+                }
+            };
+            if let Some(reason) = reason {
+                self.leave_out(format!("{pointer}/params/{}", escaped(id)), reason);
+            }
+        }
+        values
+    }
 }
 
 /// The kind of a built-in effect, if this version has it.
@@ -75,10 +91,10 @@ fn built_in(effect: &Effect) -> Option<&'static EffectKind> {
 }
 
 /// The value of a parameter as a project writes it: a number, for a switch also true or false, for a choice
-/// also its name.
+/// also its name. Numbers may lie outside the parameter's range.
 fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     match (value, parameter.scale) {
-        (Value::Number(number), _) => number.as_f64().map(|value| parameter.clamp(value)),
+        (Value::Number(number), _) => number.as_f64(),
         (Value::Bool(on), Scale::Switch) => Some(if *on { 1.0 } else { 0.0 }),
         (Value::String(name), Scale::Choice(choices)) => {
             choices.iter().position(|choice| choice == name).map(|place| place as f64)

@@ -34,8 +34,8 @@ impl<F: FnMut(Option<&str>) -> Option<u32>> Sounds for Banks<F> {
     }
 }
 
-/// Something of a project that is not part of its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something of a project that is not part of its session, or not as it stands there.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// JSON pointer (RFC 6901) to it.
     pub pointer: String,
@@ -43,8 +43,8 @@ pub struct LeftOut {
     pub reason: LeftOutReason,
 }
 
-/// Why something is not part of a session.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why something is not part of a session, or not as the project says.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LeftOutReason {
     /// A plugin, which the engine does not run.
     #[error("plugins are not part of what the engine plays")]
@@ -64,6 +64,22 @@ pub enum LeftOutReason {
     /// A value that its parameter cannot have, such as the name of a choice that is none of its choices.
     #[error("the parameter has no such value")]
     Value,
+    /// A number outside the range of what it is for, which counts as the nearer end.
+    #[error("{value:?} counts as {counts_as}: the range is {} to {}", .range[0], .range[1])]
+    OutOfRange {
+        /// The number.
+        value: f64,
+        /// The end of the range that it counts as.
+        counts_as: f64,
+        /// Both ends.
+        range: [f64; 2],
+    },
+    /// An effect with the id of one before it, which automation could not tell from that.
+    #[error("an effect before it has the id \"{id}\" already")]
+    SecondOfId {
+        /// The id.
+        id: String,
+    },
     /// An automation of something that is not there.
     #[error("there is nothing that goes by \"{target}\"")]
     UnknownTarget {
@@ -79,4 +95,15 @@ pub enum LeftOutReason {
     /// Audio that the caller does not have.
     #[error("its audio is not there")]
     Audio,
+    /// An audio item of which nothing can sound.
+    #[error("it begins behind the end of its audio")]
+    BehindAudio,
+}
+
+impl LeftOutReason {
+    /// What is to be said of a number that is held within a range; nothing where it lies inside.
+    pub(super) fn of_range(value: f64, range: [f64; 2]) -> Option<Self> {
+        let counts_as = value.clamp(range[0], range[1]);
+        (counts_as != value).then_some(Self::OutOfRange { value, counts_as, range })
+    }
 }

@@ -1,4 +1,5 @@
 mod mix;
+mod runs;
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 /** How numbers of music are written for people, and read back. */
 import type { BarPosition } from './grid';
-import { FADER_FLOOR_DB } from './model';
+import { SILENCE_DB } from './model';
 
 const MINUS = '\u2212';
 
@@ -33,9 +33,9 @@ export function parseTime(text: string): number | null {
   return match ? Number(match[1] ?? 0) * 60 + Number(match[2]) : null;
 }
 
-/** `−3.0`, `0.0`, `+1.5`, or `−∞` at and below the fader's floor. */
+/** `−3.0`, `0.0`, `+1.5`, or `−∞` where it is silent. */
 export function formatDb(db: number): string {
-  if (db <= FADER_FLOOR_DB) return `${MINUS}\u221e`;
+  if (db <= SILENCE_DB) return `${MINUS}\u221e`;
   const rounded = Math.round(db * 10) / 10;
   if (rounded === 0) return '0.0';
   return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;

@@ -16,7 +16,7 @@ export const TICK_MAX = 1_000_000_000;
 export const SAMPLE_RATES_HZ = [44100, 48000, 96000] as const;
 export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
 
-/** Level below which a fader is shown as closed, in decibels. */
+/** Level at the lower end of a fader, in decibels: one that is moved there is closed. Lower ones are typed. */
 export const FADER_FLOOR_DB = -60;
 /** Highest fader level, in decibels. */
 export const FADER_TOP_DB = 6;

@@ -67,6 +67,7 @@ fn effects_come_with_their_values_and_what_is_unknown_is_said() {
         ("/tracks/0/effects/2/params/balance", "the parameter has no such value"),
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
         ("/tracks/0/effects/3/params/channels", "the parameter has no such value"),
+        ("/tracks/0/effects/3/params/gain_db", "1000000000.0 counts as 36: the range is -144 to 36"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }
@@ -88,7 +89,7 @@ fn ways_lead_to_places() {
 
 #[test]
 fn automation_finds_what_it_moves() {
-    let lane = |target: &str| json!({"target": target, "points": [{"tick": 960, "value": 2}]});
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 960, "value": 1}]});
     let targets =
         ["volume_db", "pan", "send/b", "send/gain_db", "a/b/balance", "send/none", "x/gain_db", "mute"];
     let (session, left_out) = compiled(json!({
@@ -111,6 +112,75 @@ fn automation_finds_what_it_moves() {
     assert_eq!(pointers, ["/tracks/0/sends/0/to", &lanes[0], &lanes[1], &lanes[2]]);
     let curves: Vec<Curve> = session.master_automation[0].points.iter().map(|point| point.curve).collect();
     assert_eq!(curves, [Curve::Step, Curve::Arc(0.5), Curve::Linear]);
+}
+
+#[test]
+fn what_lies_outside_its_range_is_held_and_said() {
+    let lane = |target: &str, values: &[f64]| {
+        let points: Vec<Value> = values.iter().map(|value| json!({"tick": 0, "value": value})).collect();
+        json!({"target": target, "points": points})
+    };
+    let (session, left_out) = compiled(json!({
+        "tracks": [
+            {"id": "t", "kind": "audio", "effects": [utility("u", json!({"gain_db": 36, "balance": -1}))], "sends": [{"to": "b"}],
+             "automation": [lane("volume_db", &[-144.0, 24.0]), lane("pan", &[1.0, -7.0, 8.0]),
+                            lane("send/b", &[-145.0]), lane("u/gain_db", &[1e300])]},
+            {"id": "b", "kind": "bus"},
+        ],
+        "master": {"automation": [lane("volume_db", &[24.5])]},
+    }));
+    let values = |lane: &session::AutomationLane| -> Vec<f64> {
+        lane.points.iter().map(|point| point.value).collect()
+    };
+    let held: Vec<Vec<f64>> = session.tracks[0].automation.iter().map(values).collect();
+    assert_eq!(held, [vec![-144.0, 24.0], vec![1.0, -1.0, 1.0], vec![-144.0], vec![36.0]]);
+    assert_eq!(values(&session.master_automation[0]), [24.0]);
+    let expected = [
+        ("/tracks/0/automation/1/points/1/value", "-7.0 counts as -1: the range is -1 to 1"),
+        ("/tracks/0/automation/2/points/0/value", "-145.0 counts as -144: the range is -144 to 24"),
+        ("/tracks/0/automation/3/points/0/value", "1e300 counts as 36: the range is -144 to 36"),
+        ("/master/automation/0/points/0/value", "24.5 counts as 24: the range is -144 to 24"),
+    ];
+    assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn a_second_effect_of_one_id_is_left_out() {
+    let pair = || json!([utility("u", json!({"gain_db": -6})), utility("u", json!({"gain_db": -9}))]);
+    let (session, left_out) = compiled(json!({
+        "tracks": [{"id": "t", "kind": "audio", "effects": pair()}, {"id": "o", "kind": "audio", "effects": [pair()[0]]}],
+        "master": {"effects": pair()},
+    }));
+    let chains = [&session.tracks[0].effects, &session.tracks[1].effects, &session.master_effects];
+    assert_eq!(
+        chains.map(|chain| chain.iter().map(|effect| effect.values[0]).collect::<Vec<_>>()),
+        [[-6.0], [-6.0], [-6.0]]
+    );
+    let reason = "an effect before it has the id \"u\" already";
+    let expected = ["/tracks/0/effects/1", "/master/effects/1"];
+    assert_eq!(left_out, expected.map(|pointer| (pointer.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn the_session_ends_where_audio_does() {
+    let with = |more: Value| {
+        let mut item =
+            json!({"type": "audio", "id": "i", "start_tick": 960, "source": {"server_file_id": "f"}});
+        item.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        compiled(json!({"tracks": [{"id": "t", "kind": "audio", "items": [item]}]}))
+    };
+    let end = |more: Value| with(more).0.length_frames;
+    // File `f` is two seconds long.
+    assert_eq!(end(json!({"length_frames": 2_400_000})), 24_000 + 96_000);
+    assert_eq!(end(json!({"length_frames": 2_400_000, "offset_frames": 47_999})), 24_000 + 2);
+    assert_eq!(end(json!({"length_frames": 2_400_000, "loop": true})), 24_000 + 4_800_000);
+    for looped in [false, true] {
+        let (session, left_out) =
+            with(json!({"length_frames": 100, "offset_frames": 48_000, "loop": looped}));
+        assert_eq!((session.length_frames, session.tracks[0].clips.len()), (0, 0));
+        let reason = "it begins behind the end of its audio".to_owned();
+        assert_eq!(left_out, [("/tracks/0/items/0".to_owned(), reason)]);
+    }
 }
 
 #[test]
