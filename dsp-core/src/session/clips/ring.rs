@@ -105,6 +105,7 @@ impl Ring {
             self.values.iter_mut().for_each(|values| values[to] = values[from]);
             self.end += 1;
         }
+        self.start = self.start.max(self.end.saturating_sub(size));
     }
 
     /// Reads frames of the clip; what is not there is silence. Returns how many were not there.
@@ -177,6 +178,8 @@ mod tests {
             let expected = [0, 1, 2, 3].map(|place| ((read + place) % 3 + 1) as f32);
             assert_eq!(self::read(&mut ring, read), (expected, 0));
         }
+        assert_eq!(ring.missing_from(11), 11, "a place that later frames have taken");
+        assert_eq!(read(&mut ring, 10), ([0.0, 0.0, 1.0, 2.0], 2));
         // A place that it has left, and a round that it cannot hold.
         ring.repeat(3, 1, 100);
         ring.repeat(7, 16, 100);
