@@ -224,9 +224,9 @@ impl WasmEngine {
         Ok(self.mixer.set_session(&self.session, slots)?)
     }
 
-    /// What clips will want of audio that is handed over: seven numbers for each. Track place, clip, slot,
-    /// frame of the clip, frame of the source, frames wanted, frames that are still there; the fewer of
-    /// these, the more urgent. The same is wanted until [`Self::fill_audio`] brings it.
+    /// What clips will want of audio that is handed over: six numbers for each. Track place, clip, slot,
+    /// frame of the source, frames wanted, frames that are still there; the fewer of these, the more urgent.
+    /// The same is wanted until [`Self::fill_audio`] brings it.
     #[wasm_bindgen(js_name = wantedAudio)]
     pub fn wanted_audio(&self) -> Vec<f64> {
         let numbers = |wanted: dsp_core::session::WantedAudio| {
@@ -234,7 +234,6 @@ impl WasmEngine {
                 wanted.track_place as f64,
                 wanted.clip as f64,
                 f64::from(wanted.audio_slot),
-                wanted.clip_frame as f64,
                 wanted.source_frame as f64,
                 wanted.frames as f64,
                 wanted.ahead_frames as f64,
@@ -243,18 +242,11 @@ impl WasmEngine {
         self.mixer.wanted_audio().flat_map(numbers).collect()
     }
 
-    /// Hands over audio that was wanted; track place, clip and frame of the clip as they stood there. May
-    /// be less than was wanted; what comes too late is passed over.
+    /// Hands over audio that was wanted; slot and frame of the source as they stood there. May be less than
+    /// was wanted. All clips that want it now take it; what nobody wants any more is passed over.
     #[wasm_bindgen(js_name = fillAudio)]
-    pub fn fill_audio(
-        &mut self,
-        track_place: usize,
-        clip: usize,
-        clip_frame: f64,
-        left: &[f32],
-        right: &[f32],
-    ) {
-        self.mixer.fill_audio(track_place, clip, clip_frame as u64, [left, right]);
+    pub fn fill_audio(&mut self, slot: u32, source_frame: f64, left: &[f32], right: &[f32]) {
+        self.mixer.fill_audio(slot, source_frame as u64, [left, right]);
     }
 
     /// How often audio was wanted and not there in time, since the engine was made.

@@ -19,7 +19,7 @@ const BLOCK_FRAMES = 256;
 /** Bytes of one of them, of 32-bit floats. */
 const BLOCK_BYTES = 4 * BLOCK_FRAMES;
 /** Numbers by which the engine says what a clip wants. */
-const WANTED_NUMBERS = 7;
+const WANTED_NUMBERS = 6;
 /** Frames between two reports: 31 a second at 48 kHz. */
 const REPORT_FRAMES = 1536;
 /** Reports of the meters in a second. */
@@ -186,11 +186,9 @@ export class EngineHost {
       case 'dropAudio':
         engine.dropAudio(command.slot);
         break;
-      case 'fillAudio': {
-        const { clip, clipFrame, left, right } = command;
-        this.#withTrack(command.trackId, (place) => engine.fillAudio(place, clip, clipFrame, left, right));
+      case 'fillAudio':
+        engine.fillAudio(command.slot, command.sourceFrame, command.left, command.right);
         break;
-      }
       case 'setTrackAudio':
         if (command.audio) this.#audioOf.set(command.trackId, command.audio);
         else this.#audioOf.delete(command.trackId);
@@ -297,11 +295,11 @@ export class EngineHost {
     const numbers = this.#engine.wantedAudio();
     const wanted: WantedAudio[] = [];
     for (let start = 0; start < numbers.length; start += WANTED_NUMBERS) {
-      const [place = 0, clip = 0, slot = 0, clipFrame = 0, sourceFrame = 0, frames = 0, aheadFrames = 0] =
+      const [place = 0, clip = 0, slot = 0, sourceFrame = 0, frames = 0, aheadFrames = 0] =
         numbers.subarray(start, start + WANTED_NUMBERS);
       const trackId = this.#trackIds[place];
       if (trackId === undefined) continue;
-      wanted.push({ trackId, clip, slot, clipFrame, sourceFrame, frames, aheadFrames });
+      wanted.push({ trackId, clip, slot, sourceFrame, frames, aheadFrames });
     }
     if (wanted.length > 0) this.#post({ type: 'wanted', wanted });
   }

@@ -14,7 +14,6 @@ export type WantedAudio = {
   trackId: string;
   clip: number;
   slot: number;
-  clipFrame: number;
   sourceFrame: number;
   frames: number;
   aheadFrames: number;
@@ -65,8 +64,8 @@ export type EngineCommands = {
   streamAudio: { request: number; slot: number; frames: number };
   /** Let the audio in a slot go. */
   dropAudio: { slot: number };
-  /** Audio that was wanted; may be less. */
-  fillAudio: { trackId: string; clip: number; clipFrame: number; left: Float32Array; right: Float32Array };
+  /** Audio that was wanted, by its slot and where it begins in its file; may be less. */
+  fillAudio: { slot: number; sourceFrame: number; left: Float32Array; right: Float32Array };
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
 };
 

@@ -212,9 +212,9 @@ export class SongEngine {
 
   /** Hands over audio that was wanted, from the frame that was named on; may be less. The arrays are taken over. */
   fillAudio(wanted: WantedAudio, left: Float32Array, right: Float32Array): void {
-    const { trackId, clip, clipFrame } = wanted;
+    const { slot, sourceFrame } = wanted;
     const transfer = left.buffer === right.buffer ? [left.buffer] : [left.buffer, right.buffer];
-    this.#send({ type: 'fillAudio', trackId, clip, clipFrame, left, right }, transfer);
+    this.#send({ type: 'fillAudio', slot, sourceFrame, left, right }, transfer);
   }
 
   /** The id of the file whose audio is in a slot. */

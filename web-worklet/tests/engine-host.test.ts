@@ -345,14 +345,38 @@ describe('EngineHost', () => {
     const [wanted] = asked.wanted;
     expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
     if (!wanted) throw new Error('nothing is wanted');
-    expect(wanted.sourceFrame).toBe(wanted.clipFrame);
     const half = new Float32Array(wanted.frames).fill(0.25);
-    bench.take({ type: 'fillAudio', trackId: 'voice', clip: 0, clipFrame: wanted.clipFrame, left: half, right: half });
+    bench.take({ type: 'fillAudio', slot: 3, sourceFrame: wanted.sourceFrame, left: half, right: half });
     expect(peak(bench.render(4_800))).toBe(0.25);
     bench.take({ type: 'loadAudio', request: 92, slot: 3, audio: { left: new Float32Array(48_000).fill(0.125), right: null } });
     expect(peak(bench.render(4_800).subarray(2_400))).toBe(0.125);
     bench.take({ type: 'dropAudio', slot: 3 });
     expect(peak(bench.render(4_800).subarray(2_400))).toBe(0);
+    expect(bench.reports.filter((report) => report.type === 'reply').every((report) => report.error === undefined)).toBe(true);
+  });
+
+  it('does not take audio that was asked for before an edit for that of another clip', () => {
+    const bench = new Bench();
+    const take = (id: string) => ({ type: 'audio' as const, id, start_tick: 0, source: { server_file_id: id } });
+    const audio = { one: { slot: 3, frames: 48_000, fileRateHz: 48_000 }, two: { slot: 4, frames: 48_000, fileRateHz: 48_000 } };
+    const set = (ids: string[]): void => {
+      const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: ids.map(take) }] };
+      const { bytes, trackIds } = compileSession(clips, {}, undefined, 48_000, audio);
+      bench.take({ type: 'setSession', request: 90, bytes, trackIds });
+    };
+    for (const { slot, frames } of Object.values(audio)) bench.take({ type: 'streamAudio', request: 91, slot, frames });
+    set(['one', 'two']);
+    bench.render(1_536);
+    const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
+    if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
+    expect(asked.wanted.map(({ clip, slot }) => [clip, slot])).toEqual([[0, 3], [1, 4]]);
+    set(['two']);
+    for (const { slot, sourceFrame, frames } of asked.wanted) {
+      const piece = new Float32Array(frames).fill(slot === 4 ? 0.25 : 0.5);
+      bench.take({ type: 'fillAudio', slot, sourceFrame, left: piece, right: piece });
+    }
+    bench.take({ type: 'play' });
+    expect(peak(bench.render(9_600))).toBe(0.25);
     expect(bench.reports.filter((report) => report.type === 'reply').every((report) => report.error === undefined)).toBe(true);
   });
 });

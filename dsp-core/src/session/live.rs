@@ -139,11 +139,12 @@ impl Mixer {
             .flat_map(|(place, source)| source.clips.wanted(place))
     }
 
-    /// Hands over audio that was wanted: track, clip and frame of the clip as they stood in the
-    /// [`WantedAudio`]; left and right. May be less than was wanted. What comes too late is passed over.
-    pub fn fill_audio(&mut self, track_place: usize, clip: usize, clip_frame: u64, audio: [&[f32]; 2]) {
-        if let Some(source) = self.sources[..self.track_count].get_mut(track_place) {
-            source.clips.fill(clip, clip_frame, audio);
+    /// Hands over audio that was wanted: slot and frame of the source as they stood in the [`WantedAudio`]; left
+    /// and right. May be less than was wanted. All clips that want it now take it, whoever asked: an edit since then
+    /// has changed the clips, not the source. What nobody wants any more is passed over.
+    pub fn fill_audio(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
+        for source in &mut self.sources[..self.track_count] {
+            source.clips.fill(audio_slot, source_frame, audio);
         }
     }
 

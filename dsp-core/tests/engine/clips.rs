@@ -1,6 +1,6 @@
 //! Recorded audio: exactly where and how the session says.
 
-use dsp_core::session::{Audio, AudioSlot, Clip, Mixer, Session, Slots, Track, Underruns};
+use dsp_core::session::{Audio, AudioSlot, Clip, Mixer, Session, Slots, Track, Underruns, WantedAudio};
 
 use crate::full::play;
 use crate::sessions::{peak, session};
@@ -129,12 +129,17 @@ fn stopping_and_editing_a_clip_does_not_click() {
 
 /// Hands over what is wanted, at most so many frames of each, as somebody with the source would.
 fn hand_over(mixer: &mut Mixer, source: &[Vec<f32>; 2], most: usize) {
-    let wanted: Vec<_> = mixer.wanted_audio().collect();
+    let wanted = mixer.wanted_audio().collect();
+    bring(mixer, core::slice::from_ref(source), wanted, most);
+}
+
+/// Hands over what was wanted some time ago, of one source for each slot.
+fn bring(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, most: usize) {
     for want in wanted {
         let start = want.source_frame as usize;
         let piece = start..start + want.frames.min(most);
-        let audio = source.each_ref().map(|side| &side[piece.clone()]);
-        mixer.fill_audio(want.track_place, want.clip, want.clip_frame, audio);
+        let audio = sources[want.audio_slot as usize].each_ref().map(|side| &side[piece.clone()]);
+        mixer.fill_audio(want.audio_slot, want.source_frame, audio);
     }
 }
 
@@ -172,6 +177,99 @@ fn audio_that_is_handed_over_in_time_is_as_good_as_whole() {
     }
 }
 
+/// A mixer that has its sources whole and one that is handed them over, with the same session.
+struct Pair {
+    sources: Vec<[Vec<f32>; 2]>,
+    slots: [Vec<Option<AudioSlot>>; 2],
+    mixers: [Mixer; 2],
+}
+
+impl Pair {
+    fn new(sources: Vec<[Vec<f32>; 2]>, clips: &[Clip], start: u64) -> Self {
+        let whole = |[left, right]: &[Vec<f32>; 2]| AudioSlot::Whole(Audio::from_channels(left, Some(right)));
+        let streamed = |[left, _]: &[Vec<f32>; 2]| AudioSlot::Streamed { frames: left.len() as u64 };
+        let slots = [
+            sources.iter().map(|source| Some(whole(source))).collect(),
+            sources.iter().map(|source| Some(streamed(source))).collect(),
+        ];
+        let mixers = slots.each_ref().map(|audio: &Vec<_>| {
+            let mut mixer = Mixer::new(&with_clips(clips), Slots { banks: &[], audio }).unwrap();
+            mixer.seek(start);
+            mixer.play();
+            mixer
+        });
+        Self { sources, slots, mixers }
+    }
+
+    fn edit(&mut self, clips: &[Clip]) {
+        for (mixer, audio) in self.mixers.iter_mut().zip(&self.slots) {
+            mixer.set_session(&with_clips(clips), Slots { banks: &[], audio }).unwrap();
+        }
+    }
+
+    fn wanted(&self) -> Vec<WantedAudio> {
+        self.mixers[1].wanted_audio().collect()
+    }
+
+    fn bring(&mut self, wanted: Vec<WantedAudio>) {
+        bring(&mut self.mixers[1], &self.sources, wanted, 16_384);
+    }
+
+    fn bring_all(&mut self) {
+        while !self.wanted().is_empty() {
+            self.bring(self.wanted());
+        }
+    }
+
+    /// Both play the same, and nothing comes too late.
+    fn check(&mut self, frames: usize, what: &str) {
+        let [whole, streamed] = self.mixers.each_mut().map(|mixer| play(mixer, frames, &[128, 1_000]));
+        let first = whole.iter().zip(&streamed).position(|(whole, streamed)| whole != streamed);
+        assert_eq!(first, None, "{what}: the first frame that differs");
+        assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{what}");
+    }
+}
+
+#[test]
+fn audio_that_was_wanted_before_an_edit_is_not_taken_for_other_audio_after_it() {
+    let sources = || {
+        [0.125, 0.25, 0.5]
+            .map(|gain| source(200_000).map(|side| side.iter().map(|value| value * gain).collect()))
+    };
+    let of = |clip, audio_slot| Clip { audio_slot, ..clip };
+    let [first, second, third] =
+        [of(clip(0, 60_000), 0), of(clip(96_000, 90_000), 1), of(clip(300_000, 90_000), 2)];
+    let taken = Clip { offset_frames: 50_000, ..of(clip(70_000, 100_000), 0) };
+    let trimmed = Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..taken };
+    let edits: [(&str, &[Clip], &[Clip]); 3] = [
+        (
+            "a clip is deleted, others move up",
+            &[first, second, third],
+            &[second, of(clip(97_000, 90_000), 2)],
+        ),
+        ("the start of a clip is trimmed", &[taken], &[trimmed]),
+        ("a clip plays another source", &[taken], &[of(taken, 1)]),
+    ];
+    for (what, before, after) in edits {
+        let mut pair = Pair::new(sources().to_vec(), before, 80_000);
+        let wanted = pair.wanted();
+        assert!(!wanted.is_empty(), "{what}");
+        pair.edit(after);
+        pair.bring(wanted);
+        pair.bring_all();
+        pair.check(30_000, what);
+    }
+}
+
+#[test]
+fn audio_that_is_on_its_way_when_its_clip_is_moved_is_taken() {
+    let mut pair = Pair::new(vec![source(200_000)], &[clip(100, 150_000)], 0);
+    let wanted = pair.wanted();
+    pair.edit(&[clip(40, 90_000), clip(125, 150_000)]);
+    pair.bring(wanted);
+    pair.check(16_000, "both clips");
+}
+
 #[test]
 fn a_short_loop_is_asked_for_once() {
     const FRAMES: usize = 4_000;
@@ -185,7 +283,8 @@ fn a_short_loop_is_asked_for_once() {
         let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
         let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
-        for start in [0, 50_000, 70] {
+        // Forth, back to before the clip, and back to what the rounds that have played since then have taken the place of.
+        for start in [0, 50_000, 70, 40_000, 600] {
             for mixer in [&mut mixer, &mut expected] {
                 mixer.seek(start);
                 mixer.play();
@@ -248,9 +347,9 @@ fn audio_that_comes_too_late_is_silence_and_is_counted() {
     assert_eq!(heard[lag + way..1_000], source[0][1_000 + way..2_000 - lag]);
     assert_eq!(mixer.take_underruns(), Underruns::default());
     // Nobody asked for this.
-    mixer.fill_audio(0, 0, 50_000, [&source[0][..10], &source[1][..10]]);
-    mixer.fill_audio(7, 0, 0, [&source[0][..10], &source[1][..10]]);
-    mixer.fill_audio(0, 9, 0, [&source[0][..10], &source[1][..10]]);
+    mixer.fill_audio(0, 50_000, [&source[0][..10], &source[1][..10]]);
+    mixer.fill_audio(0, 0, [&source[0][..10], &source[1][..10]]);
+    mixer.fill_audio(7, 2_000, [&source[0][..10], &source[1][..10]]);
     play(&mut mixer, 2_000, &[100]);
     assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 1_000 });
 }

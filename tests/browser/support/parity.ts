@@ -235,11 +235,11 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   const bring = (): boolean => {
     const pieces = wanted;
     wanted = [];
-    for (const { trackId, clip, slot, clipFrame, sourceFrame, frames } of pieces) {
+    for (const { slot, sourceFrame, frames } of pieces) {
       const { left, right } = channels[slot] ?? { left: new Float32Array(0), right: null };
       const end = sourceFrame + Math.min(PIECE_FRAMES, frames);
       const piece = left.slice(sourceFrame, end);
-      host.take({ type: 'fillAudio', trackId, clip, clipFrame, left: piece, right: right?.slice(sourceFrame, end) ?? piece });
+      host.take({ type: 'fillAudio', slot, sourceFrame, left: piece, right: right?.slice(sourceFrame, end) ?? piece });
     }
     return pieces.length > 0;
   };

@@ -68,7 +68,7 @@ pub(super) fn by_handing_over(session: &Session, slots: Slots<'_>, sounds: &[Sou
             let from = one.source_frame as usize;
             let piece = from..from + one.frames.min(PIECE_FRAMES);
             let audio = [&left[piece.clone()], &right.as_ref().unwrap_or(left)[piece]];
-            mixer.fill_audio(one.track_place, one.clip, one.clip_frame, audio);
+            mixer.fill_audio(one.audio_slot, one.source_frame, audio);
         }
         !wanted.is_empty()
     })

@@ -122,7 +122,8 @@ export class ClipAudio {
         await audioSamples(this.#api, id, engine.context.sampleRate, [from, to]),
         layout.channels,
       );
-      if (left && right && engine === this.#engine) engine.fillAudio(wanted, left, right);
+      // The slot may hold another file by now.
+      if (left && right && engine === this.#engine && engine.audioIn(wanted.slot) === id) engine.fillAudio(wanted, left, right);
     } catch {
       // What does not come is silence, is counted, and is asked for again.
     } finally {

@@ -50,9 +50,7 @@ pub struct WantedAudio {
     pub clip: usize,
     /// Slot of the source.
     pub audio_slot: u32,
-    /// Where the piece begins in the clip, in frames; to be given back with it.
-    pub clip_frame: u64,
-    /// Where it begins in the source, in frames.
+    /// Where the piece begins in the source, in frames.
     pub source_frame: u64,
     /// How many frames there is room for.
     pub frames: usize,
@@ -234,7 +232,6 @@ impl ClipPlayer {
                 track_place,
                 clip: voice.number,
                 audio_slot: voice.clip.audio_slot,
-                clip_frame,
                 source_frame,
                 frames: room.min(usize::try_from(to_end).unwrap_or(room)),
                 ahead_frames: clip_frame - read,
@@ -242,15 +239,14 @@ impl ClipPlayer {
         })
     }
 
-    /// Takes audio that a clip has wanted, from a frame of the clip on. What has been played already, or
-    /// leaves a gap behind what is there, is passed over.
-    pub(super) fn fill(&mut self, clip: usize, clip_frame: u64, audio: [&[f32]; 2]) {
+    /// Takes audio of a source, from a frame of the source on, for all clips that want it there. What has been
+    /// played already, or leaves a gap behind what is there, is passed over.
+    pub(super) fn fill(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
         for ring in &mut self.rings {
             let Some(voice) = ring.voice().and_then(|voice| self.voices.get(voice)) else { continue };
-            if voice.number == clip {
+            if voice.clip.audio_slot == audio_slot {
                 let read = self.position.saturating_sub(voice.clip.frame);
-                ring.fill(clip_frame, read, audio);
-                voice.repeat(ring, read);
+                voice.fill(ring, read, source_frame, audio);
             }
         }
     }

@@ -75,19 +75,16 @@ impl Ring {
         core::mem::replace(&mut self.is_dry, is_dry) != is_dry
     }
 
-    /// Takes audio from a frame of the clip on; all before `read` has been played.
-    pub(super) fn fill(&mut self, frame: u64, read: u64, [left, right]: [&[f32]; 2]) {
+    /// Takes audio from the first frame on that is not there ([`Self::missing_from`]), as far as there is room; all
+    /// before `read` has been played.
+    pub(super) fn fill(&mut self, read: u64, [left, right]: [&[f32]; 2]) {
         if self.end <= read || self.start > read {
             // Nothing in it is of use any more.
             (self.start, self.end, self.oldest) = (read, read, read);
         }
-        let frames = left.len().min(right.len());
-        let Some(known) = self.end.checked_sub(frame) else { return };
         self.start = self.start.max(read);
-        let first = usize::try_from(known).unwrap_or(frames).min(frames);
-        let fresh = (frames - first).min(self.room(read));
         let size = self.frames();
-        for place in first..first + fresh {
+        for place in 0..left.len().min(right.len()).min(self.room(read)) {
             let slot = (self.end % size) as usize;
             for (values, audio) in self.values.iter_mut().zip([left, right]) {
                 values[slot] = if audio[place].is_finite() { audio[place] } else { 0.0 };
@@ -108,6 +105,7 @@ impl Ring {
             self.values.iter_mut().for_each(|values| values[to] = values[from]);
             self.end += 1;
         }
+        self.start = self.start.max(self.end.saturating_sub(size));
     }
 
     /// Reads frames of the clip; what is not there is silence. Returns how many were not there.
@@ -139,9 +137,9 @@ mod tests {
         (left, missing)
     }
 
-    fn fill(ring: &mut Ring, frame: u64, played: u64, values: &[f32]) {
+    fn fill(ring: &mut Ring, played: u64, values: &[f32]) {
         let other: Vec<f32> = values.iter().map(|value| -value).collect();
-        ring.fill(frame, played, [values, &other]);
+        ring.fill(played, [values, &other]);
     }
 
     #[test]
@@ -149,19 +147,18 @@ mod tests {
         let mut ring = Ring::new(6);
         ring.begin(3);
         assert_eq!((ring.voice(), ring.room(0)), (Some(3), 6));
-        fill(&mut ring, 0, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
+        fill(&mut ring, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
         assert_eq!((ring.missing_from(0), ring.room(0), ring.room(4)), (5, 1, 5));
         assert_eq!(read(&mut ring, 0), ([0.0, 1.0, 2.0, 3.0], 0));
-        // Twice the same, then more than there is room for.
-        fill(&mut ring, 3, 4, &[3.0, 4.0, 5.0, 6.0]);
-        fill(&mut ring, 7, 4, &[7.0, 8.0, 9.0, 10.0, 11.0]);
+        // More than there is room for.
+        fill(&mut ring, 4, &[5.0, 6.0]);
+        fill(&mut ring, 4, &[7.0, 8.0, 9.0, 10.0, 11.0]);
         assert_eq!((ring.missing_from(4), ring.room(4)), (10, 0));
         assert_eq!(read(&mut ring, 4), ([4.0, 5.0, 6.0, 7.0], 0));
         assert_eq!(read(&mut ring, 8), ([8.0, 9.0, 0.0, 0.0], 2));
-        // Late audio, and such behind a gap.
-        fill(&mut ring, 11, 12, &[11.0, 12.0, 13.0]);
+        // All that was there has been played, and more.
+        fill(&mut ring, 12, &[12.0, 13.0]);
         assert_eq!(read(&mut ring, 12), ([12.0, 13.0, 0.0, 0.0], 2));
-        fill(&mut ring, 20, 12, &[1.0]);
         assert_eq!((ring.missing_from(12), ring.missing_from(30), ring.missing_from(2)), (14, 30, 2));
     }
 
@@ -169,10 +166,10 @@ mod tests {
     fn a_round_that_is_there_is_repeated() {
         let mut ring = Ring::new(6);
         ring.begin(0);
-        fill(&mut ring, 0, 0, &[1.0, 2.0]);
+        fill(&mut ring, 0, &[1.0, 2.0]);
         ring.repeat(3, 0, 100);
         assert_eq!(ring.missing_from(0), 2, "half a round");
-        fill(&mut ring, 2, 0, &[3.0]);
+        fill(&mut ring, 0, &[3.0]);
         ring.repeat(3, 0, 5);
         assert_eq!(ring.missing_from(0), 5, "to the end of the clip");
         for read in [0, 4, 8, 12] {
@@ -181,6 +178,8 @@ mod tests {
             let expected = [0, 1, 2, 3].map(|place| ((read + place) % 3 + 1) as f32);
             assert_eq!(self::read(&mut ring, read), (expected, 0));
         }
+        assert_eq!(ring.missing_from(11), 11, "a place that later frames have taken");
+        assert_eq!(read(&mut ring, 10), ([0.0, 0.0, 1.0, 2.0], 2));
         // A place that it has left, and a round that it cannot hold.
         ring.repeat(3, 1, 100);
         ring.repeat(7, 16, 100);

@@ -48,6 +48,24 @@ impl Voice {
         (self.clip.offset_frames + into, to_end)
     }
 
+    /// Gives a ring what it misses of its source's audio from a frame of the source on; all before the frame `read`
+    /// of the clip has been played.
+    pub(super) fn fill(&self, ring: &mut Ring, read: u64, source_frame: u64, audio: [&[f32]; 2]) {
+        let clip_frame = ring.missing_from(read);
+        if clip_frame >= self.sounding_frames {
+            return;
+        }
+        let (missing, to_end) = self.source(clip_frame);
+        let Some(first) = missing.checked_sub(source_frame) else { return };
+        let piece = audio.map(|side| {
+            let known = usize::try_from(first).map_or(side.len(), |first| first.min(side.len()));
+            let fresh = &side[known..];
+            &fresh[..usize::try_from(to_end).map_or(fresh.len(), |to_end| to_end.min(fresh.len()))]
+        });
+        ring.fill(read, piece);
+        self.repeat(ring, read);
+    }
+
     /// Lets a ring go on by itself where the clip is looped; all before the frame `read` of the clip has been played.
     pub(super) fn repeat(&self, ring: &mut Ring, read: u64) {
         if self.clip.looped {
