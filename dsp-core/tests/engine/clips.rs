@@ -1,5 +1,6 @@
 //! Recorded audio: exactly where and how the session says.
 
+use assert_no_alloc::assert_no_alloc;
 use dsp_core::session::{Audio, AudioSlot, Clip, Mixer, Session, Slots, Track, Underruns, WantedAudio};
 
 use crate::full::play;
@@ -139,7 +140,7 @@ fn bring(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>,
         let start = want.source_frame as usize;
         let piece = start..start + want.frames.min(most);
         let audio = sources[want.audio_slot as usize].each_ref().map(|side| &side[piece.clone()]);
-        mixer.fill_audio(want.audio_slot, want.source_frame, audio);
+        assert_no_alloc(|| mixer.fill_audio(want.audio_slot, want.source_frame, audio));
     }
 }
 
@@ -268,6 +269,69 @@ fn audio_that_is_on_its_way_when_its_clip_is_moved_is_taken() {
     pair.edit(&[clip(40, 90_000), clip(125, 150_000)]);
     pair.bring(wanted);
     pair.check(16_000, "both clips");
+}
+
+#[test]
+fn edits_of_a_clip_that_is_handed_over_leave_no_gap() {
+    const START: u64 = 46_080;
+    let base = clip(0, 300_000);
+    let from = |frame, length_frames| Clip { offset_frames: frame, ..clip(frame, length_frames) };
+    let looped = Clip { offset_frames: 100_000, looped: true, ..clip(20_000, 400_000) };
+    let short = Clip { offset_frames: 398_500, looped: true, ..clip(30_000, 400_000) };
+    let edits: [(&str, Clip, &[Clip]); 19] = [
+        ("gain", base, &[Clip { gain: 0.75, ..base }]),
+        ("fade-in", base, &[Clip { fade_in_frames: 60_000, ..base }]),
+        ("fade-out", base, &[Clip { fade_out_frames: 280_000, ..base }]),
+        ("end trimmed", base, &[clip(0, 250_000)]),
+        ("end trimmed to soon", base, &[clip(0, 50_000)]),
+        ("end drawn out", from(0, 60_000), &[base]),
+        ("start trimmed", base, &[from(30_000, 270_000)]),
+        ("start trimmed to soon", base, &[from(50_000, 250_000)]),
+        ("start drawn out", from(30_000, 270_000), &[base]),
+        ("split far ahead", base, &[clip(0, 200_000), from(200_000, 100_000)]),
+        ("split ahead", base, &[clip(0, 52_000), from(52_000, 248_000)]),
+        ("split behind", base, &[clip(0, 20_000), from(20_000, 280_000)]),
+        ("moved to later", base, &[clip(25, 300_000)]),
+        ("moved to later by a sixteenth", base, &[clip(7_200, 300_000)]),
+        ("moved to earlier", Clip { frame: 7_200, ..base }, &[base]),
+        ("doubled", base, &[base, clip(2_000, 300_000)]),
+        ("looped", base, &[Clip { looped: true, ..base }]),
+        ("no longer looped", looped, &[Clip { looped: false, gain: 0.5, ..looped }]),
+        ("loop moved", short, &[Clip { frame: 29_000, ..short }]),
+    ];
+    for (what, before, after) in edits {
+        for passed in [0, 777] {
+            let mut pair = Pair::new(vec![source(400_000)], &[before], START - 8 * 1_536);
+            pair.bring_all();
+            for _ in 0..8 {
+                pair.check(1_536, what);
+                pair.bring_all();
+            }
+            pair.check(passed + 1, what);
+            pair.edit(after);
+            pair.check(4_000, what);
+            // As by hand: edit upon edit, and back.
+            pair.edit(&[before, clip(45_000, 10)]);
+            pair.edit(after);
+            let mut on_its_way = Vec::new();
+            for _ in 0..60 {
+                pair.bring(on_its_way);
+                on_its_way = pair.wanted();
+                pair.check(1_536, what);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_stays_of_a_loop_is_not_asked_for_again() {
+    let whole = Clip { offset_frames: 2_500, looped: true, ..clip(30_000, 90_000) };
+    let mut pair = Pair::new(vec![source(4_000)], &[whole], 30_000);
+    pair.bring_all();
+    pair.check(5_000, "before");
+    pair.edit(&[Clip { frame: 30_400, offset_frames: 2_900, ..whole }]);
+    assert_eq!(pair.wanted(), []);
+    pair.check(50_000, "its start is trimmed");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Recorded audio on a track.
 
+mod held;
 mod ring;
 mod voice;
 
@@ -10,12 +11,16 @@ use core::ops::Range;
 use super::audio::AudioSlot;
 use crate::block::BLOCK_FRAMES;
 use crate::join::Join;
+use held::Held;
 use ring::Ring;
 use voice::Voice;
 
 /// How far ahead of its start a clip that is handed over piece by piece asks for audio, in frames, and how
 /// much of it is kept: two thirds of a second at 48 kHz.
 const AHEAD_FRAMES: u64 = 32_768;
+/// How much of it that has been played is kept for a clip that is moved to later, in frames: more than a sixteenth
+/// note at 100 beats a minute and 48 kHz.
+const BEHIND_FRAMES: u64 = 8_192;
 
 /// A stretch of recorded audio at a place of the session.
 ///
@@ -105,7 +110,7 @@ impl ClipPlayer {
         }
     }
 
-    /// Goes on with other clips from where it is. Audio that was handed over for a clip that stays is kept.
+    /// Goes on with other clips from where it is. Audio that was handed over stays there for all clips that play it.
     pub(super) fn set(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
         let mut voices: Vec<Voice> =
             clips.iter().enumerate().filter_map(|(number, clip)| Voice::new(number, clip, slots)).collect();
@@ -123,27 +128,18 @@ impl ClipPlayer {
             return;
         }
         self.join.begin();
-        let old = core::mem::replace(&mut self.voices, voices);
-        let held = core::mem::take(&mut self.rings).into_iter();
-        let mut held: Vec<(Clip, Ring)> =
-            held.filter_map(|ring| Some((old.get(ring.voice()?)?.clip, ring))).collect();
+        let held = Held {
+            voices: core::mem::replace(&mut self.voices, voices),
+            rings: core::mem::take(&mut self.rings),
+        };
         self.near = Vec::with_capacity(self.voices.len());
         self.find_near();
-        let rings = most_at_a_time(&self.voices);
-        self.rings = Vec::with_capacity(rings);
-        for &place in &self.near {
-            let voice = &self.voices[place];
-            let kept = held.iter().position(|(clip, _)| voice.audio.is_none() && *clip == voice.clip);
-            if let Some(kept) = kept
-                && self.rings.len() < rings
-            {
-                let (_, mut ring) = held.swap_remove(kept);
-                ring.goes_on_for(place);
-                self.rings.push(ring);
-            }
-        }
-        self.rings.resize_with(rings, || Ring::new(AHEAD_FRAMES as usize));
+        self.rings.resize_with(most_at_a_time(&self.voices), || Ring::new(AHEAD_FRAMES, BEHIND_FRAMES));
         self.hand_out_rings();
+        for ring in &mut self.rings {
+            let Some(voice) = ring.voice().and_then(|voice| self.voices.get(voice)) else { continue };
+            held.hand_over(voice, ring, self.position.saturating_sub(voice.clip.frame));
+        }
     }
 
     /// The session goes on at a frame.

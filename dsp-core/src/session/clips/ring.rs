@@ -8,6 +8,8 @@ pub(super) struct Ring {
     /// Whose audio it is.
     voice: Option<usize>,
     values: [Vec<f32>; 2],
+    /// How many frames of those that have not been played it takes at most; the rest of it keeps some that have.
+    ahead_frames: u64,
     /// Frames of the clip that are in it.
     start: u64,
     end: u64,
@@ -18,9 +20,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn new(frames: usize) -> Self {
+    /// Takes so many frames ahead of what has been played, and keeps at least so many behind.
+    pub(super) fn new(ahead_frames: u64, behind_frames: u64) -> Self {
+        let frames = (ahead_frames + behind_frames) as usize;
         let values = [vec![0.0; frames], vec![0.0; frames]];
-        Self { voice: None, values, start: 0, end: 0, oldest: 0, is_dry: false }
+        Self { voice: None, values, ahead_frames, start: 0, end: 0, oldest: 0, is_dry: false }
     }
 
     pub(super) fn voice(&self) -> Option<usize> {
@@ -35,13 +39,23 @@ impl Ring {
     /// Is empty, and belongs to a voice.
     pub(super) fn begin(&mut self, voice: usize) {
         self.voice = Some(voice);
-        (self.start, self.end, self.oldest) = (0, 0, 0);
+        self.start_at(0);
         self.is_dry = false;
     }
 
-    /// Belongs to a voice of another number, with what is in it.
-    pub(super) fn goes_on_for(&mut self, voice: usize) {
-        self.voice = Some(voice);
+    /// Is empty; what is handed over next begins at a frame of the clip.
+    pub(super) fn start_at(&mut self, frame: u64) {
+        (self.start, self.end, self.oldest) = (frame, frame, frame);
+    }
+
+    /// The first frame of the clip that is there, if any is.
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// How many frames that have been played it keeps at least.
+    pub(super) fn behind_frames(&self) -> u64 {
+        self.frames() - self.ahead_frames
     }
 
     /// The first frame of the clip that is not there, when all before `read` have been played.
@@ -55,8 +69,8 @@ impl Ring {
 
     /// How many frames more it can take when all before `read` have been played.
     pub(super) fn room(&self, read: u64) -> usize {
-        let held = self.end.saturating_sub(read);
-        if self.start > read { self.frames() as usize } else { self.frames().saturating_sub(held) as usize }
+        let held = if self.start > read { 0 } else { self.end.saturating_sub(read) };
+        self.ahead_frames.saturating_sub(held) as usize
     }
 
     /// Whether a frame of the clip is there, and for how many frames that stays so.
@@ -77,20 +91,35 @@ impl Ring {
 
     /// Takes audio from the first frame on that is not there ([`Self::missing_from`]), as far as there is room; all
     /// before `read` has been played.
-    pub(super) fn fill(&mut self, read: u64, [left, right]: [&[f32]; 2]) {
-        if self.end <= read || self.start > read {
+    pub(super) fn fill(&mut self, read: u64, audio: [&[f32]; 2]) {
+        if !(self.start..=self.end).contains(&read) {
             // Nothing in it is of use any more.
-            (self.start, self.end, self.oldest) = (read, read, read);
+            self.start_at(read);
         }
-        self.start = self.start.max(read);
+        self.append(read, audio);
+    }
+
+    /// Takes audio directly behind what is there, as far as there is room, and lets go of the oldest for it; all before
+    /// `read` has been played. Returns how many frames it took.
+    pub(super) fn append(&mut self, read: u64, [left, right]: [&[f32]; 2]) -> u64 {
         let size = self.frames();
-        for place in 0..left.len().min(right.len()).min(self.room(read)) {
+        let taken = left.len().min(right.len()).min(self.room(read));
+        for place in 0..taken {
             let slot = (self.end % size) as usize;
             for (values, audio) in self.values.iter_mut().zip([left, right]) {
                 values[slot] = if audio[place].is_finite() { audio[place] } else { 0.0 };
             }
             self.end += 1;
         }
+        self.start = self.start.max(self.end.saturating_sub(size));
+        taken as u64
+    }
+
+    /// Left and right from a frame of the clip on that is there: as many of `most` as are there and lie together.
+    pub(super) fn stretch(&self, frame: u64, most: u64) -> [&[f32]; 2] {
+        let slot = frame % self.frames();
+        let frames = most.min(self.end - frame).min(self.frames() - slot);
+        self.values.each_ref().map(|values| &values[slot as usize..(slot + frames) as usize])
     }
 
     /// Goes on with what it still has of the last round, where audio starts over after `round_frames`: nobody is
@@ -100,7 +129,8 @@ impl Ring {
         if round_frames > size || !(self.start..=self.end).contains(&read) {
             return;
         }
-        while self.end < end && self.end - read < size && self.end - self.oldest >= round_frames {
+        while self.end < end && self.end - read < self.ahead_frames && self.end - self.oldest >= round_frames
+        {
             let [from, to] = [self.end - round_frames, self.end].map(|frame| (frame % size) as usize);
             self.values.iter_mut().for_each(|values| values[to] = values[from]);
             self.end += 1;
@@ -144,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_is_handed_over_is_read_and_the_rest_is_missing() {
-        let mut ring = Ring::new(6);
+        let mut ring = Ring::new(6, 0);
         ring.begin(3);
         assert_eq!((ring.voice(), ring.room(0)), (Some(3), 6));
         fill(&mut ring, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
@@ -163,8 +193,29 @@ mod tests {
     }
 
     #[test]
+    fn some_of_what_has_been_played_is_kept() {
+        let mut ring = Ring::new(4, 2);
+        ring.begin(0);
+        fill(&mut ring, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!((ring.missing_from(0), ring.room(0), ring.room(3)), (4, 0, 3));
+        fill(&mut ring, 3, &[4.0, 5.0, 6.0, 7.0]);
+        assert_eq!((ring.start(), ring.missing_from(3), ring.room(3)), (1, 7, 0));
+        assert_eq!(read(&mut ring, 1), ([1.0, 2.0, 3.0, 4.0], 0));
+        // Back to what is kept, which is not asked for again; then to what is not.
+        assert_eq!((ring.missing_from(2), ring.room(2)), (7, 0));
+        assert_eq!((ring.missing_from(0), ring.room(0)), (0, 4));
+        // All of it has been played.
+        fill(&mut ring, 7, &[7.0]);
+        assert_eq!(read(&mut ring, 5), ([5.0, 6.0, 7.0, 0.0], 1));
+        // Up to the end of its memory, and from there on.
+        assert_eq!(ring.stretch(4, 9), [[4.0, 5.0], [-4.0, -5.0]]);
+        assert_eq!(ring.stretch(6, 9), [[6.0, 7.0], [-6.0, -7.0]]);
+        assert_eq!(ring.stretch(6, 1), [[6.0], [-6.0]]);
+    }
+
+    #[test]
     fn a_round_that_is_there_is_repeated() {
-        let mut ring = Ring::new(6);
+        let mut ring = Ring::new(6, 0);
         ring.begin(0);
         fill(&mut ring, 0, &[1.0, 2.0]);
         ring.repeat(3, 0, 100);

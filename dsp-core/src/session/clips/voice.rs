@@ -43,9 +43,29 @@ impl Voice {
 
     /// Where in the source a frame of the clip is, and how many follow on it there.
     pub(super) fn source(&self, clip_frame: u64) -> (u64, u64) {
-        let into = if self.clip.looped { clip_frame % self.region_frames } else { clip_frame };
+        let into = self.round_frame(clip_frame);
         let to_end = (self.region_frames - into).min(self.sounding_frames - clip_frame);
         (self.clip.offset_frames + into, to_end)
+    }
+
+    /// Which audio its source is: the slot, and how many frames are in it.
+    pub(super) fn source_id(&self) -> (u32, u64) {
+        (self.clip.audio_slot, self.clip.offset_frames + self.region_frames)
+    }
+
+    /// How many frames after its start, or after the source last started over, a frame of the clip is.
+    pub(super) fn round_frame(&self, clip_frame: u64) -> u64 {
+        if self.clip.looped { clip_frame % self.region_frames } else { clip_frame }
+    }
+
+    /// The first frame of the clip, from one on, that plays a frame of the source.
+    pub(super) fn first_that_plays(&self, source_frame: u64, from: u64) -> Option<u64> {
+        let into = source_frame.checked_sub(self.clip.offset_frames)?;
+        if !self.clip.looped {
+            return (into >= from).then_some(into);
+        }
+        let to_go = into + self.region_frames - self.round_frame(from);
+        (into < self.region_frames).then(|| from + to_go % self.region_frames)
     }
 
     /// Gives a ring what it misses of its source's audio from a frame of the source on; all before the frame `read`
