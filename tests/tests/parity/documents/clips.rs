@@ -49,11 +49,7 @@ fn strings() -> Value {
             json!({"offset_frames": 120_000, "length_frames": 200_000, "fades": {"out_frames": 5_000}}),
         ),
         audio("strings", 7 * QUARTER + 1, json!({"offset_frames": 30_011, "gain_db": -1})),
-        audio(
-            "strings",
-            9 * QUARTER,
-            json!({"offset_frames": 900_000, "loop": true, "length_frames": 5_000}),
-        ),
+        audio("strings", 9 * QUARTER, json!({"offset_frames": 60_000, "loop": true, "length_frames": 5_000})),
     ];
     let fields = json!({
         "output": "group", "pan": 0.4, "items": items,
