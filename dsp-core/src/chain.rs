@@ -173,9 +173,7 @@ impl Slot {
             }
         }
     }
-}
 
-impl Slot {
     /// The effect's output, in calls as long as it takes them; in silence it may rest.
     fn affect(
         &mut self,

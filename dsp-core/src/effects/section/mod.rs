@@ -167,8 +167,8 @@ type State = [Frame; 2];
 /// One frame through a section that stays as it is: direct form II, in which a frame waits for the one before it for a
 /// product and a difference only.
 ///
-/// What is kept is up to `1 / (4 g^2)` times as loud as the input, and so is its rounding: in double precision at most
-/// -180 dB of it, at 20 Hz and 192 kHz.
+/// What is kept is up to `1 / (4 g^2)` times as loud as the input, and so is its rounding: in double precision, of noise
+/// of full scale through 20 Hz at 192 kHz, below -200 dBFS with a Q of 0.7 and below -170 dBFS with one of 40.
 #[inline(always)]
 fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
     let now = (frame - *before * factors.before) - *last * factors.last;
@@ -363,6 +363,64 @@ impl Frames {
         for ((value, left), right) in self.values.iter().zip(left).zip(right) {
             let [l, r] = value.to_array();
             (*left, *right) = (l as f32, r as f32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise of full scale, in single precision.
+    fn noise(frames: usize) -> impl Iterator<Item = Frame> {
+        let mut state = 1_u64;
+        (0..frames).map(move |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            Frame::splat(f64::from((state >> 40) as f32 / 8_388_608.0 - 1.0))
+        })
+    }
+
+    #[test]
+    fn the_direct_form_rounds_no_more_than_it_says() {
+        for (sample_rate_hz, frequency_hz, q, most_db) in [
+            (48_000.0, 20.0, 0.1, -200.0),
+            (48_000.0, 1_000.0, 1.0, -200.0),
+            (192_000.0, 20.0, 0.7, -200.0),
+            (192_000.0, 20.0, 40.0, -170.0),
+        ] {
+            let g = warp(frequency_hz, sample_rate_hz);
+            for shape in [Shape::high_pass(g, 1.0 / q), Shape::low_pass(g, 1.0 / q), Shape::bell(g, q, 2.0)] {
+                let factors = Factors::of(&shape);
+                let (mut direct, mut trapezoidal) = ([Frame::ZERO; 2], [Frame::ZERO; 2]);
+                let mut off = 0.0_f64;
+                for value in noise(400_000) {
+                    let one = step(&factors, &mut direct, value);
+                    let other = step_moving(&shape, &mut trapezoidal, value);
+                    off = off.max((one - other).abs().to_array()[0]);
+                }
+                let off_db = 20.0 * libm::log10(off);
+                println!("{frequency_hz} Hz at {sample_rate_hz} Hz, Q {q}: {off_db:.1} dBFS off");
+                assert!(
+                    off_db < most_db,
+                    "{frequency_hz} Hz at {sample_rate_hz} Hz, Q {q}: {off_db:.1} dBFS"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn states_are_the_same_in_both_forms() {
+        let shape = Shape::bell(warp(300.0, 48_000.0), 2.0, 1.7);
+        let factors = Factors::of(&shape);
+        let (mut direct, mut trapezoidal) = ([Frame::ZERO; 2], [Frame::ZERO; 2]);
+        for value in noise(5_000) {
+            step(&factors, &mut direct, value);
+            step_moving(&shape, &mut trapezoidal, value);
+        }
+        let both = [(factors.moving(direct), trapezoidal), (factors.still(trapezoidal), direct)];
+        for (one, other) in both.iter().flat_map(|(one, other)| one.iter().zip(other)) {
+            let (one, other) = (one.to_array()[0], other.to_array()[0]);
+            assert!((one - other).abs() < 1e-9 * other.abs().max(1e-3), "{one} instead of {other}");
         }
     }
 }
