@@ -102,7 +102,8 @@ impl Mixer {
         let mut player = TrackPlayer::new(session, track, bank)
             .map_err(|source| MixerError::Synth { track_id: track.id.clone(), source })?;
         if self.playing {
-            player.seek(self.position);
+            // Notes that are held are struck: who chooses another sound wants to hear it.
+            player.seek(self.position, 0);
         }
         Ok(player)
     }

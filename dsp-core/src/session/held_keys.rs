@@ -4,10 +4,10 @@ use super::{Event, TrackEvent};
 
 /// Controllers that end notes (MIDI 1.0): all sound off, all notes off, and the four that change the
 /// mode, of which two are mono on and poly on.
-const ALL_SOUND_OFF: u8 = 120;
-const ALL_NOTES_OFF: u8 = 123;
-const MONO: u8 = 126;
-const POLY: u8 = 127;
+pub(super) const ALL_SOUND_OFF: u8 = 120;
+pub(super) const ALL_NOTES_OFF: u8 = 123;
+pub(super) const MONO: u8 = 126;
+pub(super) const POLY: u8 = 127;
 
 /// The keys that a track's events hold down; those of live notes are not in here.
 #[derive(Debug, Clone)]

@@ -111,9 +111,10 @@ impl Mixer {
     /// Whether a track's sound comes from [`Self::track_input`] instead of its notes while the
     /// session plays; live notes sound all the same.
     pub fn set_takes_input(&mut self, track_place: usize, takes_input: bool) {
+        let note_frames = self.sought_note_frames(self.track_count);
         let Some(source) = self.sources[..self.track_count].get_mut(track_place) else { return };
         if source.input.is_taken != takes_input && self.playing {
-            source.player.seek(self.position);
+            source.player.seek(self.position, note_frames);
             if takes_input {
                 source.player.cut_notes();
             }

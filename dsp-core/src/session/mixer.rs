@@ -119,6 +119,12 @@ impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
 /// Latest frame at which a session can stand: beyond it nothing is counted any more.
 const LAST_FRAME: u64 = 1 << 60;
 
+/// For how long the notes of a session may be played unheard, all together, when it is sought, in seconds.
+const SOUGHT_NOTE_SECS: u64 = 2_400;
+
+/// The same for the notes of a track.
+const SOUGHT_TRACK_NOTE_SECS: u64 = 240;
+
 /// Plays a session in real time or offline, with the same samples.
 ///
 /// What it computes depends on the session, the slots and the events it is given, never on the
@@ -158,7 +164,7 @@ impl Mixer {
         };
         mixer.set_session(session, slots)?;
         mixer.desk.jump(0);
-        mixer.sources.iter_mut().for_each(|source| source.seek(0));
+        mixer.sources.iter_mut().for_each(|source| source.seek(0, 0));
         Ok(mixer)
     }
 
@@ -200,13 +206,21 @@ impl Mixer {
         if !self.playing {
             return self.stand();
         }
+        let note_frames = self.sought_note_frames(self.track_count);
         let (tracks, fading) = self.sources.split_at_mut(self.track_count);
-        tracks.iter_mut().for_each(|source| source.seek(self.position));
+        tracks.iter_mut().for_each(|source| source.seek(self.position, note_frames));
         fading.iter_mut().for_each(|source| {
             source.player.cut_notes();
             source.cut();
         });
         self.desk.jump(self.position);
+    }
+
+    /// For how long the notes of a track may be played unheard, all together, when a session of so many tracks
+    /// is sought.
+    pub(super) fn sought_note_frames(&self, track_count: usize) -> u64 {
+        let secs = (SOUGHT_NOTE_SECS / track_count.max(1) as u64).min(SOUGHT_TRACK_NOTE_SECS);
+        secs * u64::from(self.sample_rate_hz)
     }
 
     /// What is automated goes to where it is at the position.

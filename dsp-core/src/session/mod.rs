@@ -28,6 +28,7 @@ mod master;
 mod meter;
 mod mixer;
 mod musical_time;
+mod note_ends;
 mod offline;
 mod routing;
 mod source;

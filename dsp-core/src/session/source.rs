@@ -59,9 +59,9 @@ impl Source {
         self.input.is_taken = false;
     }
 
-    /// Cuts what fades and stands at a frame.
-    pub(super) fn seek(&mut self, frame: u64) {
-        self.player.seek(frame);
+    /// Cuts what fades and stands at a frame. `note_frames` is what [`TrackPlayer::seek`] may cost.
+    pub(super) fn seek(&mut self, frame: u64, note_frames: u64) {
+        self.player.seek(frame, note_frames);
         if self.input.is_taken {
             self.player.cut_notes();
         }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::held_keys::HeldKeys;
+use super::note_ends::NoteEnds;
 use super::strip::Sounding;
 use super::{Event, Instrument, Session, TRACK_OUTPUTS, Track, TrackEvent};
 use crate::soundfont::Bank;
@@ -19,6 +20,23 @@ pub(super) enum Motion {
     PlaysElsewhere,
 }
 
+/// For how long a note that has been let go is taken to sound on, in seconds.
+const RINGING_SECS: f32 = 5.0;
+
+/// How long filters are given to forget that they have not been given what came before, in seconds.
+const FILTERED_SECS: f32 = 0.1;
+
+/// In which time what sounds where a player is sought is faded in, in seconds: it may be far from silence.
+const RISE_SECS: f32 = 0.003;
+
+/// How a player comes to a frame that is sought.
+struct Approach {
+    /// Place of the first event that is played on the way; what it was before is brought about at once.
+    start: usize,
+    /// Of the notes that events before this place strike, only those sound that do so where it leads.
+    heard_from: usize,
+}
+
 /// Renders one track as its instrument sounds it, before fader, pan and mute, and what it sends to the
 /// reverb and the chorus of the mix.
 ///
@@ -29,11 +47,14 @@ pub struct TrackPlayer {
     bank: Option<Bank>,
     config: SynthConfig,
     events: Vec<TrackEvent>,
+    note_ends: NoteEnds,
     /// First event that has not taken effect.
     next_event: usize,
     position: u64,
     /// Keys of the notes that have been struck and not let go.
     held: HeldKeys,
+    /// Frames until what sounded where the player was sought is heard in full.
+    rise_frames: u32,
 }
 
 impl TrackPlayer {
@@ -55,11 +76,13 @@ impl TrackPlayer {
             bank: bank.cloned(),
             config,
             events: track.events.clone(),
+            note_ends: NoteEnds::of(&track.events),
             next_event: 0,
             position: 0,
             held: HeldKeys::NONE,
+            rise_frames: 0,
         };
-        player.seek(0);
+        player.seek(0, 0);
         Ok(player)
     }
 
@@ -84,6 +107,7 @@ impl TrackPlayer {
             return;
         }
         self.events = events.to_vec();
+        self.note_ends = NoteEnds::of(events);
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
         let past = &self.events[..self.next_event];
         let wanted = HeldKeys::after(past);
@@ -95,20 +119,86 @@ impl TrackPlayer {
         self.held.keep(&wanted, |key| synth.apply(Event::NoteOff { key }));
     }
 
-    /// Moves to a frame: what sounded is cut, program, controllers and the key from which the next note
-    /// may glide are what playing from the start would make them. The notes whose keys are down there are
-    /// struck anew, in the order and by the presets in which they were played and without a glide; what
-    /// only a pedal or a release would let sound there is not heard.
-    pub fn seek(&mut self, frame: u64) {
-        self.position = frame;
-        self.next_event = self.events.partition_point(|event| event.frame < self.position);
-        let past = &self.events[..self.next_event];
+    /// Moves to a frame: what sounded is cut, and what sounds is what playing from the start would make it, faded
+    /// in, as are program, controllers and the key from which the next note may glide.
+    ///
+    /// For that the notes that are held there, or have been let go not long before, are played unheard from
+    /// where they were struck, with all that is played meanwhile. What that may cost is bounded: if the notes
+    /// have sounded for more than `note_frames` altogether, those that are over are left out, the oldest first,
+    /// unless that ends others; after them, those of keys that are down are struck later, without a glide and
+    /// by the presets that they were played by; and what only a pedal or a release would let sound is left out.
+    pub(super) fn seek(&mut self, frame: u64, note_frames: u64) {
+        let Approach { start, heard_from } = self.approach(frame, note_frames);
+        let target = self.events.partition_point(|event| event.frame < frame);
+        let (past, rest) = self.events.split_at(start);
+        self.position = if start < target { rest[0].frame } else { frame };
+        self.next_event = start;
         self.held = HeldKeys::after(past);
+        if let Some(synth) = &mut self.synth {
+            synth.reset(self.position);
+            let held = &self.held;
+            let past = past.iter().enumerate();
+            synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
+        }
+        while self.next_event < target {
+            let TrackEvent { frame: due, event } = self.events[self.next_event];
+            self.skip_to(due, frame);
+            let place = self.next_event;
+            self.next_event += 1;
+            self.held.take(place, event);
+            let is_heard = place >= heard_from || self.sounds_at(place, frame);
+            if let Some(synth) = &mut self.synth {
+                synth.take(event, is_heard);
+            }
+        }
+        self.skip_to(frame, frame);
+        let sounds = start < target && self.active_voices() > 0;
+        self.rise_frames = if sounds { self.config.frames(RISE_SECS) } else { 0 };
+    }
+
+    /// Lets the time to a frame pass unheard, on the way to where the player is sought.
+    fn skip_to(&mut self, frame: u64, sought: u64) {
         let Some(synth) = &mut self.synth else { return };
-        synth.reset(frame);
-        let held = &self.held;
-        let past = past.iter().enumerate();
-        synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
+        let filters_from = sought.saturating_sub(u64::from(self.config.frames(FILTERED_SECS)));
+        let unfiltered = filters_from.clamp(self.position, frame);
+        synth.skip(unfiltered - self.position, false);
+        synth.skip(frame - unfiltered, true);
+        self.position = frame;
+    }
+
+    /// From where on a frame is approached.
+    fn approach(&self, frame: u64, note_frames: u64) -> Approach {
+        let target = self.events.partition_point(|event| event.frame < frame);
+        let mut left = note_frames;
+        // Whether there was enough left.
+        let mut pay = |frames: u64| {
+            let is_paid = frames <= left;
+            left = left.saturating_sub(frames);
+            is_paid
+        };
+        let mut start = target;
+        for place in (0..target).rev().filter(|place| self.sounds_at(*place, frame)) {
+            if !pay(frame - self.events[place].frame) {
+                break;
+            }
+            start = place;
+        }
+        let mut heard_from = target;
+        for place in (start..target).rev() {
+            let end = self.note_ends.get(place);
+            let is_over = end > 0 && !self.sounds_at(place, frame);
+            if is_over && !pay(end - self.events[place].frame) {
+                break;
+            }
+            heard_from = place;
+        }
+        Approach { start, heard_from }
+    }
+
+    /// Whether the note of an event before a frame is held there, or was let go not long before.
+    fn sounds_at(&self, place: usize, frame: u64) -> bool {
+        let end = self.note_ends.get(place);
+        end > 0 && end.saturating_add(u64::from(self.config.frames(RINGING_SECS))) > frame
     }
 
     /// Ends every note, held or live, with its release.
@@ -130,6 +220,7 @@ impl TrackPlayer {
     /// Cuts every note at once: the sound of the track comes from elsewhere from here on.
     pub(super) fn cut_notes(&mut self) {
         self.held.let_all_go();
+        self.rise_frames = 0;
         if let Some(synth) = &mut self.synth {
             synth.cut_all();
         }
@@ -179,7 +270,25 @@ impl TrackPlayer {
             }
             done += part;
         }
+        if self.rise_frames > 0 {
+            let sounding =
+                outputs.into_iter().zip(sounding).filter_map(|(output, sounds)| sounds.then_some(output));
+            self.rise(sounding, frames);
+        }
         sounding
+    }
+
+    /// Lets the next frames rise from silence.
+    fn rise<'a>(&mut self, outputs: impl Iterator<Item = &'a mut [f32]>, frames: usize) {
+        let whole_frames = self.config.frames(RISE_SECS);
+        let per_frame = 1.0 / whole_frames as f32;
+        let left = self.rise_frames;
+        for output in outputs {
+            for (value, left) in output.iter_mut().zip((1..=left).rev()) {
+                *value *= (whole_frames - left) as f32 * per_frame;
+            }
+        }
+        self.rise_frames = left.saturating_sub(u32::try_from(frames).unwrap_or(left));
     }
 
     fn apply_due_events(&mut self, motion: Motion) {

@@ -82,6 +82,14 @@ impl VoiceFilter {
         }
     }
 
+    /// Goes on its way to another filter by so many frames.
+    pub(super) fn skip(&mut self, frames: f32) {
+        let (coefficients, steps) = self.numbers.split_at_mut(STEPS);
+        for (coefficient, step) in coefficients.iter_mut().zip(steps) {
+            *coefficient += *step * frames;
+        }
+    }
+
     /// What it is now.
     pub(super) fn coefficients(&self) -> Coefficients {
         Coefficients::from_array(core::array::from_fn(|number| self.numbers[number]))

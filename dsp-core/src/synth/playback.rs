@@ -114,8 +114,9 @@ impl Playback {
         self.region.loop_end - self.region.loop_start
     }
 
+    /// Goes on by so many frames of output, less than 2^22.
     #[inline(always)]
-    fn advance(&mut self, frames: usize) {
+    pub(super) fn advance(&mut self, frames: usize) {
         let place = u64::from(self.fraction) + self.step * frames as u64;
         self.fraction = place as u32;
         self.frame += (place >> 32) as i64;

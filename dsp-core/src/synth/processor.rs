@@ -50,6 +50,11 @@ impl SynthConfig {
         let Session { sample_rate_hz, polyphony, interpolation, .. } = *session;
         Self { sample_rate_hz, polyphony, interpolation }
     }
+
+    /// A time in frames.
+    pub(crate) fn frames(&self, secs: f32) -> u32 {
+        (secs * self.sample_rate_hz as f32) as u32
+    }
 }
 
 /// Plays the notes and controls of one track on one bank.
@@ -141,10 +146,15 @@ impl SynthProcessor {
 
     /// Takes an event, with the next frame that is rendered.
     pub(crate) fn apply(&mut self, event: Event) {
+        self.take(event, true);
+    }
+
+    /// As [`Self::apply`]; a note that begins is only `heard` if that is said, and does to others what it does.
+    pub(crate) fn take(&mut self, event: Event, heard: bool) {
         match event {
-            Event::NoteOn { key, velocity: 0 } => self.note_off(key & 127),
-            Event::NoteOn { key, velocity } => self.note_on(key & 127, velocity.min(127)),
-            Event::NoteOff { key } => self.note_off(key & 127),
+            Event::NoteOn { key, velocity: 0 } => self.note_off(key & 127, heard),
+            Event::NoteOn { key, velocity } => self.note_on(key & 127, velocity.min(127), heard),
+            Event::NoteOff { key } => self.note_off(key & 127, heard),
             Event::Controller { controller, value } => self.control(controller & 127, value & 127),
             Event::PitchBend { .. } | Event::ChannelPressure { .. } | Event::KeyPressure { .. } => {
                 self.note_down(event);
@@ -222,23 +232,28 @@ impl SynthProcessor {
         self.voices.iter_mut().for_each(|voice| voice.catch_up(clock));
     }
 
-    fn note_on(&mut self, key: u8, velocity: u8) {
+    fn note_on(&mut self, key: u8, velocity: u8, heard: bool) {
         self.channel.press(key, velocity);
-        self.sound(key, velocity);
+        self.sound(key, velocity, heard);
     }
 
     /// Starts a note of the instrument that is chosen now.
-    fn sound(&mut self, key: u8, velocity: u8) {
+    fn sound(&mut self, key: u8, velocity: u8, heard: bool) {
         let glide = match self.channel.take_glide_key(self.last_key) {
             Some(from) => portamento::glide(&self.channel, from, key, self.sample_rate_hz),
             None => Glide::NONE,
         };
         self.last_key = Some(key);
-        self.strike(key, velocity, self.preset, glide);
+        self.make_way(key);
+        match self.preset {
+            Some(preset) if heard => self.strike(key, velocity, preset, glide),
+            Some(preset) => self.end_classes(key, velocity, preset),
+            None => {}
+        }
     }
 
-    /// Starts the voices of a note.
-    fn strike(&mut self, key: u8, velocity: u8, preset: Option<usize>, glide: Glide) {
+    /// Ends what a note of a key ends by being struck, besides the notes of its exclusive classes.
+    fn make_way(&mut self, key: u8) {
         self.catch_up();
         self.serial += 1;
         let mono = self.channel.mono;
@@ -248,7 +263,10 @@ impl SynthProcessor {
             voice.sostenuto = false;
             voice.release();
         }
-        let Some(preset) = preset else { return };
+    }
+
+    /// Starts the voices of a note that has made its way.
+    fn strike(&mut self, key: u8, velocity: u8, preset: usize, glide: Glide) {
         let bank = self.bank.clone();
         let most = NOTE_ZONES_MAX.min(self.voices.polyphony());
         let zones = || start::zones(&bank, preset, key, velocity).take(most);
@@ -281,13 +299,21 @@ impl SynthProcessor {
         }
     }
 
+    /// Ends what the voices of a note would end, without starting them.
+    fn end_classes(&mut self, key: u8, velocity: u8, preset: usize) {
+        let bank = self.bank.clone();
+        for zone in start::zones(&bank, preset, key, velocity).take(NOTE_ZONES_MAX) {
+            self.end_class(start::exclusive_class(&bank, zone), preset);
+        }
+    }
+
     fn fade_where(&mut self, mut ends: impl FnMut(&Voice) -> bool) {
         self.catch_up();
         let sample_rate_hz = self.sample_rate_hz;
         self.voices.iter_mut().filter(|voice| ends(voice)).for_each(|voice| voice.fade(sample_rate_hz));
     }
 
-    fn note_off(&mut self, key: u8) {
+    fn note_off(&mut self, key: u8, heard: bool) {
         let sounded = self.channel.last_held();
         self.channel.lift(key);
         // In mono mode the key that was struck before it sounds again, if it is still down.
@@ -295,7 +321,7 @@ impl SynthProcessor {
             && sounded.is_some_and(|(sounded, _)| sounded == key)
             && let Some((held, velocity)) = self.channel.last_held()
         {
-            self.sound(held, velocity);
+            self.sound(held, velocity, heard);
             return;
         }
         self.voices.iter_mut().filter(|voice| voice.key == key).for_each(|voice| voice.key_down = false);
@@ -348,17 +374,12 @@ impl SynthProcessor {
     ) {
         let frames = block[0].len();
         while done < frames {
-            if self.stretch_frames == 0 {
-                self.aim();
-            }
-            let (part, written) = if self.voices.is_empty() {
-                self.stretch_frames = 0;
-                (frames - done, [false; TRACK_OUTPUTS])
+            let part = self.begin_part(frames - done, CHUNK_FRAMES);
+            let written = if self.voices.is_empty() {
+                [false; TRACK_OUTPUTS]
             } else {
-                let part = (self.stretch_frames as usize).min(frames - done).min(CHUNK_FRAMES);
                 let mut outputs = block.each_mut().map(|output| &mut output[done..done + part]);
-                self.stretch_frames -= part as u32;
-                (part, self.voices.render(&self.bank, &self.kernel, &mut outputs))
+                self.voices.render(&self.bank, &self.kernel, &mut outputs)
             };
             for ((output, sounding), written) in block.iter_mut().zip(&mut *sounding).zip(written) {
                 match (*sounding, written) {
@@ -371,6 +392,37 @@ impl SynthProcessor {
             done += part;
             self.clock += part as u64;
         }
+    }
+
+    /// Lets the next frames pass unheard. Voices are then what rendering would have made them, but for what
+    /// their filters remember: of that only what came while it `filters`, which takes longer.
+    pub(crate) fn skip(&mut self, mut frames: u64, filters: bool) {
+        let longest = if filters { CHUNK_FRAMES } else { usize::MAX };
+        while frames > 0 {
+            let part = self.begin_part(usize::try_from(frames).unwrap_or(usize::MAX), longest);
+            if filters {
+                self.voices.filter(&self.bank, &self.kernel, part);
+            } else {
+                self.voices.skip(&self.bank, part);
+            }
+            frames -= part as u64;
+            self.clock += part as u64;
+        }
+    }
+
+    /// Aims voices if that is due. Says how many of the next frames come before the next of it, at most so many,
+    /// and at most the longest that can be, if there are voices.
+    fn begin_part(&mut self, frames: usize, longest: usize) -> usize {
+        if self.stretch_frames == 0 {
+            self.aim();
+        }
+        if self.voices.is_empty() {
+            self.stretch_frames = 0;
+            return frames;
+        }
+        let part = (self.stretch_frames as usize).min(frames).min(longest);
+        self.stretch_frames -= part as u32;
+        part
     }
 
     /// Aims the voices that are where they were aimed at; all of them, if events have come in between or

@@ -81,6 +81,15 @@ pub(super) fn voice(
     Some(Voice::new(start, around))
 }
 
+/// The exclusive class of a zone's voice, 0 for none (section 8.1.2, generator 57).
+pub(super) fn exclusive_class(bank: &Bank, zones: ZonePlace) -> i16 {
+    let instrument = &bank.instruments()[zones.instrument].zones[zones.instrument_zone];
+    let preset = &bank.presets()[zones.preset].zones[zones.preset_zone];
+    let [own, offset] =
+        [&instrument.generators, &preset.generators].map(|zone| zone.get(Generator::ExclusiveClass));
+    own.saturating_add(offset)
+}
+
 /// Where a note plays its sample: the header's places, moved by the offsets of the zone, and from there, within
 /// what the zone can play, by those that its modulators and NRPNs say as the note starts (section 8.1.2, generators
 /// 0 to 4, 12, 45 and 50).

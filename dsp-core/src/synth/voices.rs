@@ -51,6 +51,45 @@ impl Group {
         self.count == GROUP
     }
 
+    /// Fills the chunks of its voices, each in the lane that the voice says, with the next frames.
+    fn fill(
+        &mut self,
+        bank: &Bank,
+        kernel: &Kernel,
+        chunks: &mut [Chunk; GROUP],
+        scratch: &mut Scratch,
+        frames: usize,
+    ) {
+        let waves = bank.waves();
+        // Chunks of voices that are filtered come first.
+        let (mut filtered, mut open, mut moving) = (0, GROUP, [false; PAIRS]);
+        for voice in self.iter_mut() {
+            let is_open = voice.filter_is_open();
+            voice.lane = if is_open { open - 1 } else { filtered };
+            let out = &mut chunks[voice.lane][..frames];
+            match waves.of(voice.sample).filter(|_| !voice.waits()) {
+                Some(wave) => {
+                    voice.playback.read(wave, kernel, scratch, out);
+                    voice.playback.prefetch(wave);
+                }
+                None => out.fill(0.0),
+            }
+            if is_open {
+                voice.filter.remember(out);
+                open -= 1;
+            } else {
+                moving[filtered / PAIR] |= voice.filter_moves();
+                filtered += 1;
+            }
+        }
+        if filtered > 0 {
+            let own = self.iter_mut().filter(|voice| !voice.filter_is_open()).map(|voice| &mut voice.filter);
+            let mut filters = [const { None }; GROUP];
+            own.zip(&mut filters).for_each(|(own, filter)| *filter = Some(own));
+            lockstep::filter(&mut filters, chunks, filtered, moving, frames);
+        }
+    }
+
     /// Lets go of the voices that do not stay; the last ones take their places.
     fn retain(&mut self, mut stays: impl FnMut(&mut Voice) -> bool) {
         let mut place = 0;
@@ -198,42 +237,36 @@ impl Voices {
         kernel: &Kernel,
         outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
     ) -> Sounding {
-        let waves = bank.waves();
         let frames = outputs[0].len();
         let mut written = [false; TRACK_OUTPUTS];
         for group in self.groups[..self.used].iter_mut().filter(|group| !group.is_empty()) {
-            // Chunks of voices that are filtered come first.
-            let (mut filtered, mut open, mut moving) = (0, GROUP, [false; PAIRS]);
-            for voice in group.iter_mut() {
-                let is_open = voice.filter_is_open();
-                voice.lane = if is_open { open - 1 } else { filtered };
-                let out = &mut self.chunks[voice.lane][..frames];
-                match waves.of(voice.sample).filter(|_| !voice.waits()) {
-                    Some(wave) => {
-                        voice.playback.read(wave, kernel, &mut self.scratch, out);
-                        voice.playback.prefetch(wave);
-                    }
-                    None => out.fill(0.0),
-                }
-                if is_open {
-                    voice.filter.remember(out);
-                    open -= 1;
-                } else {
-                    moving[filtered / PAIR] |= voice.filter_moves();
-                    filtered += 1;
-                }
-            }
-            if filtered > 0 {
-                let own =
-                    group.iter_mut().filter(|voice| !voice.filter_is_open()).map(|voice| &mut voice.filter);
-                let mut filters = [const { None }; GROUP];
-                own.zip(&mut filters).for_each(|(own, filter)| *filter = Some(own));
-                lockstep::filter(&mut filters, &mut self.chunks, filtered, moving, frames);
-            }
+            group.fill(bank, kernel, &mut self.chunks, &mut self.scratch, frames);
             ramp::add(&group.voices[..group.count], &self.chunks, self.passed, outputs, &mut written);
         }
         self.passed += frames as u32;
         written
+    }
+
+    /// Lets the next frames pass unheard, at most a chunk of them; filters remember them.
+    pub(super) fn filter(&mut self, bank: &Bank, kernel: &Kernel, frames: usize) {
+        for group in self.groups[..self.used].iter_mut().filter(|group| !group.is_empty()) {
+            group.fill(bank, kernel, &mut self.chunks, &mut self.scratch, frames);
+        }
+        self.passed += frames as u32;
+    }
+
+    /// Lets the next frames pass unheard, as many as there are until voices are aimed; filters do not know of them.
+    pub(super) fn skip(&mut self, bank: &Bank, frames: usize) {
+        let waves = bank.waves();
+        for voice in self.iter_mut() {
+            if !voice.waits() && waves.of(voice.sample).is_some() {
+                voice.playback.advance(frames);
+            }
+            if voice.filter_moves() {
+                voice.filter.skip(frames as f32);
+            }
+        }
+        self.passed += frames as u32;
     }
 }
 

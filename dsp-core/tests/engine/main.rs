@@ -9,6 +9,7 @@ mod latency;
 mod notes;
 mod routing;
 mod seeking;
+mod seeking_notes;
 mod session;
 mod sessions;
 mod small_bank;

@@ -50,7 +50,9 @@ impl SynthProcessor {
         }
         self.follow_restored(was_on);
         for note in held.into_iter().flatten() {
-            self.strike(note.key, note.velocity, note.preset, Glide::NONE);
+            self.make_way(note.key);
+            let Some(preset) = note.preset else { continue };
+            self.strike(note.key, note.velocity, preset, Glide::NONE);
             let serial = self.serial;
             let voices = self.voices.iter_mut().filter(|voice| voice.serial == serial);
             voices.for_each(|voice| voice.sostenuto = note.sostenuto);

@@ -1,0 +1,238 @@
+//! A seek leads into the notes that sound there, as playing from the start would have made them.
+
+use assert_no_alloc::assert_no_alloc;
+use dsp_core::session::{Event, Mixer, Session, TrackEvent};
+use dsp_core::soundfont::Bank;
+
+use crate::full::SECOND;
+use crate::sessions::{peak, session, track};
+use crate::small_bank::small_bank_bytes;
+
+const SUSTAIN: u8 = 64;
+const SOSTENUTO: u8 = 66;
+const MONO: u8 = 126;
+const POLY: u8 = 127;
+
+/// Within which what is sought is faded in, in frames.
+const RISE: usize = 144;
+
+/// The small bank with everything moving: a filter that closes, vibrato, tremolo, and slow envelopes. Notes of its
+/// kit end each other.
+fn moving_bank() -> Bank {
+    let signed = |value: i16| value as u16;
+    const EXCLUSIVE_CLASS: u16 = 57;
+    let generators = [
+        (5, 12),              // vibrato of the other oscillator, in cents
+        (6, 35),              // vibrato, in cents
+        (8, 9_000),           // cutoff, in cents
+        (9, 60),              // resonance, in centibels
+        (11, 3_600),          // envelope to cutoff, in cents
+        (13, 30),             // tremolo, in centibels
+        (22, signed(-900)),   // rate of the tremolo, in cents
+        (23, signed(-1_000)), // delay of the vibrato, in timecents
+        (28, 4_000),          // decay of the modulation envelope, in timecents
+        (29, 700),            // its sustain, in tenths of a per cent below full
+        (33, signed(-5_000)), // delay of the volume envelope
+        (34, signed(-1_500)), // its attack
+        (36, 4_500),          // its decay
+        (37, 80),             // its sustain, in centibels
+    ];
+    Bank::from_bytes(&small_bank_bytes(|tables| {
+        tables.instrument_generators.splice(0..0, generators);
+        for bag in &mut tables.instrument_bags[1..] {
+            bag.0 += generators.len() as u16;
+        }
+        // Into the zone of the kit, before its instrument.
+        tables.preset_generators.insert(3, (EXCLUSIVE_CLASS, 1));
+        tables.preset_bags[3].0 += 1;
+    }))
+    .unwrap()
+}
+
+const fn on(frame: u64, key: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::NoteOn { key, velocity: 120 } }
+}
+
+const fn off(frame: u64, key: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::NoteOff { key } }
+}
+
+const fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::Controller { controller, value } }
+}
+
+/// A dry track with these events.
+fn song(events: &[TrackEvent]) -> Session {
+    let mut track = track("notes", &[]);
+    track.events.extend(events);
+    track.events.sort_by_key(|event| event.frame);
+    Session { length_frames: 90 * SECOND, ..session(vec![track]) }
+}
+
+fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
+    let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
+    assert_no_alloc(|| mixer.process(&mut left, &mut right));
+    left.append(&mut right);
+    left
+}
+
+/// What is heard in the second from a frame on, and in the one that begins ten seconds later, where that is sought or
+/// everything before is played.
+fn heard(bank: &Bank, song: &Session, frame: u64, is_sought: bool) -> [Vec<f32>; 2] {
+    let slots = [Some(bank.clone())];
+    let mut mixer = Mixer::new(song, &slots).unwrap();
+    mixer.play();
+    if is_sought {
+        assert_no_alloc(|| mixer.seek(frame));
+    } else {
+        play(&mut mixer, frame as usize);
+    }
+    let rise = mixer.latency_frames() + RISE;
+    play(&mut mixer, rise);
+    let at_once = play(&mut mixer, SECOND as usize);
+    play(&mut mixer, 9 * SECOND as usize);
+    [at_once, play(&mut mixer, SECOND as usize)]
+}
+
+/// How loud it is from a frame on, and by how many dBFS what a seek leads to differs from what playing from the start
+/// leads to: at once, and ten seconds later.
+fn off_db(bank: &Bank, song: &Session, sought: u64) -> (f32, [f64; 2]) {
+    let from_seek = heard(bank, song, sought, true);
+    let whole = heard(bank, song, sought, false);
+    let off_db = [0, 1].map(|place| {
+        let off = from_seek[place].iter().zip(&whole[place]).map(|(sought, whole)| sought - whole);
+        20.0 * libm::log10(f64::from(peak(&off.collect::<Vec<f32>>()).max(1e-10)))
+    });
+    (peak(&whole[0]), off_db)
+}
+
+#[track_caller]
+fn check(what: &str, bank: &Bank, song: &Session, sought: u64) -> f32 {
+    let (peak, [at_once, later]) = off_db(bank, song, sought);
+    println!("{what}, from {sought}, peak {peak:.3}: {at_once:.1} dBFS off, ten seconds later {later:.1}");
+    assert!(at_once < -100.0 && later < -100.0, "{what}, from {sought}: {at_once}, {later} dBFS off");
+    peak
+}
+
+#[track_caller]
+fn check_sounding(what: &str, bank: &Bank, song: &Session, sought: u64) {
+    assert!(check(what, bank, song, sought) > 0.01, "{what}: silent");
+}
+
+#[test]
+fn notes_that_are_held_for_long_go_on() {
+    let bank = moving_bank();
+    let chord = [on(100, 57), on(9_000, 64), on(20 * SECOND, 69), off(80 * SECOND, 64)];
+    for sought in [3 * SECOND + 39, 20 * SECOND - 1, 20 * SECOND, 60 * SECOND + 17] {
+        check_sounding("chord", &bank, &song(&chord), sought);
+    }
+}
+
+#[test]
+fn notes_go_on_that_only_a_pedal_or_their_release_lets_sound() {
+    let bank = moving_bank();
+    let sustained = [control(10, SUSTAIN, 127), on(100, 57), off(9_000, 57), on(SECOND, 64), off(70_000, 64)];
+    check_sounding("sustain", &bank, &song(&sustained), 15 * SECOND + 5);
+    let sostenuto = [
+        on(100, 57),
+        control(2_000, SOSTENUTO, 127),
+        on(SECOND, 64),
+        off(80_000, 57),
+        off(16 * SECOND, 64),
+        control(18 * SECOND, SOSTENUTO, 0),
+    ];
+    check_sounding("sostenuto", &bank, &song(&sostenuto), 15 * SECOND + 5);
+    let released = [on(100, 57), off(4 * SECOND, 57)];
+    check_sounding("release", &bank, &song(&released), 4 * SECOND + 1);
+}
+
+#[test]
+fn notes_that_are_over_have_ended_the_others_that_they_end() {
+    let bank = moving_bank();
+    let kit = TrackEvent { frame: 0, event: Event::Preset { bank: 128, program: 0 } };
+    let class = [kit, on(100, 57), on(SECOND, 64), off(2 * SECOND, 64), on(3 * SECOND, 40)];
+    check_sounding("exclusive class", &bank, &song(&class), 15 * SECOND + 5);
+    let mono = [control(0, MONO, 1), on(100, 57), on(SECOND, 64), off(2 * SECOND, 64)];
+    check_sounding("mono", &bank, &song(&mono), 15 * SECOND + 5);
+    let again = [on(100, 57), off(SECOND, 57), on(2 * SECOND, 57), on(3 * SECOND, 60)];
+    check_sounding("struck again", &bank, &song(&again), 15 * SECOND + 5);
+}
+
+/// Numbers in no order.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % end
+    }
+}
+
+/// Notes and controls in no order, about `per_sec` of them a second.
+fn anything(seed: u64, per_sec: u64) -> Vec<TrackEvent> {
+    let mut dice = Dice(seed);
+    let mut events = Vec::new();
+    for _ in 0..30 * per_sec {
+        let frame = dice.below(30 * SECOND);
+        let key = 45 + dice.below(30) as u8;
+        let value = dice.below(128) as u8;
+        match dice.below(20) {
+            0..=11 => {
+                events.push(on(frame, key));
+                let longest = 1 << (10 + dice.below(9));
+                events.push(off(frame + 50 + dice.below(longest), key));
+            }
+            12 | 13 => events.push(control(frame, SUSTAIN, value)),
+            14 => events.push(control(frame, SOSTENUTO, value)),
+            15 => events.push(control(frame, [1, 7, 10, 11, 65, 5][dice.below(6) as usize], 64 + value / 2)),
+            16 => events.push(TrackEvent { frame, event: Event::PitchBend { value: i16::from(value) * 60 } }),
+            17 => events.push(TrackEvent { frame, event: Event::ChannelPressure { value } }),
+            18 => events.push(TrackEvent { frame, event: Event::Program { program: value % 6 } }),
+            _ => {
+                let modes = [120, 121, 123, MONO, POLY, POLY, POLY];
+                events.push(control(frame, modes[dice.below(7) as usize], 0));
+            }
+        }
+    }
+    events.sort_by_key(|event| event.frame);
+    events
+}
+
+#[test]
+fn whatever_was_played_a_seek_leads_to_the_same() {
+    let bank = moving_bank();
+    let mut sounding = 0;
+    for seed in 1..=12 {
+        let mut song = song(&anything(seed * 7_919, 1 + seed));
+        // Few enough that voices are stolen.
+        song.polyphony = if seed % 2 == 0 { 8 } else { 64 };
+        for sought in [8 * SECOND + 39, 13 * SECOND + 1] {
+            sounding += usize::from(check(&format!("seed {seed}"), &bank, &song, sought) > 0.02);
+        }
+    }
+    assert!(sounding >= 16, "only {sounding} of 24 cases sound");
+}
+
+#[test]
+fn what_has_long_been_over_does_not_keep_a_note_from_going_on() {
+    // Eleven notes at a time for a minute are more than is played on the way.
+    let chords = (0..60).flat_map(|second| (0..10).map(move |note| (second * SECOND + 500, 60 + 2 * note)));
+    let notes = chords.flat_map(|(frame, key)| [on(frame, key), off(frame + SECOND - 600, key)]);
+    let events: Vec<TrackEvent> = [on(100, 50)].into_iter().chain(notes).collect();
+    check_sounding("under chords", &moving_bank(), &song(&events), 62 * SECOND);
+}
+
+#[test]
+fn notes_that_have_sounded_for_too_long_are_struck_when_they_are_sought() {
+    let bank = moving_bank();
+    let song = song(&[on(100, 57)]);
+    let sought = 250 * SECOND;
+    let [at_once, later] = heard(&bank, &song, sought, true);
+    let [start, _] = heard(&bank, &song, 0, true);
+    // Their attack takes 0.4 seconds.
+    let peaks = [&at_once[..2_400], &at_once, &later, &start].map(peak);
+    assert!(peaks[0] < 0.5 * peaks[1] && peaks[2] > 0.02, "not struck: {peaks:?}");
+    assert!((peaks[1] / peaks[3] - 1.0).abs() < 0.2, "otherwise than at the start: {peaks:?}");
+}
