@@ -47,6 +47,8 @@ export class EngineHost {
   readonly #meterFrames: number;
   #framesToMeters = 0;
   #metersWatched = false;
+  /** Where the engine is to move with the next command or block. */
+  #soughtFrame: number | undefined;
   #meters = new Float32Array(0);
   #broken = false;
 
@@ -75,6 +77,7 @@ export class EngineHost {
       return;
     }
     try {
+      if (command.type !== 'seek') this.#seek();
       this.#carryOut(command);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
@@ -89,6 +92,7 @@ export class EngineHost {
     if (this.#broken) return;
     this.#gauge.begin(left.length);
     try {
+      this.#seek();
       for (let done = 0; done < left.length; done += BLOCK_FRAMES) {
         this.#renderBlock(left, right, done, Math.min(BLOCK_FRAMES, left.length - done));
       }
@@ -132,7 +136,7 @@ export class EngineHost {
         engine.stop();
         break;
       case 'seek':
-        engine.seek(command.frame);
+        this.#soughtFrame = command.frame;
         break;
       case 'noteOn':
         this.#withTrack(command.trackId, (place) => engine.noteOn(place, command.key, command.velocity));
@@ -195,6 +199,16 @@ export class EngineHost {
         this.#assignInputs();
         break;
     }
+  }
+
+  /**
+   * Moves to where the last command wants to. Not at once: while somebody drags the playhead, commands come faster than
+   * sound is wanted, and each may take longer than a block.
+   */
+  #seek(): void {
+    if (this.#soughtFrame === undefined) return;
+    this.#engine.seek(this.#soughtFrame);
+    this.#soughtFrame = undefined;
   }
 
   #renderBlock(left: Float32Array, right: Float32Array, start: number, frames: number): void {

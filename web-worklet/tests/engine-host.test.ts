@@ -97,6 +97,21 @@ describe('EngineHost', () => {
     expect(bench.render(24_000, 384)).toEqual(first);
   });
 
+  it('moves to the last of the frames that are sought, before what is asked next', () => {
+    const [dragged, bench] = [withPiano(), withPiano()];
+    for (const one of [dragged, bench]) {
+      one.take({ type: 'play' });
+      one.render(4_800);
+    }
+    for (const frame of [90_000, 40, 12_000]) dragged.take({ type: 'seek', frame });
+    bench.take({ type: 'seek', frame: 12_000 });
+    expect(dragged.render(4_800)).toEqual(bench.render(4_800));
+    // A seek cuts notes, but not those that begin after it.
+    dragged.take({ type: 'seek', frame: 200_000 });
+    dragged.take({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+    expect(peak(dragged.render(9_600))).toBeGreaterThan(0.01);
+  });
+
   it('reports position, playing and peaks', () => {
     const bench = withPiano();
     bench.take({ type: 'play' });

@@ -1,0 +1,40 @@
+/** What people call the places of a song that the service names by JSON pointers (RFC 6901). */
+import type { Effect, Project } from './model';
+
+/** Names of what an effect, a track or the master has, by its field. */
+const FIELD_NAMES: Record<string, string> = {
+  synth_engine: 'instrument',
+  output: 'output',
+  side_chain: 'side chain',
+  impulse: 'impulse response',
+};
+
+/** A place such as `Drums, Compressor, side chain`; the pointer itself where the song has no such place. */
+export function placeInWords(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
+  const [owner, ...rest] = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const track = owner === 'tracks' ? project.tracks[Number(rest.shift())] : undefined;
+  const master = owner === 'master' ? project.master : undefined;
+  const holder = track ?? master;
+  if (!holder) return pointer;
+  const words = [track ? track.name : 'Master'];
+  const [field, place, ...within] = rest;
+  if (field === 'effects') {
+    const effect = holder.effects?.[Number(place)];
+    words.push(effect ? nameOf(effect) : 'effect');
+    const [part, id] = within;
+    if (part !== undefined) words.push(part === 'params' && id !== undefined ? id : (FIELD_NAMES[part] ?? part));
+  } else if (field === 'items') {
+    words.push(`clip ${Number(place) + 1}`);
+  } else if (field === 'automation') {
+    const lane = holder.automation?.[Number(place)];
+    words.push(lane ? `automation of ${lane.target}` : 'automation');
+  } else if (field === 'sends') {
+    words.push('send');
+  } else if (field !== undefined) {
+    words.push(FIELD_NAMES[field] ?? field);
+  }
+  return words.join(', ');
+}

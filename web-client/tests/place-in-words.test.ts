@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+
+import { normaliseProject } from '../src/project/normalise';
+import { placeInWords } from '../src/project/place-in-words';
+
+const project = normaliseProject({
+  schema_version: 1,
+  project_id: 'p',
+  tracks: [
+    {
+      id: 'd',
+      name: 'Drums',
+      kind: 'instrument',
+      effects: [{ id: 'c', type: 'builtin', name: 'compressor' }],
+      automation: [{ target: 'effect/c/ratio', points: [] }],
+    },
+  ],
+  master: { effects: [{ id: 'l', type: 'builtin', name: 'limiter' }] },
+});
+
+const words = (pointer: string): string => placeInWords(project, pointer, (effect) => effect.name ?? 'plugin');
+
+describe('places in words', () => {
+  it('name the track and what it has', () => {
+    expect(words('/tracks/0/effects/0')).toBe('Drums, compressor');
+    expect(words('/tracks/0/effects/0/side_chain')).toBe('Drums, compressor, side chain');
+    expect(words('/tracks/0/effects/0/params/a~1b')).toBe('Drums, compressor, a/b');
+    expect(words('/tracks/0/items/2')).toBe('Drums, clip 3');
+    expect(words('/tracks/0/automation/0/points/3/value')).toBe('Drums, automation of effect/c/ratio');
+    expect(words('/tracks/0/sends/1/to')).toBe('Drums, send');
+    expect(words('/tracks/0/synth_engine')).toBe('Drums, instrument');
+    expect(words('/master/effects/0')).toBe('Master, limiter');
+  });
+
+  it('are left as they are where the song has no such place', () => {
+    expect(words('/tracks/7/effects/0')).toBe('/tracks/7/effects/0');
+    expect(words('/elsewhere')).toBe('/elsewhere');
+  });
+});
