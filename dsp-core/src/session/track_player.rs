@@ -31,8 +31,10 @@ const RISE_SECS: f32 = 0.003;
 
 /// How a player comes to a frame that is sought.
 struct Approach {
-    /// Place of the first event that is played on the way; what it was before is brought about at once.
+    /// Place of the first event that is played on the way; what was before it is brought about at once.
     start: usize,
+    /// Place of the first event that is not.
+    end: usize,
     /// Of the notes that events before this place strike, only those sound that do so where it leads.
     heard_from: usize,
 }
@@ -128,10 +130,9 @@ impl TrackPlayer {
     /// unless that ends others; after them, those of keys that are down are struck later, without a glide and
     /// by the presets that they were played by; and what only a pedal or a release would let sound is left out.
     pub(super) fn seek(&mut self, frame: u64, note_frames: u64) {
-        let Approach { start, heard_from } = self.approach(frame, note_frames);
-        let target = self.events.partition_point(|event| event.frame < frame);
-        let (past, rest) = self.events.split_at(start);
-        self.position = if start < target { rest[0].frame } else { frame };
+        let Approach { start, end, heard_from } = self.approach(frame, note_frames);
+        let past = &self.events[..start];
+        self.position = self.events[start..end].first().map_or(frame, |first| first.frame);
         self.next_event = start;
         self.held = HeldKeys::after(past);
         if let Some(synth) = &mut self.synth {
@@ -140,7 +141,7 @@ impl TrackPlayer {
             let past = past.iter().enumerate();
             synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
         }
-        while self.next_event < target {
+        while self.next_event < end {
             let TrackEvent { frame: due, event } = self.events[self.next_event];
             self.skip_to(due, frame);
             let place = self.next_event;
@@ -152,23 +153,24 @@ impl TrackPlayer {
             }
         }
         self.skip_to(frame, frame);
-        let sounds = start < target && self.active_voices() > 0;
+        let sounds = start < end && self.active_voices() > 0;
         self.rise_frames = if sounds { self.config.frames(RISE_SECS) } else { 0 };
     }
 
     /// Lets the time to a frame pass unheard, on the way to where the player is sought.
     fn skip_to(&mut self, frame: u64, sought: u64) {
-        let Some(synth) = &mut self.synth else { return };
         let filters_from = sought.saturating_sub(u64::from(self.config.frames(FILTERED_SECS)));
         let unfiltered = filters_from.clamp(self.position, frame);
-        synth.skip(unfiltered - self.position, false);
-        synth.skip(frame - unfiltered, true);
+        if let Some(synth) = &mut self.synth {
+            synth.skip(unfiltered - self.position, false);
+            synth.skip(frame - unfiltered, true);
+        }
         self.position = frame;
     }
 
     /// From where on a frame is approached.
     fn approach(&self, frame: u64, note_frames: u64) -> Approach {
-        let target = self.events.partition_point(|event| event.frame < frame);
+        let end = self.events.partition_point(|event| event.frame < frame);
         let mut left = note_frames;
         // Whether there was enough left.
         let mut pay = |frames: u64| {
@@ -176,23 +178,23 @@ impl TrackPlayer {
             left = left.saturating_sub(frames);
             is_paid
         };
-        let mut start = target;
-        for place in (0..target).rev().filter(|place| self.sounds_at(*place, frame)) {
+        let mut start = end;
+        for place in (0..end).rev().filter(|place| self.sounds_at(*place, frame)) {
             if !pay(frame - self.events[place].frame) {
                 break;
             }
             start = place;
         }
-        let mut heard_from = target;
-        for place in (start..target).rev() {
-            let end = self.note_ends.get(place);
-            let is_over = end > 0 && !self.sounds_at(place, frame);
-            if is_over && !pay(end - self.events[place].frame) {
+        let mut heard_from = end;
+        for place in (start..end).rev() {
+            let note_end = self.note_ends.get(place);
+            let is_over = note_end > 0 && !self.sounds_at(place, frame);
+            if is_over && !pay(note_end - self.events[place].frame) {
                 break;
             }
             heard_from = place;
         }
-        Approach { start, heard_from }
+        Approach { start, end, heard_from }
     }
 
     /// Whether the note of an event before a frame is held there, or was let go not long before.
