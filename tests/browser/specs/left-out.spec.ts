@@ -1,0 +1,29 @@
+/** What an export could not take along is named where the export is shown. */
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+
+test('an export names what it leaves out, and where', async ({ page, service }) => {
+  test.setTimeout(120_000);
+  const address = `${service.url}/api/v1/projects/demo`;
+  const stored = await page.request.get(address);
+  const song = (await stored.json()) as { tracks: Record<string, unknown>[] };
+  const flute = song.tracks.find((track) => track['name'] === 'Flute');
+  if (!flute) throw new Error('the demo song has a flute');
+  flute['effects'] = [
+    { id: 'f', type: 'builtin', name: 'fuzz' },
+    { id: 'c', type: 'builtin', name: 'compressor', params: { threshold_db: -300 } },
+  ];
+  const saved = await page.request.put(address, { data: song, headers: { 'If-Match': stored.headers()['etag'] ?? '' } });
+  expect(saved.status(), await saved.text()).toBe(200);
+
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByRole('button', { name: 'Start export' }).click();
+  await expect(page.getByLabel('Receipt')).toBeVisible({ timeout: 60_000 });
+  const named = page.getByRole('status').filter({ hasText: 'Not as in the song' }).getByRole('listitem');
+  await expect(named).toHaveText([
+    'Flute, fuzz: there is no built-in effect "fuzz"',
+    'Flute, Compressor, threshold_db: -300.0 counts as -60: the range is -60 to 0',
+  ]);
+  await page.screenshot({ path: 'output/left-out.png' });
+});
