@@ -14,12 +14,10 @@ pub(super) const POLY: u8 = 127;
 pub(super) struct HeldKeys {
     /// Place among the track's events of the one that struck the key.
     struck_by: [Option<usize>; 128],
-    /// Whether a note ends the one before it.
-    mono: bool,
 }
 
 impl HeldKeys {
-    pub(super) const NONE: Self = Self { struck_by: [None; 128], mono: false };
+    pub(super) const NONE: Self = Self { struck_by: [None; 128] };
 
     /// What is held when these events, a track's first ones, have taken effect.
     pub(super) fn after(events: &[TrackEvent]) -> Self {
@@ -34,18 +32,9 @@ impl HeldKeys {
     pub(super) fn take(&mut self, place: usize, event: Event) {
         match event {
             Event::NoteOn { key, velocity: 0 } | Event::NoteOff { key } => self.let_go(key),
-            Event::NoteOn { key, .. } => {
-                if self.mono {
-                    self.let_all_go();
-                }
-                self.struck_by[usize::from(key & 127)] = Some(place);
-            }
+            // Also in mono mode: the keys before it sound again when it is let go.
+            Event::NoteOn { key, .. } => self.struck_by[usize::from(key & 127)] = Some(place),
             Event::Controller { controller: ALL_SOUND_OFF | ALL_NOTES_OFF..=POLY, .. } => self.let_all_go(),
-            _ => {}
-        }
-        match event {
-            Event::Controller { controller: MONO, .. } => self.mono = true,
-            Event::Controller { controller: POLY, .. } => self.mono = false,
             _ => {}
         }
     }
@@ -65,7 +54,6 @@ impl HeldKeys {
 
     /// Lets the keys go that `wanted` does not hold, and calls `ends` with each.
     pub(super) fn keep(&mut self, wanted: &Self, mut ends: impl FnMut(u8)) {
-        self.mono = wanted.mono;
         for (key, (own, wanted)) in (0..).zip(self.struck_by.iter_mut().zip(&wanted.struck_by)) {
             if own.is_some() && wanted.is_none() {
                 ends(key);

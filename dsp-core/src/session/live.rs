@@ -3,6 +3,7 @@
 use super::clips::{Underruns, WantedAudio};
 use super::edge::Edge;
 use super::insert::Insert;
+use super::mixer::SOUGHT_TRACK_STEPS;
 use super::strip::TrackBlock;
 use super::{Event, Mixer, TrackMix};
 
@@ -111,15 +112,12 @@ impl Mixer {
     /// Whether a track's sound comes from [`Self::track_input`] instead of its notes while the
     /// session plays; live notes sound all the same.
     pub fn set_takes_input(&mut self, track_place: usize, takes_input: bool) {
-        let note_frames = self.sought_note_frames(self.track_count);
         let Some(source) = self.sources[..self.track_count].get_mut(track_place) else { return };
-        if source.input.is_taken != takes_input && self.playing {
-            source.player.seek(self.position, note_frames);
-            if takes_input {
-                source.player.cut_notes();
-            }
-        }
+        let changes = source.input.is_taken != takes_input;
         source.input.is_taken = takes_input;
+        if changes && self.playing {
+            source.seek_notes(self.position, SOUGHT_TRACK_STEPS);
+        }
     }
 
     /// Where the next frames, at most a block, of a track that takes its sound from outside are

@@ -119,11 +119,12 @@ impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
 /// Latest frame at which a session can stand: beyond it nothing is counted any more.
 const LAST_FRAME: u64 = 1 << 60;
 
-/// For how long the notes of a session may be played unheard, all together, when it is sought, in seconds.
-const SOUGHT_NOTE_SECS: u64 = 2_400;
+/// About how many steps of voices may be taken where a session is sought, for its notes to be there as if they had been
+/// played: some tens of milliseconds, which nobody hears while the sound breaks off anyway.
+const SOUGHT_STEPS: u64 = 600_000;
 
-/// The same for the notes of a track.
-const SOUGHT_TRACK_NOTE_SECS: u64 = 240;
+/// The same for one track.
+pub(super) const SOUGHT_TRACK_STEPS: u64 = 240_000;
 
 /// Plays a session in real time or offline, with the same samples.
 ///
@@ -164,7 +165,7 @@ impl Mixer {
         };
         mixer.set_session(session, slots)?;
         mixer.desk.jump(0);
-        mixer.sources.iter_mut().for_each(|source| source.seek(0, 0));
+        mixer.sources.iter_mut().for_each(|source| _ = source.seek(0, 0));
         Ok(mixer)
     }
 
@@ -206,21 +207,16 @@ impl Mixer {
         if !self.playing {
             return self.stand();
         }
-        let note_frames = self.sought_note_frames(self.track_count);
+        let mut steps = SOUGHT_STEPS;
         let (tracks, fading) = self.sources.split_at_mut(self.track_count);
-        tracks.iter_mut().for_each(|source| source.seek(self.position, note_frames));
+        for source in tracks {
+            steps -= source.seek(self.position, steps.min(SOUGHT_TRACK_STEPS)).min(steps);
+        }
         fading.iter_mut().for_each(|source| {
             source.player.cut_notes();
             source.cut();
         });
         self.desk.jump(self.position);
-    }
-
-    /// For how long the notes of a track may be played unheard, all together, when a session of so many tracks
-    /// is sought.
-    pub(super) fn sought_note_frames(&self, track_count: usize) -> u64 {
-        let secs = (SOUGHT_NOTE_SECS / track_count.max(1) as u64).min(SOUGHT_TRACK_NOTE_SECS);
-        secs * u64::from(self.sample_rate_hz)
     }
 
     /// What is automated goes to where it is at the position.

@@ -13,9 +13,12 @@ const RESET_ALL: u8 = 121;
 const DOWN: u8 = 64;
 
 /// The end of a note that is never let go.
-const NEVER: u64 = u64::MAX;
+const NEVER: u64 = u64::MAX - 1;
 
-/// The frame at which each event's note is let go, by its key and by the pedals. 0 for events that strike none.
+/// What stands for the end of a note where none is struck.
+const NONE: u64 = u64::MAX;
+
+/// The frame at which each event's note is let go, by its key and by the pedals.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoteEnds(Vec<u64>);
 
@@ -27,9 +30,9 @@ impl NoteEnds {
         Self(notes.ends)
     }
 
-    /// That of the event at a place among the track's.
-    pub(super) fn get(&self, place: usize) -> u64 {
-        self.0.get(place).copied().unwrap_or(0)
+    /// That of the event at a place among the track's, if it strikes a note.
+    pub(super) fn get(&self, place: usize) -> Option<u64> {
+        self.0.get(place).copied().filter(|end| *end != NONE)
     }
 }
 
@@ -58,7 +61,7 @@ struct Notes {
 
 impl Notes {
     fn take(&mut self, TrackEvent { frame, event }: TrackEvent) {
-        self.ends.push(0);
+        self.ends.push(NONE);
         match event {
             Event::NoteOn { key, velocity: 0 } | Event::NoteOff { key } => self.lift(key & 127, frame),
             Event::NoteOn { key, .. } => {
@@ -157,37 +160,37 @@ mod tests {
 
     #[test]
     fn a_note_ends_with_its_key_or_when_it_is_struck_again() {
-        check(&[on(1, 60), on(2, 64), off(5, 60), on(6, 64)], &[5, 6, 0, NEVER]);
+        check(&[on(1, 60), on(2, 64), off(5, 60), on(6, 64)], &[5, 6, NONE, NEVER]);
         let silent = TrackEvent { frame: 4, event: Event::NoteOn { key: 60, velocity: 0 } };
-        check(&[on(1, 60), silent], &[4, 0]);
+        check(&[on(1, 60), silent], &[4, NONE]);
     }
 
     #[test]
     fn pedals_hold_notes() {
         let sustained = [on(1, 60), control(2, SUSTAIN, 64), off(3, 60), on(4, 62), off(5, 62)];
-        check(&[&sustained[..], &[control(9, SUSTAIN, 63)]].concat(), &[9, 0, 0, 9, 0, 0]);
-        check(&[&sustained[..], &[control(9, RESET_ALL, 0)]].concat(), &[9, 0, 0, 9, 0, 0]);
-        check(&[&sustained[..], &[on(8, 60)]].concat(), &[8, 0, 0, NEVER, 0, NEVER]);
+        check(&[&sustained[..], &[control(9, SUSTAIN, 63)]].concat(), &[9, NONE, NONE, 9, NONE, NONE]);
+        check(&[&sustained[..], &[control(9, RESET_ALL, 0)]].concat(), &[9, NONE, NONE, 9, NONE, NONE]);
+        check(&[&sustained[..], &[on(8, 60)]].concat(), &[8, NONE, NONE, NEVER, NONE, NEVER]);
         // Sostenuto holds what was down as it was pressed.
         let pressed = [on(1, 60), control(2, SOSTENUTO, 127), on(3, 62), off(4, 60), off(5, 62)];
-        check(&[&pressed[..], &[control(9, SOSTENUTO, 0)]].concat(), &[9, 0, 5, 0, 0, 0]);
+        check(&[&pressed[..], &[control(9, SOSTENUTO, 0)]].concat(), &[9, NONE, 5, NONE, NONE, NONE]);
     }
 
     #[test]
     fn messages_of_the_mode_end_notes_and_all_sound_off_those_of_pedals_too() {
         for mode in [ALL_NOTES_OFF, 124, 125, MONO, POLY] {
-            check(&[on(1, 60), control(5, mode, 0)], &[5, 0]);
+            check(&[on(1, 60), control(5, mode, 0)], &[5, NONE]);
             let pedal = control(0, SUSTAIN, 127);
-            check(&[pedal, on(1, 60), control(5, mode, 0), control(7, SUSTAIN, 0)], &[0, 7, 0, 0]);
+            check(&[pedal, on(1, 60), control(5, mode, 0), control(7, SUSTAIN, 0)], &[NONE, 7, NONE, NONE]);
         }
         let pedal = control(0, SUSTAIN, 127);
-        check(&[pedal, on(1, 60), control(5, ALL_SOUND_OFF, 0)], &[0, 5, 0]);
+        check(&[pedal, on(1, 60), control(5, ALL_SOUND_OFF, 0)], &[NONE, 5, NONE]);
     }
 
     #[test]
     fn in_mono_mode_a_key_that_is_let_go_gives_way_to_the_one_before() {
         let mono = control(0, MONO, 1);
-        check(&[mono, on(1, 60), on(3, 64), off(5, 64), off(8, 60)], &[0, 3, 5, 8, 0]);
-        check(&[mono, on(1, 60), on(3, 64), off(5, 60), off(8, 64)], &[0, 3, 8, 0, 0]);
+        check(&[mono, on(1, 60), on(3, 64), off(5, 64), off(8, 60)], &[NONE, 3, 5, 8, NONE]);
+        check(&[mono, on(1, 60), on(3, 64), off(5, 60), off(8, 64)], &[NONE, 3, 8, NONE, NONE]);
     }
 }

@@ -59,17 +59,25 @@ impl Source {
         self.input.is_taken = false;
     }
 
-    /// Cuts what fades and stands at a frame. `note_frames` is what [`TrackPlayer::seek`] may cost.
-    pub(super) fn seek(&mut self, frame: u64, note_frames: u64) {
-        self.player.seek(frame, note_frames);
-        if self.input.is_taken {
-            self.player.cut_notes();
-        }
+    /// Cuts what fades and stands at a frame. That may take, and returns, so many steps: see [`TrackPlayer::seek`].
+    pub(super) fn seek(&mut self, frame: u64, most_steps: u64) -> u64 {
+        let steps = self.seek_notes(frame, most_steps);
         self.clips.seek(frame);
         self.cut();
         if let Some(insert) = &mut self.insert {
             insert.reset(frame);
         }
+        steps
+    }
+
+    /// As [`Self::seek`], for its notes alone.
+    pub(super) fn seek_notes(&mut self, frame: u64, most_steps: u64) -> u64 {
+        if self.input.is_taken {
+            self.player.seek(frame, 0);
+            self.player.cut_notes();
+            return 0;
+        }
+        self.player.seek(frame, most_steps)
     }
 
     /// Cuts what fades.

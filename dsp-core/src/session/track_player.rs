@@ -1,6 +1,7 @@
 //! One track's notes, played.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::held_keys::HeldKeys;
 use super::note_ends::NoteEnds;
@@ -24,19 +25,15 @@ pub(super) enum Motion {
 const RINGING_SECS: f32 = 5.0;
 
 /// How long filters are given to forget that they have not been given what came before, in seconds.
-const FILTERED_SECS: f32 = 0.1;
+const FILTERED_SECS: f32 = 0.4;
 
-/// In which time what sounds where a player is sought is faded in, in seconds: it may be far from silence.
-const RISE_SECS: f32 = 0.003;
-
-/// How a player comes to a frame that is sought.
-struct Approach {
-    /// Place of the first event that is played on the way; what was before it is brought about at once.
-    start: usize,
-    /// Place of the first event that is not.
-    end: usize,
-    /// Of the notes that events before this place strike, only those sound that do so where it leads.
-    heard_from: usize,
+/// What a player that is sought plays unheard on its way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Approach {
+    /// Every note.
+    Whole,
+    /// The notes that sound where it leads; the others only end those that they end.
+    Sounding,
 }
 
 /// Renders one track as its instrument sounds it, before fader, pan and mute, and what it sends to the
@@ -55,8 +52,6 @@ pub struct TrackPlayer {
     position: u64,
     /// Keys of the notes that have been struck and not let go.
     held: HeldKeys,
-    /// Frames until what sounded where the player was sought is heard in full.
-    rise_frames: u32,
 }
 
 impl TrackPlayer {
@@ -82,7 +77,6 @@ impl TrackPlayer {
             next_event: 0,
             position: 0,
             held: HeldKeys::NONE,
-            rise_frames: 0,
         };
         player.seek(0, 0);
         Ok(player)
@@ -122,85 +116,81 @@ impl TrackPlayer {
     }
 
     /// Moves to a frame: what sounded is cut, and what sounds is what playing from the start would make it, faded
-    /// in, as are program, controllers and the key from which the next note may glide.
+    /// in, as are program, controllers and the key from which the next note may glide. Returns how many steps of
+    /// voices that took ([`SynthProcessor::steps`]).
     ///
     /// For that the notes that are held there, or have been let go not long before, are played unheard from
-    /// where they were struck, with all that is played meanwhile. What that may cost is bounded: if the notes
-    /// have sounded for more than `note_frames` altogether, those that are over are left out, the oldest first,
-    /// unless that ends others; after them, those of keys that are down are struck later, without a glide and
-    /// by the presets that they were played by; and what only a pedal or a release would let sound is left out.
-    pub(super) fn seek(&mut self, frame: u64, note_frames: u64) {
-        let Approach { start, end, heard_from } = self.approach(frame, note_frames);
-        let past = &self.events[..start];
-        self.position = self.events[start..end].first().map_or(frame, |first| first.frame);
-        self.next_event = start;
-        self.held = HeldKeys::after(past);
-        if let Some(synth) = &mut self.synth {
-            synth.reset(self.position);
-            let held = &self.held;
-            let past = past.iter().enumerate();
-            synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
-        }
-        while self.next_event < end {
-            let TrackEvent { frame: due, event } = self.events[self.next_event];
-            self.skip_to(due, frame);
-            let place = self.next_event;
-            self.next_event += 1;
-            self.held.take(place, event);
-            let is_heard = place >= heard_from || self.sounds_at(place, frame);
-            if let Some(synth) = &mut self.synth {
-                synth.take(event, is_heard);
+    /// where they were struck, with all that is played meanwhile; without what is over by then, if that takes more than a
+    /// third of `most_steps`. If that takes more than the rest, the notes of keys that are down are struck here, in their
+    /// order, without a glide and by the presets that they were played by.
+    pub(super) fn seek(&mut self, frame: u64, most_steps: u64) -> u64 {
+        let end = self.events.partition_point(|event| event.frame < frame);
+        let mut steps = 0;
+        if let Some(start) = (0..end).find(|place| self.sounds_at(*place, frame)) {
+            let first = most_steps / 3;
+            for (approach, most_steps) in [(Approach::Whole, first), (Approach::Sounding, most_steps - first)]
+            {
+                let (arrives, taken) = self.come(start..end, frame, approach, most_steps);
+                steps += taken;
+                if arrives {
+                    return steps;
+                }
             }
         }
-        self.skip_to(frame, frame);
-        let sounds = start < end && self.active_voices() > 0;
-        self.rise_frames = if sounds { self.config.frames(RISE_SECS) } else { 0 };
+        self.stand(end, frame);
+        steps
     }
 
-    /// Lets the time to a frame pass unheard, on the way to where the player is sought.
-    fn skip_to(&mut self, frame: u64, sought: u64) {
+    /// Stands at a frame before an event; those before it have been played. The notes of keys that are down are struck.
+    fn stand(&mut self, place: usize, frame: u64) {
+        let past = &self.events[..place];
+        self.position = frame;
+        self.next_event = place;
+        self.held = HeldKeys::after(past);
+        let Some(synth) = &mut self.synth else { return };
+        synth.reset(frame);
+        let held = &self.held;
+        let past = past.iter().enumerate();
+        synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
+    }
+
+    /// Comes to a frame by playing some events before it unheard. Says whether that has taken no more than so many
+    /// steps, and how many; if not, it has not arrived.
+    fn come(&mut self, events: Range<usize>, frame: u64, approach: Approach, most_steps: u64) -> (bool, u64) {
+        self.stand(events.start, self.events[events.start].frame);
+        for place in events {
+            let TrackEvent { frame: due, event } = self.events[place];
+            self.skip_to(due, frame, most_steps);
+            self.next_event = place + 1;
+            self.held.take(place, event);
+            let is_heard = approach == Approach::Whole || self.sounds_at(place, frame);
+            let Some(synth) = &mut self.synth else { continue };
+            if synth.steps() > most_steps {
+                return (false, synth.steps());
+            }
+            synth.take(event, is_heard);
+        }
+        self.skip_to(frame, frame, most_steps);
+        let Some(synth) = &mut self.synth else { return (true, 0) };
+        synth.rise();
+        (synth.steps() <= most_steps, synth.steps())
+    }
+
+    /// Lets the time to a frame pass unheard, on the way to where the player is sought, unless that takes too long.
+    fn skip_to(&mut self, frame: u64, sought: u64, most_steps: u64) {
         let filters_from = sought.saturating_sub(u64::from(self.config.frames(FILTERED_SECS)));
         let unfiltered = filters_from.clamp(self.position, frame);
         if let Some(synth) = &mut self.synth {
-            synth.skip(unfiltered - self.position, false);
-            synth.skip(frame - unfiltered, true);
+            synth.skip(unfiltered - self.position, false, most_steps);
+            synth.skip(frame - unfiltered, true, most_steps);
         }
         self.position = frame;
     }
 
-    /// From where on a frame is approached.
-    fn approach(&self, frame: u64, note_frames: u64) -> Approach {
-        let end = self.events.partition_point(|event| event.frame < frame);
-        let mut left = note_frames;
-        // Whether there was enough left.
-        let mut pay = |frames: u64| {
-            let is_paid = frames <= left;
-            left = left.saturating_sub(frames);
-            is_paid
-        };
-        let mut start = end;
-        for place in (0..end).rev().filter(|place| self.sounds_at(*place, frame)) {
-            if !pay(frame - self.events[place].frame) {
-                break;
-            }
-            start = place;
-        }
-        let mut heard_from = end;
-        for place in (start..end).rev() {
-            let note_end = self.note_ends.get(place);
-            let is_over = note_end > 0 && !self.sounds_at(place, frame);
-            if is_over && !pay(note_end - self.events[place].frame) {
-                break;
-            }
-            heard_from = place;
-        }
-        Approach { start, end, heard_from }
-    }
-
     /// Whether the note of an event before a frame is held there, or was let go not long before.
     fn sounds_at(&self, place: usize, frame: u64) -> bool {
-        let end = self.note_ends.get(place);
-        end > 0 && end.saturating_add(u64::from(self.config.frames(RINGING_SECS))) > frame
+        let ringing = u64::from(self.config.frames(RINGING_SECS));
+        self.note_ends.get(place).is_some_and(|end| end.saturating_add(ringing) > frame)
     }
 
     /// Ends every note, held or live, with its release.
@@ -222,7 +212,6 @@ impl TrackPlayer {
     /// Cuts every note at once: the sound of the track comes from elsewhere from here on.
     pub(super) fn cut_notes(&mut self) {
         self.held.let_all_go();
-        self.rise_frames = 0;
         if let Some(synth) = &mut self.synth {
             synth.cut_all();
         }
@@ -272,25 +261,7 @@ impl TrackPlayer {
             }
             done += part;
         }
-        if self.rise_frames > 0 {
-            let sounding =
-                outputs.into_iter().zip(sounding).filter_map(|(output, sounds)| sounds.then_some(output));
-            self.rise(sounding, frames);
-        }
         sounding
-    }
-
-    /// Lets the next frames rise from silence.
-    fn rise<'a>(&mut self, outputs: impl Iterator<Item = &'a mut [f32]>, frames: usize) {
-        let whole_frames = self.config.frames(RISE_SECS);
-        let per_frame = 1.0 / whole_frames as f32;
-        let left = self.rise_frames;
-        for output in outputs {
-            for (value, left) in output.iter_mut().zip((1..=left).rev()) {
-                *value *= (whole_frames - left) as f32 * per_frame;
-            }
-        }
-        self.rise_frames = left.saturating_sub(u32::try_from(frames).unwrap_or(left));
     }
 
     fn apply_due_events(&mut self, motion: Motion) {

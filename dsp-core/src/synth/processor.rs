@@ -20,6 +20,13 @@ const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
 /// Most zones that one note plays.
 const NOTE_ZONES_MAX: usize = 32;
 
+/// As how many steps it counts to take an event, to start a voice, to let one follow controllers, and to let the filter
+/// of one pass a chunk.
+const EVENT_STEPS: u64 = 4;
+const START_STEPS: u64 = 8;
+const FOLLOW_STEPS: u64 = 4;
+const FILTER_STEPS: u64 = 3;
+
 /// Why a synthesizer could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SynthError {
@@ -81,6 +88,7 @@ pub(crate) struct SynthProcessor {
     stale: bool,
     serial: u64,
     last_key: Option<u8>,
+    steps: u64,
 }
 
 impl SynthProcessor {
@@ -109,6 +117,7 @@ impl SynthProcessor {
             stale: false,
             serial: 0,
             last_key: None,
+            steps: 0,
         };
         synth.reset(0);
         Ok(synth)
@@ -123,6 +132,7 @@ impl SynthProcessor {
         self.interrupted = false;
         self.stale = false;
         self.serial = 0;
+        self.steps = 0;
         self.reset_channel();
     }
 
@@ -132,6 +142,12 @@ impl SynthProcessor {
         let Instrument { bank, program, .. } = self.instrument;
         self.is_drum_track = bank >= DRUM_BANK;
         self.select(bank, program);
+    }
+
+    /// How much has been computed since the last reset, in steps of one voice from a place of its grid to the next;
+    /// what else takes as long as some of them counts as so many.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Voices that are computed now.
@@ -151,6 +167,7 @@ impl SynthProcessor {
 
     /// As [`Self::apply`]; a note that begins is only `heard` if that is said, and does to others what it does.
     pub(crate) fn take(&mut self, event: Event, heard: bool) {
+        self.steps += EVENT_STEPS;
         match event {
             Event::NoteOn { key, velocity: 0 } => self.note_off(key & 127, heard),
             Event::NoteOn { key, velocity } => self.note_on(key & 127, velocity.min(127), heard),
@@ -278,6 +295,7 @@ impl SynthProcessor {
             };
             self.end_class(voice.exclusive_class, voice.preset());
             self.voices.place(voice);
+            self.steps += START_STEPS;
         }
         let around = Surroundings {
             bank: &bank,
@@ -395,19 +413,26 @@ impl SynthProcessor {
     }
 
     /// Lets the next frames pass unheard. Voices are then what rendering would have made them, but for what
-    /// their filters remember: of that only what came while it `filters`, which takes longer.
-    pub(crate) fn skip(&mut self, mut frames: u64, filters: bool) {
+    /// their filters remember: of that only what came while it `filters`, which takes longer. Ends before its time if so
+    /// many steps have been taken.
+    pub(crate) fn skip(&mut self, mut frames: u64, filters: bool, most_steps: u64) {
         let longest = if filters { CHUNK_FRAMES } else { usize::MAX };
-        while frames > 0 {
+        while frames > 0 && self.steps <= most_steps {
             let part = self.begin_part(usize::try_from(frames).unwrap_or(usize::MAX), longest);
             if filters {
                 self.voices.filter(&self.bank, &self.kernel, part);
+                self.steps += FILTER_STEPS * self.active_voices() as u64;
             } else {
                 self.voices.skip(&self.bank, part);
             }
             frames -= part as u64;
             self.clock += part as u64;
         }
+    }
+
+    /// Lets the voices that are there be heard from here on, without a click.
+    pub(crate) fn rise(&mut self) {
+        self.voices.rise(self.clock, self.sample_rate_hz);
     }
 
     /// Aims voices if that is due. Says how many of the next frames come before the next of it, at most so many,
@@ -438,7 +463,7 @@ impl SynthProcessor {
         let sample_rate_hz = self.sample_rate_hz;
         let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, grid, clock };
         self.stretch_frames = to_grid(grid.coarse_frames());
-        let stretch_frames = &mut self.stretch_frames;
+        let (stretch_frames, steps) = (&mut self.stretch_frames, &mut self.steps);
         self.voices.aim(aims_all, |voice, offset| {
             if aims_all || voice.has_gone_its_way(clock) {
                 voice.catch_up(clock);
@@ -448,8 +473,10 @@ impl SynthProcessor {
                 if voice.has_ended(kernel) || voice.is_inaudible(bank) {
                     return false;
                 }
+                *steps += 1;
                 if is_stale {
                     voice.follow_smoothly(around);
+                    *steps += FOLLOW_STEPS;
                 }
                 // The release, if it is due, comes first: it may ask for another grid.
                 let to_release = voice.frames_to_release(clock);

@@ -39,6 +39,17 @@ impl Ramps {
         }
     }
 
+    /// Lets the gains begin at 0 and be a share of what they would have been in so many frames. `passed` frames have been
+    /// counted.
+    pub(super) fn rise(&mut self, passed: u32, frames: u32, share: f32) {
+        let passed = passed as f32;
+        for (start, step) in self.starts.iter_mut().zip(&mut self.steps) {
+            let end = (*start + *step * (passed + frames as f32)) * share;
+            *step = end / frames.max(1) as f32;
+            *start = -*step * passed;
+        }
+    }
+
     /// The way to an output, unless nothing is heard there.
     fn way(&self, output: usize, lane: usize) -> Option<Way> {
         let (start, step) = (self.starts[output], self.steps[output]);

@@ -167,6 +167,8 @@ pub(super) struct Voice {
     filter_is_open: bool,
     /// Whether the last stretch was gone to its end.
     has_arrived: bool,
+    /// When it is heard in full, on the same clock.
+    risen_at: u64,
 }
 
 /// What a voice is started with.
@@ -263,6 +265,7 @@ impl Voice {
             filter_moves: false,
             filter_is_open: true,
             has_arrived: false,
+            risen_at: 0,
         };
         voice.follow(around);
         voice.set_filter(around.sample_rate_hz);
@@ -509,6 +512,22 @@ impl Voice {
         }
     }
 
+    /// Lets the voice rise from silence. `passed` frames have been counted for its ramps.
+    pub(super) fn rise(&mut self, clock: u64, passed: u32, sample_rate_hz: f32) {
+        self.risen_at = clock + (RISE_SECS * sample_rate_hz) as u64;
+        let frames = self.frames_to_go(clock);
+        let share = self.risen(clock + u64::from(frames), sample_rate_hz);
+        self.ramps.rise(passed, frames, share);
+    }
+
+    /// The share of it that is heard at a place of the clock.
+    fn risen(&self, clock: u64, sample_rate_hz: f32) -> f32 {
+        match self.risen_at.checked_sub(clock) {
+            None | Some(0) => 1.0,
+            Some(left) => larger(1.0 - left as f32 / (RISE_SECS * sample_rate_hz), 0.0),
+        }
+    }
+
     /// Ends the voice at once, without a click. The voice must have caught up.
     pub(super) fn fade(&mut self, sample_rate_hz: f32) {
         self.release();
@@ -527,11 +546,12 @@ impl Voice {
         // What a controller moves takes its time, however near the next place is; what moves by itself arrives.
         let way = if self.smooth_frames > frames { frames as f32 / self.smooth_frames as f32 } else { 1.0 };
         let per_frame = 1.0 / frames as f32;
-        self.aim_gains(way, per_frame, offset);
+        let risen = self.risen(self.aimed_at + u64::from(frames), sample_rate_hz);
+        self.aim_gains(way, per_frame, offset, risen);
         self.aim_filter(way, per_frame, sample_rate_hz);
     }
 
-    fn aim_gains(&mut self, way: f32, per_frame: f32, offset: Offset) {
+    fn aim_gains(&mut self, way: f32, per_frame: f32, offset: Offset, risen: f32) {
         let settings = &self.settings;
         let tremolo_cb = self.then.tremolo.value() * settings.tremolo_to_volume_cb;
         let attenuation_cb = larger(settings.attenuation_cb - tremolo_cb, 0.0);
@@ -543,7 +563,7 @@ impl Voice {
             }
         }
         self.shares[1] = shares;
-        let gain = self.then.volume.gain(&mut self.fallen_gain);
+        let gain = self.then.volume.gain(&mut self.fallen_gain) * risen;
         self.ramps.aim(shares.map(|share| share * gain), per_frame, offset);
     }
 
@@ -606,6 +626,9 @@ const FAST_FALL_SECS: f32 = 0.25;
 /// Shortest time that a note sounds before its release, in seconds: files have drum notes of no length
 /// at all.
 const LEAST_NOTE_SECS: f32 = 0.01;
+
+/// Time in which a voice rises that is heard from its middle on, in seconds.
+const RISE_SECS: f32 = 0.003;
 
 /// Time in which a voice that must end falls by 96 dB.
 const FADE_SECS: f32 = 0.05;

@@ -255,6 +255,12 @@ impl Voices {
         self.passed += frames as u32;
     }
 
+    /// Lets voices rise from silence. They must be under way, or about to be aimed.
+    pub(super) fn rise(&mut self, clock: u64, sample_rate_hz: f32) {
+        let passed = self.passed;
+        self.iter_mut().for_each(|voice| voice.rise(clock, passed, sample_rate_hz));
+    }
+
     /// Lets the next frames pass unheard, as many as there are until voices are aimed; filters do not know of them.
     pub(super) fn skip(&mut self, bank: &Bank, frames: usize) {
         let waves = bank.waves();

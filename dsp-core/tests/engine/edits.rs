@@ -143,6 +143,16 @@ fn an_edit_while_it_stands_still_leaves_the_pedals_up() {
     assert!(peak(&play(&mut mixer, 96_000)[90_000..]) < 1e-4, "a live note hangs");
 }
 
+#[test]
+fn an_edit_ends_the_note_that_mono_mode_has_gone_back_to() {
+    let tune = [control(0, 126, 1), on(10, 60), on(2_000, 64), off(4_000, 64)];
+    let mut mixer = mixer(bank(), &tune);
+    mixer.play();
+    assert!(peak(&play(&mut mixer, 20_000)[12_000..]) > 0.02, "key 60 sounds again");
+    edit(&mut mixer, &[tune[0], tune[2], tune[3]]);
+    assert!(peak(&play(&mut mixer, 96_000)[48_000..]) < 1e-4, "a note hangs");
+}
+
 /// The small bank, all of whose notes exclude each other.
 fn exclusive_bank() -> Bank {
     const EXCLUSIVE_CLASS: u16 = 57;

@@ -13,8 +13,8 @@ const SOSTENUTO: u8 = 66;
 const MONO: u8 = 126;
 const POLY: u8 = 127;
 
-/// Within which what is sought is faded in, in frames.
-const RISE: usize = 144;
+/// Within which what is sought is faded in, in frames: a rise, and the way to the next place of the coarsest grid.
+const RISE: usize = 144 + 256;
 
 /// The small bank with everything moving: a filter that closes, vibrato, tremolo, and slow envelopes. Notes of its
 /// kit end each other.
@@ -224,15 +224,57 @@ fn what_has_long_been_over_does_not_keep_a_note_from_going_on() {
     check_sounding("under chords", &moving_bank(), &song(&events), 62 * SECOND);
 }
 
+/// Whether what is sought is struck there: the attack of the moving bank takes 0.4 seconds.
+#[track_caller]
+fn check_struck(what: &str, song: &Session, sought: u64) {
+    let [at_once, _] = heard(&moving_bank(), song, sought, true);
+    let peaks = [&at_once[..2_400], &at_once].map(peak);
+    assert!(peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1], "{what}: not struck: {peaks:?}");
+}
+
 #[test]
-fn notes_that_have_sounded_for_too_long_are_struck_when_they_are_sought() {
-    let bank = moving_bank();
-    let song = song(&[on(100, 57)]);
-    let sought = 250 * SECOND;
-    let [at_once, later] = heard(&bank, &song, sought, true);
-    let [start, _] = heard(&bank, &song, 0, true);
-    // Their attack takes 0.4 seconds.
-    let peaks = [&at_once[..2_400], &at_once, &later, &start].map(peak);
-    assert!(peaks[0] < 0.5 * peaks[1] && peaks[2] > 0.02, "not struck: {peaks:?}");
-    assert!((peaks[1] / peaks[3] - 1.0).abs() < 0.2, "otherwise than at the start: {peaks:?}");
+fn notes_that_would_take_too_long_to_play_are_struck_when_they_are_sought() {
+    check_struck("for long", &song(&[on(100, 57)]), 600 * SECOND);
+    let keys = (30..94).map(|key| on(100, key));
+    let wheel = (0..20_000).map(|place| control(200 + 10 * place, 1, (place % 128) as u8));
+    let mut wheeled = song(&keys.chain(wheel).collect::<Vec<_>>());
+    wheeled.tracks[0].gain = 0.05;
+    check_struck("under controllers", &wheeled, 4 * SECOND + 39);
+    // Only what is still held is played then.
+    let scale = (0..2_000).map(|place| (500 + 5_000 * place, 60 + (place % 24) as u8));
+    let notes = scale.flat_map(|(frame, key)| [on(frame, key), off(frame + 4_000, key)]);
+    let drone: Vec<TrackEvent> = [on(100, 50)].into_iter().chain(notes).collect();
+    check_sounding("under a long melody", &moving_bank(), &song(&drone), 120 * SECOND);
+}
+
+#[test]
+fn what_begins_where_it_is_sought_begins_at_once() {
+    let bank = Bank::from_bytes(&small_bank_bytes(|_| {})).unwrap();
+    let sought = 2 * SECOND + 39;
+    let rising = |events: &[TrackEvent]| {
+        let first = |is_sought: bool| {
+            let slots = [Some(bank.clone())];
+            let mut mixer = Mixer::new(&song(events), &slots).unwrap();
+            mixer.play();
+            if is_sought {
+                mixer.seek(sought);
+            } else {
+                play(&mut mixer, sought as usize);
+            }
+            play(&mut mixer, RISE)
+        };
+        let (whole, from_seek) = (first(false), first(true));
+        whole.iter().zip(&from_seek).map(|(whole, sought)| whole - sought).collect::<Vec<f32>>()
+    };
+    let rings = [on(100, 57)];
+    let (alone, beside) = (rising(&rings), rising(&[&rings[..], &[on(sought, 76)]].concat()));
+    assert!(peak(&alone) > 0.01, "nothing rises");
+    let off: Vec<f32> = alone.iter().zip(&beside).map(|(alone, beside)| alone - beside).collect();
+    assert!(peak(&off) < 1e-6, "what begins there is off by {}", peak(&off));
+}
+
+#[test]
+fn a_note_of_no_length_at_the_start_rings_on() {
+    let bank = Bank::from_bytes(&small_bank_bytes(|_| {})).unwrap();
+    check_sounding("no length", &bank, &song(&[on(0, 57), off(0, 57)]), 900);
 }

@@ -1,7 +1,7 @@
 /**
  * What the browser plays is what the service renders, to the bit: each song and each project of the native parity
- * test through the audio thread's engine, with the reduced bank and 128, 512 and 4096 frames a call, and its start
- * with one frame a call; songs with a whole SF2 bank also with that, 128 frames a call. Projects go the page's way
+ * test through the audio thread's engine, with the reduced bank and 128, 512 and 4096 frames a call, its start
+ * with one frame a call, and the rest of songs from a frame that is sought; songs with a whole SF2 bank also with that, 128 frames a call. Projects go the page's way
  * from the document, and longer audio is handed over piece by piece.
  */
 import { expect, test } from '@playwright/test';
@@ -18,13 +18,13 @@ const CALLS = [128, 512, 4096];
 
 test('every song has the hash of the native renders', async ({ page }) => {
   test.setTimeout(600_000);
-  const { sampleRateHz, songFrames, startFrames, cases } = songManifest();
+  const { sampleRateHz, songFrames, startFrames, soughtFrame, cases } = songManifest();
   expect(cases).toHaveLength(20);
   const banks = [...new Set(cases.flatMap(({ wholeBank }) => wholeBank ?? []))];
   const server = await startParityServer(banks);
   try {
-    for (const { name, session, trackIds, reducedBank, wholeBank, songHash, startHash } of cases) {
-      const render = async (bank: string, frames: number, calls: number[]): Promise<string[]> => {
+    for (const { name, session, trackIds, reducedBank, wholeBank, songHash, startHash, soughtHash } of cases) {
+      const render = async (bank: string, frames: number, calls: number[], startFrame = 0): Promise<string[]> => {
         // A fresh page for each: a fresh memory for each engine.
         await page.goto(server.url);
         const request: RenderRequest = {
@@ -32,13 +32,15 @@ test('every song has the hash of the native renders', async ({ page }) => {
           bank,
           sounds: [],
           sampleRateHz,
-          stretches: calls.map((callFrames) => ({ frames, callFrames })),
+          stretches: calls.map((callFrames) => ({ startFrame, frames, callFrames })),
         };
         return (await page.evaluate(renderInPage, request)).hashes;
       };
       const reduced = await render(`/case/songs/${reducedBank}`, songFrames, CALLS);
       expect(reduced, `${name}: reduced bank, ${CALLS.join(', ')} frames a call`).toEqual(CALLS.map(() => songHash));
       expect(await render(`/case/songs/${reducedBank}`, startFrames, [1]), `${name}: one frame a call`).toEqual([startHash]);
+      const rest = await render(`/case/songs/${reducedBank}`, songFrames - soughtFrame, [128], soughtFrame);
+      expect(rest, `${name}: from frame ${soughtFrame}`).toEqual([soughtHash]);
       if (wholeBank !== null) {
         const whole = await render(`/bank/${banks.indexOf(wholeBank)}`, songFrames, [128]);
         expect(whole, `${name}: whole bank`).toEqual([songHash]);
@@ -62,7 +64,10 @@ test('every project has the session and the hash of the native renders', async (
         bank: bank === null ? null : `/case/projects/${bank}`,
         sounds: sounds[sampleRateHz] ?? [],
         sampleRateHz,
-        stretches: [{ frames: startFrames, callFrames: 1 }, ...CALLS.map((callFrames) => ({ frames, callFrames }))],
+        stretches: [
+          { startFrame: 0, frames: startFrames, callFrames: 1 },
+          ...CALLS.map((callFrames) => ({ startFrame: 0, frames, callFrames })),
+        ],
       };
       const answer: RenderAnswer = {
         latencyFrames,

@@ -20,9 +20,17 @@ export type SongCase = {
   wholeBank: string | null;
   songHash: string;
   startHash: string;
+  /** Of the rest of the song from the frame that is sought. */
+  soughtHash: string;
 };
 
-export type SongManifest = { sampleRateHz: number; songFrames: number; startFrames: number; cases: SongCase[] };
+export type SongManifest = {
+  sampleRateHz: number;
+  songFrames: number;
+  startFrames: number;
+  soughtFrame: number;
+  cases: SongCase[];
+};
 
 /** A project as the native test left it; file names are relative to `projects`. */
 export type ProjectCase = {
@@ -124,8 +132,8 @@ export async function startParityServer(banks: readonly string[]): Promise<{ url
   };
 }
 
-/** So many frames from the start of a session, so many a call. */
-export type Stretch = { frames: number; callFrames: number };
+/** So many frames from a frame of a session, so many a call. */
+export type Stretch = { startFrame: number; frames: number; callFrames: number };
 
 /** Renders to make in the page with one engine. */
 export type RenderRequest = {
@@ -244,9 +252,9 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     return pieces.length > 0;
   };
   const hashes: string[] = [];
-  for (const { frames, callFrames } of request.stretches) {
+  for (const { startFrame, frames, callFrames } of request.stretches) {
     host.take({ type: 'stop' });
-    host.take({ type: 'seek', frame: 0 });
+    host.take({ type: 'seek', frame: startFrame });
     // As the page does, it stands for a while before it plays; clips get what they begin with.
     const unheard = new Float32Array(REPORT_FRAMES);
     do host.render(unheard, unheard);

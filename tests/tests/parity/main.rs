@@ -17,6 +17,9 @@
 //! and of the start also for one frame a call: of songs with the whole bank and the baseline for even places in the
 //! list and the reduced bank and the best instructions for odd ones, of projects the other way round.
 //!
+//! Songs are also sought in their middle, with either kind of instructions: the rest has one value too, and ten seconds
+//! later it is that of the whole song, to -60 dBFS.
+//!
 //! What a browser needs to do the same is left in `target/parity`: `tests/browser/specs/parity.spec.ts` renders
 //! each of them there through WebAssembly, projects from their documents, and compares its hashes with those of
 //! this test.

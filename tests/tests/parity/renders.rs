@@ -23,6 +23,17 @@ impl Pcm {
         Self { left: self.left[..frames].to_vec(), right: self.right[..frames].to_vec() }
     }
 
+    /// By how many dBFS it differs from another render, in its last frames and those of the other that begin at a
+    /// frame.
+    pub(super) fn off_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
+        let start = self.left.len() - frames;
+        let sides = [(&self.left, &other.left), (&self.right, &other.right)];
+        let pairs =
+            sides.iter().flat_map(|(own, other)| own[start..].iter().zip(&other[from..from + frames]));
+        let off = pairs.fold(0.0_f32, |largest, (own, other)| largest.max((own - other).abs()));
+        20.0 * f64::from(off.max(1e-10)).log10()
+    }
+
     /// SHA-256 of all samples of the left channel, then of the right, as little-endian floats.
     pub(super) fn hash(&self) -> String {
         let bytes: Vec<u8> =
@@ -54,13 +65,24 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 
 /// By a mixer, called with a number of frames at a time, as playback does; without the frames by which it lags.
 pub(super) fn by_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
-    by_mixer(session, slots, call_frames, frames, |_| false)
+    by_mixer(session, slots, call_frames, 0, frames, |_| false)
+}
+
+/// As [`by_calls`], from a frame that is sought.
+pub(super) fn by_seeking(
+    session: &Session,
+    slots: Slots<'_>,
+    call_frames: usize,
+    sought: usize,
+    frames: usize,
+) -> Pcm {
+    by_mixer(session, slots, call_frames, sought, frames, |_| false)
 }
 
 /// As [`by_calls`], with audio that is handed over as browsers do it: while the session still stands until
 /// nothing is wanted, then a piece for each clip at a time.
 pub(super) fn by_handing_over(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
-    by_mixer(session, slots, REPORT_FRAMES, frames, |mixer| {
+    by_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
         assert_eq!(mixer.take_underruns().events, 0, "audio came too late");
         let wanted: Vec<_> = mixer.wanted_audio().collect();
         for one in &wanted {
@@ -79,10 +101,12 @@ fn by_mixer(
     session: &Session,
     slots: Slots<'_>,
     call_frames: usize,
+    sought: usize,
     frames: usize,
     mut bring: impl FnMut(&mut Mixer) -> bool,
 ) -> Pcm {
     let mut mixer = Mixer::new(session, slots).expect("a mixer");
+    mixer.seek(sought as u64);
     while bring(&mut mixer) {}
     mixer.play();
     let lag = mixer.latency_frames();

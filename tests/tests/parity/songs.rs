@@ -9,11 +9,16 @@ use dsp_core::soundfont::Bank;
 use serde_json::{Value, json};
 
 use super::plan::{Case, cases};
-use super::renders::{Pcm, by_calls, by_export};
+use super::renders::{Pcm, by_calls, by_export, by_seeking};
 use super::{choice_of_instructions, new_folder, write};
 
 /// Seconds of each song that are compared.
 const SONG_SECS: usize = 20;
+/// Where the song is sought, in frames: at no place of any grid, ten seconds and two before the end of what is compared.
+const SOUGHT_FRAME: usize = 8 * RATE_HZ as usize + 39;
+const SETTLING_FRAMES: usize = 10 * RATE_HZ as usize;
+/// What a song that was sought may be off by then, in dBFS.
+const SETTLED_DB: f64 = -60.0;
 /// Seconds that are compared where every call asks for one frame.
 const START_SECS: usize = 3;
 pub(super) const RATE_HZ: u32 = 48_000;
@@ -39,6 +44,12 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
     };
     same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
     same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
+    let rest = SONG_FRAMES - SOUGHT_FRAME;
+    let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, rest);
+    let sought_hash = sought.hash();
+    let settled_at = SOUGHT_FRAME + SETTLING_FRAMES;
+    let off_db = sought.off_db(&expected, settled_at, SONG_FRAMES - settled_at);
+    assert!(off_db < SETTLED_DB, "{name}: {off_db:.1} dBFS off, ten seconds after it was sought");
     let odd = place % 2 == 1;
     let starts = |slots| by_calls(&session, slots, 1, START_FRAMES);
     let start = odd.then(|| starts(reduced));
@@ -47,10 +58,22 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
     same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
     same("baseline instructions, reduced bank, two threads", &by_export(&session, reduced, 2, SONG_FRAMES));
     let start = start.unwrap_or_else(|| starts(whole));
+    let sought_again = by_seeking(&session, whole, 128, SOUGHT_FRAME, rest);
     force_baseline(false);
     assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", expected.difference(&start));
 
-    println!("{name}: {} tracks, a bank of {} bytes, {song_hash}", session.tracks.len(), reduced_file.len());
+    assert_eq!(
+        sought_again.hash(),
+        sought_hash,
+        "{name}: sought with baseline instructions: {}",
+        sought.difference(&sought_again)
+    );
+
+    println!(
+        "{name}: {} tracks, a bank of {} bytes, {song_hash}; {off_db:.1} dBFS off ten seconds after it was sought",
+        session.tracks.len(),
+        reduced_file.len()
+    );
     let (session_file, bank_file) = (format!("{place}.session"), format!("{place}.sf2"));
     write(folder, &session_file, postcard::to_allocvec(&session).expect("a session"));
     write(folder, &bank_file, &reduced_file);
@@ -62,6 +85,7 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
         "wholeBank": case.whole_bank_for_browsers(),
         "songHash": song_hash,
         "startHash": start_hash,
+        "soughtHash": sought_hash,
     })
 }
 
@@ -79,6 +103,7 @@ fn one_hash_for_each_song() {
         "sampleRateHz": RATE_HZ,
         "songFrames": SONG_FRAMES,
         "startFrames": START_FRAMES,
+        "soughtFrame": SOUGHT_FRAME,
         "cases": cases,
     });
     write(&folder, "manifest.json", manifest.to_string());
