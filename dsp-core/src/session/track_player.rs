@@ -126,7 +126,8 @@ impl TrackPlayer {
     pub(super) fn seek(&mut self, frame: u64, most_steps: u64) -> u64 {
         let end = self.events.partition_point(|event| event.frame < frame);
         let mut steps = 0;
-        if let Some(start) = (0..end).find(|place| self.sounds_at(*place, frame)) {
+        let sounding = (0..end).find(|place| self.sounds_at(*place, frame));
+        if let Some(start) = sounding.filter(|_| most_steps > 0) {
             let first = most_steps / 3;
             for (approach, most_steps) in [(Approach::Whole, first), (Approach::Sounding, most_steps - first)]
             {

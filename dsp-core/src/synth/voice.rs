@@ -627,7 +627,7 @@ const FAST_FALL_SECS: f32 = 0.25;
 /// at all.
 const LEAST_NOTE_SECS: f32 = 0.01;
 
-/// Time in which a voice rises that is heard from its middle on, in seconds.
+/// Time in which a voice rises that is heard from its middle on, in seconds, besides the way to the next place of its grid.
 const RISE_SECS: f32 = 0.003;
 
 /// Time in which a voice that must end falls by 96 dB.
