@@ -10,7 +10,7 @@ use core::f64::consts::TAU;
 
 use wide::f32x4;
 
-use crate::simd::on_best_instructions;
+use crate::simd::{on_best_instructions, transpose};
 
 /// A transform of one size, with its room to work.
 #[derive(Debug, Clone)]
@@ -95,15 +95,15 @@ impl Fft {
             (stride, swapped) = (stride * 4, !swapped);
             core::mem::swap(&mut from, &mut to);
         }
-        if stride < *size {
-            pass_of_two(&from, &mut to);
-            swapped = !swapped;
-            core::mem::swap(&mut from, &mut to);
-        }
-        if swapped {
-            // `to` is what came in.
-            to.0.copy_from_slice(from.0);
-            to.1.copy_from_slice(from.1);
+        // What came in is `to` now if the passes were odd in number.
+        match (stride < *size, swapped) {
+            (true, true) => pass_of_two(&from, &mut to),
+            (true, false) => pass_of_two_in_place(&mut from),
+            (false, true) => {
+                to.0.copy_from_slice(from.0);
+                to.1.copy_from_slice(from.1);
+            }
+            (false, false) => {}
         }
     }
 
@@ -158,8 +158,8 @@ fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Fa
         let input = |part: usize| (load(re, place + part * quarter), load(im, place + part * quarter));
         let factors = factors.load(place);
         let [a, b, c, d] = four_branches([input(0), input(1), input(2), input(3)], factors);
-        let output_re = f32x4::transpose([a.0, b.0, c.0, d.0]);
-        let output_im = f32x4::transpose([a.1, b.1, c.1, d.1]);
+        let output_re = transpose([a.0, b.0, c.0, d.0]);
+        let output_im = transpose([a.1, b.1, c.1, d.1]);
         for part in 0..4 {
             store(to_re, 4 * (place + part), output_re[part]);
             store(to_im, 4 * (place + part), output_im[part]);
@@ -198,6 +198,18 @@ fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
         let ((a, b), (sum, less)) = (from.split_at(half), to.split_at_mut(half));
         for (((a, b), sum), less) in a.iter().zip(b).zip(sum).zip(less) {
             (*sum, *less) = (a + b, a - b);
+        }
+    }
+}
+
+/// As [`pass_of_two`], in place.
+#[inline(always)]
+fn pass_of_two_in_place((re, im): &mut Parts<'_>) {
+    let half = re.len() / 2;
+    for values in [re, im] {
+        let (first, second) = values.split_at_mut(half);
+        for (a, b) in first.iter_mut().zip(second) {
+            (*a, *b) = (*a + *b, *a - *b);
         }
     }
 }

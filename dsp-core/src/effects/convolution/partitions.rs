@@ -86,12 +86,17 @@ impl Transform {
         let (left, right) = spectra.split_at_mut(size);
         let ((left_re, left_im), (right_re, right_im)) =
             (left.split_at_mut(size / 2), right.split_at_mut(size / 2));
-        for k in 1..size / 2 {
-            let mirror = size - k;
-            left_re[k] = 0.5 * (re[k] + re[mirror]);
-            left_im[k] = 0.5 * (im[k] - im[mirror]);
-            right_re[k] = 0.5 * (im[k] + im[mirror]);
-            right_im[k] = 0.5 * (re[mirror] - re[k]);
+        let low = re[1..size / 2].iter().zip(&im[1..size / 2]);
+        let mirrored = re[size / 2 + 1..].iter().zip(&im[size / 2 + 1..]).rev();
+        let left = left_re[1..].iter_mut().zip(&mut left_im[1..]);
+        let right = right_re[1..].iter_mut().zip(&mut right_im[1..]);
+        for (((re, im), (mirror_re, mirror_im)), ((left_re, left_im), (right_re, right_im))) in
+            low.zip(mirrored).zip(left.zip(right))
+        {
+            *left_re = 0.5 * (re + mirror_re);
+            *left_im = 0.5 * (im - mirror_im);
+            *right_re = 0.5 * (im + mirror_im);
+            *right_im = 0.5 * (mirror_re - re);
         }
         (left_re[0], left_im[0]) = (re[0], re[size / 2]);
         (right_re[0], right_im[0]) = (im[0], im[size / 2]);
@@ -104,12 +109,19 @@ impl Transform {
         let (left, right) = spectra.split_at(size);
         let ((left_re, left_im), (right_re, right_im)) = (left.split_at(size / 2), right.split_at(size / 2));
         let (re, im) = (&mut self.re, &mut self.im);
-        for k in 1..size / 2 {
-            let mirror = size - k;
-            re[k] = scale * (left_re[k] - right_im[k]);
-            im[k] = scale * (left_im[k] + right_re[k]);
-            re[mirror] = scale * (left_re[k] + right_im[k]);
-            im[mirror] = scale * (right_re[k] - left_im[k]);
+        let (low_re, high_re) = re.split_at_mut(size / 2);
+        let (low_im, high_im) = im.split_at_mut(size / 2);
+        let low = low_re[1..].iter_mut().zip(&mut low_im[1..]);
+        let mirrored = high_re[1..].iter_mut().zip(&mut high_im[1..]).rev();
+        let left = left_re[1..].iter().zip(&left_im[1..]);
+        let right = right_re[1..].iter().zip(&right_im[1..]);
+        for (((re, im), (mirror_re, mirror_im)), ((left_re, left_im), (right_re, right_im))) in
+            low.zip(mirrored).zip(left.zip(right))
+        {
+            *re = scale * (left_re - right_im);
+            *im = scale * (left_im + right_re);
+            *mirror_re = scale * (left_re + right_im);
+            *mirror_im = scale * (right_re - left_im);
         }
         (re[0], re[size / 2]) = (scale * left_re[0], scale * left_im[0]);
         (im[0], im[size / 2]) = (scale * right_re[0], scale * right_im[0]);
