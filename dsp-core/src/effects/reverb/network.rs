@@ -246,10 +246,13 @@ impl Network {
         for (lane, [a, b, c, d]) in square.as_chunks().0.iter().enumerate() {
             let [a, b, c, d] = reflect([*a, *b, *c, *d]);
             // Half of the lines take each side; signs, so that it does not go around as one.
-            let (left, right) =
-                if lane % 2 == 0 { (came_left, came_right) } else { (-came_left, -came_right) };
+            let fed = if lane % 2 == 0 {
+                [a + came_left, b + came_left, c + came_right, d + came_right]
+            } else {
+                [a - came_left, b - came_left, c - came_right, d - came_right]
+            };
             // The square of lines is transposed on the way: groups become lanes.
-            for (group, values) in [a + left, b + left, c + right, d + right].into_iter().enumerate() {
+            for (group, values) in fed.into_iter().enumerate() {
                 lines[4 * group + lane] = (values + floor) - floor;
             }
         }
