@@ -54,6 +54,12 @@ mod lanes {
             self.with(other, |a, b| if a.abs() >= b { a } else { 0.0 })
         }
 
+        /// Whether no lane is above a limit, and all can be compared.
+        #[inline(always)]
+        pub(crate) fn are_at_most(self, limit: f32) -> bool {
+            self.0.iter().fold(true, |all, value| all & (*value <= limit))
+        }
+
         #[inline(always)]
         pub(super) fn plus(self, other: Self) -> Self {
             self.with(other, |a, b| a + b)
@@ -83,8 +89,8 @@ mod lanes {
 mod lanes {
     use super::LANES;
     use core::arch::wasm32::{
-        f32x4_abs, f32x4_add, f32x4_ge, f32x4_mul, f32x4_pmax, f32x4_pmin, f32x4_splat, f32x4_sub, v128,
-        v128_and,
+        f32x4_abs, f32x4_add, f32x4_ge, f32x4_le, f32x4_mul, f32x4_pmax, f32x4_pmin, f32x4_splat, f32x4_sub,
+        i32x4_all_true, v128, v128_and,
     };
 
     #[derive(Debug, Clone, Copy)]
@@ -129,6 +135,13 @@ mod lanes {
         #[inline(always)]
         pub(crate) fn unless_below(self, other: Self) -> Self {
             self.with(other, |a, b| v128_and(a, f32x4_ge(f32x4_abs(a), b)))
+        }
+
+        /// Whether no lane is above a limit, and all can be compared.
+        #[inline(always)]
+        pub(crate) fn are_at_most(self, limit: f32) -> bool {
+            let [a, b] = self.0.map(|four| f32x4_le(four, f32x4_splat(limit)));
+            i32x4_all_true(v128_and(a, b))
         }
 
         #[inline(always)]
@@ -204,6 +217,9 @@ mod tests {
             lanes.higher(Eight::splat(-0.5)).to_array(),
             [1.0, -0.5, 0.0, 0.0, -0.5, f32::INFINITY, -1e-30, 3.5]
         );
+        assert!(!lanes.are_at_most(f32::INFINITY));
+        let numbers = Eight::new([1.0, -2.0, 0.0, -0.0, -9.0, 1.5, -1e-30, 1.25]);
+        assert!(numbers.are_at_most(1.5) && !numbers.are_at_most(1.49));
         let heard = lanes.unless_below(Eight::splat(1e-20)).to_array();
         assert_eq!(heard, [1.0, -2.0, 0.0, 0.0, 0.0, f32::INFINITY, 0.0, 3.5]);
         assert!(heard[3].is_sign_positive());

@@ -9,6 +9,7 @@
 
 use super::super::CONTROL_FRAMES;
 use super::oversampling::FACTOR;
+use crate::eight::Eight;
 
 /// Left and right of all frames of a control step at the high rate.
 const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
@@ -241,8 +242,7 @@ impl Shaper {
         let starts = self.bent.chunks(FRAME_VALUES).filter_map(|bent| bent.first_chunk::<FRAME_VALUES>());
         for ((starts, ends), (late, early)) in starts.zip(ends).zip(lates.iter_mut().zip(earlies)) {
             // The values of a quiet frame never leave the middle, which is nearly all frames.
-            let is_within = starts.iter().chain(ends).fold(true, |all, value| all & (value.abs() <= 1.0));
-            if is_within {
+            if is_within(starts) & is_within(ends) {
                 weigh(starts, ends, late, early, |start, end| terms.integrals_within(start, end));
             } else {
                 weigh(starts, ends, late, early, |start, end| integrals(&terms, start, end));
@@ -253,6 +253,12 @@ impl Shaper {
 
 /// Left and right of a frame at the high rate.
 const FRAME_VALUES: usize = 2 * FACTOR;
+
+/// Whether all values of a frame are from -1 to 1.
+#[inline(always)]
+fn is_within(values: &[f32; FRAME_VALUES]) -> bool {
+    values.as_chunks().0.iter().fold(true, |all, values| all & Eight::new(*values).abs().are_at_most(1.0))
+}
 
 /// What the ways of a frame give to what is two frames of the high rate later, and one.
 #[inline(always)]
