@@ -55,10 +55,11 @@ fn half_band(reach: usize, gain: f64) -> Vec<f32> {
 #[inline(always)]
 fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [Eight; 2 * TOGETHER / LANES] {
     let mut sums = [Eight::zero(); 2 * TOGETHER / LANES];
-    for (tap, weight) in taps.iter().enumerate() {
-        let (newer, _) = values[2 * (reach - tap)..][..2 * TOGETHER].as_chunks::<LANES>();
-        let (older, _) = values[2 * tap..][..2 * TOGETHER].as_chunks::<LANES>();
-        for ((sum, newer), older) in sums.iter_mut().zip(newer).zip(older) {
+    let (frames, _) = values[..2 * (reach + TOGETHER)].as_chunks::<2>();
+    let (older, newer) = (frames.array_windows::<TOGETHER>(), frames.array_windows::<TOGETHER>().rev());
+    for (weight, (older, newer)) in taps.iter().zip(older.zip(newer)) {
+        let (older, newer) = (older.as_flattened().as_chunks().0, newer.as_flattened().as_chunks().0);
+        for (sum, (older, newer)) in sums.iter_mut().zip(older.iter().zip(newer)) {
             *sum = *sum + (Eight::new(*newer) + Eight::new(*older)) * *weight;
         }
     }
