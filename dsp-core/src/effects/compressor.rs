@@ -115,6 +115,12 @@ impl Compressor {
         self.clock += frames as u64;
     }
 
+    /// Whether make-up and mix stay as they are.
+    fn is_level(&self) -> bool {
+        let is_manual = self.auto_makeup.is_at_rest() && self.auto_makeup.target() == 0.0;
+        is_manual && self.makeup_db.is_at_rest() && self.mix.is_at_rest()
+    }
+
     /// The gains behind the compression, in decibels; to be called before the curve goes on.
     #[inline(always)]
     fn makeups_db<const FRAMES: usize>(&mut self, frames: usize) -> Step<FRAMES> {
@@ -135,14 +141,22 @@ impl Compressor {
     #[inline(always)]
     fn compress<const FRAMES: usize>(&mut self, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        let key = self.key.hear::<FRAMES>([&*left, &*right], side);
-        let mut values = self.detector.levels_db(&key, frames);
-        let makeups_db: Step<FRAMES> = self.makeups_db(frames);
+        let (mut room, mut values) = (None, [0.0; FRAMES]);
+        let key = self.key.hear::<FRAMES>([&*left, &*right], side, &mut room);
+        self.detector.levels_db(key, &mut values);
+        let moving =
+            (!self.is_level()).then(|| (self.makeups_db::<FRAMES>(frames), self.mix.steps::<FRAMES>(frames)));
         self.curve.reduce(&mut values, frames);
         self.ballistics.follow(&mut values, frames);
-        let mix: Step<FRAMES> = self.mix.steps(frames);
-        for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {
-            *value = 1.0 + mix * (gain(makeup_db - *value) - 1.0);
+        let mixed =
+            |reduction_db: f32, makeup_db: f32, mix: f32| 1.0 + mix * (gain(makeup_db - reduction_db) - 1.0);
+        if let Some((makeups_db, mix)) = moving {
+            for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {
+                *value = mixed(*value, makeup_db, mix);
+            }
+        } else {
+            let (makeup_db, mix) = (self.makeup_db.value() as f32, self.mix.value() as f32);
+            values.iter_mut().for_each(|value| *value = mixed(*value, makeup_db, mix));
         }
         for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
             (*left, *right) = (*left * gain, *right * gain);
@@ -271,36 +285,31 @@ impl Detector {
         self.mean_squares = f64x2::from([flush(left), flush(right)]);
     }
 
-    /// The levels of some frames in dBFS.
+    /// Puts the levels of some frames in dBFS.
     #[inline(always)]
-    fn levels_db<const FRAMES: usize>(&mut self, key: &[Step<FRAMES>; 2], frames: usize) -> Step<FRAMES> {
-        if !self.blends {
-            let is_rms = self.rms_share.target() == 1.0;
-            return if is_rms { self.rms_levels_db(key, frames) } else { peak_levels_db(key) };
+    fn levels_db<const FRAMES: usize>(&mut self, key: [&[f32]; 2], levels_db: &mut Step<FRAMES>) {
+        if !self.blends && self.rms_share.target() == 1.0 {
+            return self.rms_levels_db(key, levels_db);
         }
-        let mut levels_db = peak_levels_db(key);
-        let rms_levels_db = self.rms_levels_db(key, frames);
-        let share: Step<FRAMES> = self.rms_share.steps(frames);
-        for ((level, rms_level), share) in levels_db.iter_mut().zip(rms_levels_db).zip(share) {
-            *level += share * (rms_level - *level);
+        peak_levels_db(key, levels_db);
+        if self.blends {
+            let mut rms_levels_db = [0.0; FRAMES];
+            self.rms_levels_db(key, &mut rms_levels_db);
+            let share: Step<FRAMES> = self.rms_share.steps(key[0].len());
+            for ((level, rms_level), share) in levels_db.iter_mut().zip(rms_levels_db).zip(share) {
+                *level += share * (rms_level - *level);
+            }
         }
-        levels_db
     }
 
     #[inline(always)]
-    fn rms_levels_db<const FRAMES: usize>(
-        &mut self,
-        [left, right]: &[Step<FRAMES>; 2],
-        frames: usize,
-    ) -> Step<FRAMES> {
-        let mut levels_db = [0.0; FRAMES];
-        for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right).take(frames) {
+    fn rms_levels_db(&mut self, [left, right]: [&[f32]; 2], levels_db: &mut [f32]) {
+        for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right) {
             let values = f64x2::from([f64::from(*left), f64::from(*right)]);
             self.mean_squares = self.mean_squares * self.keep + values * values * (1.0 - self.keep);
             let [left, right] = self.mean_squares.to_array();
             *level = (if left > right { left } else { right }) as f32;
         }
         levels_db.iter_mut().for_each(|level| *level = 0.5 * level_db(*level));
-        levels_db
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ballistics::Ballistics;
 use super::best::best;
-use super::butterworth::Butterworth;
+use super::butterworth::{Bands, Butterworth};
 use super::curve::GlidingCurve;
 use super::decibels::{gain, lower, peak_levels_db};
 use super::step::Step;
@@ -90,14 +90,13 @@ impl DeEsser {
     }
 
     /// Turns levels into square roots of gains.
-    fn roots(&mut self, mut values: Step, frames: usize) -> Step {
-        self.curve.reduce(&mut values, frames);
+    fn roots(&mut self, values: &mut Step, frames: usize) {
+        self.curve.reduce(values, frames);
         for (value, range_db) in values.iter_mut().zip(self.range_db.step(frames)) {
             *value = lower(*value, range_db);
         }
-        self.ballistics.follow(&mut values, frames);
+        self.ballistics.follow(values, frames);
         values.iter_mut().for_each(|value| *value = gain(-0.5 * *value));
-        values
     }
 }
 
@@ -127,8 +126,10 @@ impl Effect for DeEsser {
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let frames = left.len();
         self.pass(frames);
-        let bands = self.filter.split([&*left, &*right]);
-        let roots = self.roots(peak_levels_db(&bands.high), frames);
+        let bands: Bands<CONTROL_FRAMES> = self.filter.split([&*left, &*right]);
+        let mut roots = [0.0; CONTROL_FRAMES];
+        peak_levels_db(bands.high.each_ref().map(|band| &band[..]), &mut roots);
+        self.roots(&mut roots, frames);
         let wide = (!is_off(&self.wide)).then(|| self.wide.step(frames));
         let listen = (!is_off(&self.listen)).then(|| self.listen.step(frames));
         for (channel, values) in [left, right].into_iter().enumerate() {

@@ -3,8 +3,6 @@
 //! `libm` is exact and slow. What turns a level into a gain for every frame needs a thousandth of a
 //! decibel, and the same bits on every machine: a short series is both.
 
-use super::step::Step;
-
 /// Decibels of a doubling of amplitude: `20 log10(2)`.
 const DB_PER_OCTAVE: f32 = 6.020_6;
 
@@ -57,14 +55,12 @@ pub(crate) fn lower(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// The level of the louder channel at each frame of a step, in dBFS.
+/// The level of the louder channel at each frame, in dBFS.
 #[inline(always)]
-pub(crate) fn peak_levels_db<const FRAMES: usize>([left, right]: &[Step<FRAMES>; 2]) -> Step<FRAMES> {
-    let mut levels_db = [0.0; FRAMES];
+pub(crate) fn peak_levels_db([left, right]: [&[f32]; 2], levels_db: &mut [f32]) {
     for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right) {
         *level = level_db(higher(left.abs(), right.abs()));
     }
-    levels_db
 }
 
 #[cfg(test)]

@@ -188,8 +188,10 @@ impl Effect for Gate {
         }
         self.clock += frames as u64;
 
-        let key = self.key.hear([&*left, &*right], side);
-        let mut values = peak_levels_db(&key);
+        let mut room: Option<[Step; 2]> = None;
+        let key = self.key.hear([&*left, &*right], side, &mut room);
+        let mut values = [0.0; CONTROL_FRAMES];
+        peak_levels_db(key, &mut values);
         self.follow(&mut values, frames);
         values.iter_mut().for_each(|value| *value = gain(-*value));
         for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {

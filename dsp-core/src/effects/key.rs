@@ -46,25 +46,24 @@ impl Key {
         self.high_pass.hush();
     }
 
-    /// Left and right of some frames, at most a step.
+    /// Left and right of some frames, at most a step; what is not heard as it comes is put into `room`.
     #[inline(always)]
-    pub(crate) fn hear<const FRAMES: usize>(
+    pub(crate) fn hear<'a, const FRAMES: usize>(
         &mut self,
-        [left, right]: [&[f32]; 2],
+        programme: [&'a [f32]; 2],
         side: Option<[&[f32]; 2]>,
-    ) -> [Step<FRAMES>; 2] {
-        let frames = left.len();
-        let mut heard = side.unwrap_or([left, right]).map(step_of);
-        if side.is_some() {
-            let [left, right] = &mut heard;
-            make_fit([left, right]);
+        room: &'a mut Option<[Step<FRAMES>; 2]>,
+    ) -> [&'a [f32]; 2] {
+        let frames = programme[0].len();
+        if let Some(side) = side {
+            make_fit(room.insert(side.map(step_of)).each_mut().map(|side| &mut side[..frames]));
         }
         if self.high_pass.is_at_rest() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ {
             self.high_pass.clear();
         } else {
-            let [left, right] = &heard;
-            heard = self.high_pass.split([&left[..frames], &right[..frames]]).high;
+            let heard = room.as_ref().map_or(programme, |side| side.each_ref().map(|side| &side[..frames]));
+            *room = Some(self.high_pass.split(heard).high);
         }
-        heard
+        room.as_ref().map_or(programme, |heard| heard.each_ref().map(|heard| &heard[..frames]))
     }
 }
