@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::automation::Line;
 use super::follower::Follower;
 use super::gliding_gain::GlidingGain;
-use super::strip::TrackBlock;
+use super::strip::{Own, SILENT_BLOCK, TrackBlock};
 use super::{AutomationLane, AutomationTarget, SendSettings, TRACK_OUTPUTS};
 use crate::block::BLOCK_FRAMES;
 use crate::delay::Delay;
@@ -205,12 +205,15 @@ impl Edge {
     pub(super) fn wait(
         &mut self,
         sum: &mut TrackBlock,
-        values: [&[f32]; TRACK_OUTPUTS],
+        values: Own<'_>,
         gains: [f32; TRACK_OUTPUTS],
+        frames: usize,
     ) {
-        let frames = values[0].len();
         for (((delay, sum), values), gain) in self.delays.iter_mut().zip(sum).zip(values).zip(gains) {
-            delay.add_to(&mut sum[..frames], values, gain);
+            match values {
+                Some(values) => delay.add_to(&mut sum[..frames], &values[..frames], gain),
+                None => delay.add_rest_to(&mut sum[..frames], &SILENT_BLOCK[0][..frames]),
+            }
         }
         self.count(true, frames);
     }

@@ -17,6 +17,9 @@ use crate::effects::{EffectConfig, EffectKind, effect_kind};
 /// Most effects of one track.
 pub const MAX_EFFECTS: usize = 64;
 
+/// Outputs of a track that go to the shared effects.
+const SENDS: usize = TRACK_OUTPUTS - 2;
+
 /// What an insert is told by a session.
 pub(super) struct InsertSettings<'a> {
     /// Id of the track; empty for the master.
@@ -98,7 +101,7 @@ pub(super) struct Insert {
     next_tempo: u64,
     next_place: u64,
     /// What goes to the shared effects waits for the chain.
-    sends: [Delay; TRACK_OUTPUTS - 2],
+    sends: [Delay; SENDS],
 }
 
 impl Insert {
@@ -321,11 +324,10 @@ impl Insert {
     }
 
     /// Processes the next frames in place. `moves` while the session does.
-    pub(super) fn process(&mut self, moves: bool, outputs: [&mut [f32]; TRACK_OUTPUTS], keys: &[Key]) {
+    pub(super) fn process(&mut self, moves: bool, [left, right]: [&mut [f32]; 2], keys: &[Key]) {
         if self.is_empty() {
             return;
         }
-        let [left, right, reverb, chorus] = outputs;
         let frames = left.len();
         let mut done = 0;
         while done < frames {
@@ -344,8 +346,18 @@ impl Insert {
             self.clock = self.clock.wrapping_add(part.len() as u64);
             done = part.end;
         }
-        for (delay, values) in self.sends.iter_mut().zip([reverb, chorus]) {
-            delay.process(values);
+    }
+
+    /// Lets what goes to the shared effects wait for the chain, in place. Which sends may be anything but silence is
+    /// said before and afterwards; those that are silent before hold anything.
+    pub(super) fn delay_sends(&mut self, sends: [&mut [f32]; SENDS], sounding: &mut [bool; SENDS]) {
+        for ((delay, values), sounds) in self.sends.iter_mut().zip(sends).zip(sounding) {
+            if *sounds {
+                delay.process(values);
+            } else if delay.holds_sound() {
+                delay.give_rest(values);
+                *sounds = true;
+            }
         }
     }
 }
@@ -355,12 +367,12 @@ impl Insert {
     pub(super) fn process_with_keys(
         &mut self,
         moves: bool,
-        outputs: [&mut [f32]; TRACK_OUTPUTS],
+        audio: [&mut [f32]; 2],
         keys: &mut [Key],
         taps: &[Option<Box<StereoBlock>>],
     ) {
-        keys.iter_mut().for_each(|key| key.take(taps, outputs[0].len()));
-        self.process(moves, outputs, keys);
+        keys.iter_mut().for_each(|key| key.take(taps, audio[0].len()));
+        self.process(moves, audio, keys);
     }
 }
 

@@ -83,7 +83,7 @@ impl Master {
         self.chorus.process(chorus, mix_left, mix_right);
         self.reverb.process(reverb, mix_left, mix_right);
         // What goes to the shared effects has gone there.
-        self.insert.process_with_keys(moves, [mix_left, mix_right, &mut [], &mut []], &mut self.keys, taps);
+        self.insert.process_with_keys(moves, [&mut *mix_left, &mut *mix_right], &mut self.keys, taps);
         left.copy_from_slice(mix_left);
         right.copy_from_slice(mix_right);
         self.fader.apply(clock, moves, [&mut *left, &mut *right], None);

@@ -122,8 +122,12 @@ impl Source {
             }
         }
         if let Some(insert) = self.insert.as_mut().filter(|insert| !insert.is_empty()) {
-            begin_all(&mut outputs, &mut sounding);
-            insert.process(playing, outputs, &[]);
+            let [left, right, reverb, chorus] = outputs;
+            let [left_sounds, right_sounds, sends_sound @ ..] = &mut sounding;
+            begin(left, left_sounds);
+            begin(right, right_sounds);
+            insert.process(playing, [left, right], &[]);
+            insert.delay_sends([reverb, chorus], sends_sound);
         }
         sounding
     }

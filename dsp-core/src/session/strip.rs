@@ -227,7 +227,7 @@ impl Strip {
         if edge.only_waits() {
             let [own_left, own_right, ..] = own.map(Option::unwrap_or_default);
             self.meter.add([own_left, own_right], [left, right]);
-            edge.wait(sum, own.map(|own| own.unwrap_or(&SILENT_BLOCK[0][..frames])), gains);
+            edge.wait(sum, own, gains, frames);
             return true;
         }
         for (output, ((sum, values), gain)) in sum.iter_mut().zip(own).zip(gains).enumerate() {
@@ -269,8 +269,9 @@ impl Strip {
             sounds = true;
         }
         if let Some(insert) = &mut self.insert {
-            let outputs = block.each_mut().map(|values| &mut values[..frames]);
-            insert.process_with_keys(moment.moves, outputs, &mut self.keys, taps);
+            let [left, right, reverb, chorus] = block.each_mut().map(|values| &mut values[..frames]);
+            insert.process_with_keys(moment.moves, [left, right], &mut self.keys, taps);
+            insert.delay_sends([reverb, chorus], &mut [true; 2]);
             sounds |= !insert.is_empty();
         }
         sounds
