@@ -274,9 +274,13 @@ impl Section {
     }
 }
 
+/// Most sections that run frame by frame: each waits for its own last frame, not for the others. For WebAssembly as
+/// many as registers hold the factors of.
+const MOST_TOGETHER: usize = if cfg!(target_arch = "wasm32") { 2 } else { 4 };
+
 /// Passes frames through sections in a row, leaving out those that are open.
 ///
-/// Sections at rest run four at a time, frame by frame: each waits for its own last frame, not for the others.
+/// Sections at rest run [`MOST_TOGETHER`] at a time.
 #[inline(always)]
 pub(crate) fn in_a_row(sections: &mut [Section], place: usize, audio: &mut [Frame]) {
     let mut rest = sections.iter_mut().filter(|section| !section.is_open).peekable();
@@ -285,8 +289,10 @@ pub(crate) fn in_a_row(sections: &mut [Section], place: usize, audio: &mut [Fram
             first.process(place, audio);
             continue;
         }
-        let mut still = || rest.next_if(|section| !section.is_moving);
-        match (still(), still(), still()) {
+        let mut still = |number| {
+            if number <= MOST_TOGETHER { rest.next_if(|section| !section.is_moving) } else { None }
+        };
+        match (still(2), still(3), still(4)) {
             (Some(second), Some(third), Some(fourth)) => in_lockstep([first, second, third, fourth], audio),
             (Some(second), Some(third), _) => in_lockstep([first, second, third], audio),
             (Some(second), ..) => in_lockstep([first, second], audio),
