@@ -1,10 +1,10 @@
 //! Effects that take their time keep nothing waiting: what is opposite cancels, wherever they stand.
 
 use dsp_core::effects::effect_kind;
-use dsp_core::session::{Clip, EffectSettings, SendSettings, Session, Track};
+use dsp_core::session::{Clip, EffectSettings, Event, SendSettings, Session, Track};
 
 use crate::full::{SECOND, effect, mixer, play};
-use crate::sessions::{peak, session};
+use crate::sessions::{peak, session, track};
 
 /// Quiet noise, upright or upside down.
 fn noise(id: &str, sign: f32) -> Track {
@@ -73,4 +73,29 @@ fn limiters_and_saturators_cancel_against_nothing_at_all() {
     let sends = vec![SendSettings { to: 2, gain: 1.0, pre_fader: true }];
     let sending = Track { sends, ..to(3, noise("a", 1.0)) };
     check_null("a send", &[sending, noise("b", -1.0), late_group(), Track { mute: true, ..bus("closed") }]);
+}
+
+#[test]
+fn what_is_sent_to_the_shared_reverb_waits_for_effects_to_its_last_frame() {
+    // With rests in which nothing is sent any more, and none.
+    let notes = [(0, 4_800, 60), (24_000, 26_000, 64), (26_100, 31_007, 67), (60_000, 60_700, 72)];
+    let mut early = track("notes", &notes);
+    early.events[0].event = Event::Controller { controller: 91, value: 127 };
+    let late = Track { effects: latent(), bypass: true, ..early.clone() };
+    let heard = |track: &Track| {
+        let mut mixer = mixer(&session(vec![track.clone()]));
+        mixer.play();
+        let latency = mixer.latency_frames();
+        let frames = latency + 3 * SECOND as usize;
+        let heard = play(&mut mixer, frames, &[256, 100]);
+        (latency, [heard[latency..frames].to_vec(), heard[frames + latency..].to_vec()])
+    };
+    // The mix has a latency of its own.
+    let ((least, early), (latency, late)) = (heard(&early), heard(&late));
+    assert!(latency > least + 100, "{latency} instead of {least} frames late");
+    assert!(peak(&early[0][120_000..]) > 1e-6, "no reverb");
+    for (early, late) in early.iter().zip(&late) {
+        let off = early.iter().zip(late).fold(0.0_f32, |off, (a, b)| off.max((a - b).abs()));
+        assert!(off < 1e-7, "{off} apart");
+    }
 }
