@@ -153,6 +153,24 @@ fn rooms_decay_as_they_say() {
 }
 
 #[test]
+fn what_was_heard_before_a_change_leaves_nothing() {
+    let (response, input) = (decaying(30_000), noise(0.5, 60_000));
+    let outputs = [(SMALL_ROOM, 0.5), (HALL, -0.25)].map(|(before, level)| {
+        let mut chain = with_impulse(&response, &[("response", before)]);
+        let mut earlier = noise(level, 50_000);
+        let [left, right] = &mut earlier;
+        chain.process(left, right, &[]);
+        chain.set(0, 0, OWN);
+        through(&mut chain, &input)
+    });
+    // After the old one has faded out, in 20 ms from the next control place on.
+    assert_eq!(outputs[0][0][1_100..], outputs[1][0][1_100..]);
+    // And the new one in, everything is there that came in since.
+    let expected = direct(&input[0][2_100..], &response[0], 57_000 - 2_100);
+    check("at frame 57,000", f64::from(outputs[0][0][57_000]), expected, 1e-6);
+}
+
+#[test]
 fn changing_the_room_neither_allocates_nor_clicks() {
     let mut chain = chain_of("convolution", &[("mix", 1.0), ("low_cut_hz", 20.0)]);
     let [mut left, mut right] = sine(100.0, 0.25, 3 * RATE_HZ as usize);

@@ -7,21 +7,24 @@
 mod partitions;
 mod pre_delay;
 mod rooms;
-
-use alloc::vec::Vec;
+mod waveform;
 
 use super::best::best;
 use super::section::{Frames, Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
-use partitions::{Convolver, Response};
+use partitions::Convolver;
 use pre_delay::PreDelay;
+use waveform::Waveform;
 
 const RESPONSE: usize = 0;
 const PRE_DELAY: usize = 1;
 const LOW_CUT: usize = 2;
 const HIGH_CUT: usize = 3;
 const LEVEL: usize = 4;
+
+/// The choice of a response of one's own.
+const OWN: usize = 0;
 
 /// At these, a cut is off.
 const LOWEST_HZ: f64 = 20.0;
@@ -52,22 +55,10 @@ const FADE_SECS: f64 = 0.02;
 /// How long a cut takes to come and go, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
-/// Brings a response to an energy of 1, the mean of its channels.
-fn prepared(impulse: [&[f32]; 2]) -> Response {
-    let squares = impulse.into_iter().flatten().map(|value| f64::from(*value) * f64::from(*value));
-    let energy = squares.sum::<f64>() / 2.0;
-    let scale = if energy > 0.0 && energy.is_finite() { 1.0 / libm::sqrt(energy) } else { 0.0 };
-    let scaled = |values: &[f32]| -> Vec<f32> {
-        values.iter().map(|value| (f64::from(*value) * scale) as f32).collect()
-    };
-    let [left, right] = impulse.map(scaled);
-    Response::new([&left, &right])
-}
-
 struct Convolution {
     sample_rate_hz: f64,
     clock: u64,
-    responses: [Response; 4],
+    responses: [Waveform; 4],
     wanted: usize,
     playing: usize,
     convolver: Convolver,
@@ -88,23 +79,25 @@ struct Convolution {
 impl Convolution {
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let made = |room: rooms::Room| {
-            let [left, right] = room.response(sample_rate_hz, config.seed);
-            ([left.len(), right.len()], prepared([&left, &right]))
-        };
-        let own = config.impulse.unwrap_or([&[], &[]]);
-        let (small, hall, plate) = (made(rooms::SMALL_ROOM), made(rooms::HALL), made(rooms::PLATE));
-        let lengths = [own.map(<[f32]>::len), small.0, hall.0, plate.0];
-        let most_frames = lengths.into_iter().flatten().fold(0, usize::max);
+        let room = |room| Waveform::of_room(&room, sample_rate_hz, config.seed);
+        let mut responses = [
+            Waveform::own(config.impulse.unwrap_or([&[], &[]])),
+            room(rooms::SMALL_ROOM),
+            room(rooms::HALL),
+            room(rooms::PLATE),
+        ];
+        let most_frames = responses.iter().map(Waveform::frames).fold(0, usize::max);
+        let mut convolver = Convolver::new(most_frames);
+        convolver.begin(&mut responses[OWN]);
         let still = Glide::new(0.0);
         let section = Section::new(Shape::open(1.0, 1.0));
         let mut convolution = Self {
             sample_rate_hz,
             clock: 0,
-            responses: [prepared(own), small.1, hall.1, plate.1],
-            wanted: 0,
-            playing: 0,
-            convolver: Convolver::new(most_frames),
+            responses,
+            wanted: OWN,
+            playing: OWN,
+            convolver,
             pre_delay: PreDelay::new(
                 MOST_PRE_DELAY_MS / 1_000.0 * sample_rate_hz,
                 FADE_SECS * sample_rate_hz,
@@ -166,7 +159,7 @@ impl Convolution {
             self.exit.set(heard, fade_frames);
         } else if heard == 0.0 && self.exit.is_at_rest() {
             self.playing = self.wanted;
-            self.convolver.clear();
+            self.convolver.begin(&mut self.responses[self.playing]);
             self.exit = Glide::new(1.0);
             self.entry = Glide::new(0.0);
             self.entry.set(1.0, fade_frames);
@@ -177,8 +170,12 @@ impl Convolution {
 impl Effect for Convolution {
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
-        self.playing = self.wanted;
-        self.convolver.clear();
+        if self.playing == self.wanted {
+            self.convolver.clear();
+        } else {
+            self.playing = self.wanted;
+            self.convolver.begin(&mut self.responses[self.playing]);
+        }
         self.pre_delay.clear();
         self.entry = Glide::new(1.0);
         self.exit = Glide::new(1.0);
@@ -230,7 +227,7 @@ impl Effect for Convolution {
             let gain = self.entry.next() as f32;
             (*left, *right) = (*left * gain, *right * gain);
         }
-        let response = &self.responses[self.playing];
+        let response = &mut self.responses[self.playing];
         self.convolver.process(frame, response, [&mut *wet_left, &mut *wet_right]);
         for ((left, right), (wet_left, wet_right)) in
             left.iter_mut().zip(right).zip(wet_left.iter().zip(wet_right))

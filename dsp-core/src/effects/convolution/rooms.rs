@@ -4,9 +4,6 @@
 //! This Reverberation Business", Computer Music Journal 3-2, 1979). Each channel has noise of its own; a
 //! first-order filter parts it in two bands, each with its own time to fall by 60 dB.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 /// A room.
 pub(super) struct Room {
     /// Time for 60 dB below and above the crossover, in seconds.
@@ -32,44 +29,131 @@ pub(super) const PLATE: Room =
     Room { low_secs: 1.6, high_secs: 1.3, crossover_hz: 4_000.0, onset_secs: 0.0005, brightness: 1.0 };
 
 impl Room {
-    /// Its response at a sample rate, left and right, until it has fallen by 60 dB.
-    pub(super) fn response(&self, sample_rate_hz: f64, seed: u64) -> [Vec<f32>; 2] {
-        let frames = libm::ceil(self.low_secs * sample_rate_hz) as usize;
-        let mut random = Random { state: seed };
-        core::array::from_fn(|_| self.channel(frames, sample_rate_hz, &mut random))
+    /// Frames until it has fallen by 60 dB.
+    pub(super) fn frames(&self, sample_rate_hz: f64) -> usize {
+        libm::ceil(self.low_secs * sample_rate_hz) as usize
     }
 
-    fn channel(&self, frames: usize, sample_rate_hz: f64, random: &mut Random) -> Vec<f32> {
+    /// What makes left and right, frame by frame. Their energy is 1, but for the chance that is in noise.
+    pub(super) fn sides(&self, sample_rate_hz: f64, seed: u64) -> [Side; 2] {
         // e^(-6.91 t / T): 60 dB in T.
         let per_frame = |secs: f64| libm::exp(-3.0 * core::f64::consts::LN_10 / (secs * sample_rate_hz));
-        let (low_decay, high_decay) = (per_frame(self.low_secs), per_frame(self.high_secs));
-        let onset = libm::exp(-1.0 / (self.onset_secs * sample_rate_hz));
-        let pole = libm::exp(-core::f64::consts::TAU * self.crossover_hz / sample_rate_hz);
-        let (mut low, mut missing, mut low_level, mut high_level) = (0.0, 1.0, 1.0, self.brightness);
-        let mut values = vec![0.0; frames];
-        for value in &mut values {
-            let noise = random.next();
-            low = noise + (low - noise) * pole;
-            missing *= onset;
-            *value = ((low * low_level + (noise - low) * high_level) * (1.0 - missing)) as f32;
-            low_level *= low_decay;
-            high_level *= high_decay;
-        }
-        values
+        let frames = self.frames(sample_rate_hz);
+        let left = Side {
+            random: Random { state: seed },
+            pole: libm::exp(-core::f64::consts::TAU * self.crossover_hz / sample_rate_hz),
+            decays: [per_frame(self.low_secs), per_frame(self.high_secs)],
+            onset: libm::exp(-1.0 / (self.onset_secs * sample_rate_hz)),
+            low: 0.0,
+            levels: [1.0, self.brightness],
+            missing: 1.0,
+        };
+        let level = 1.0 / libm::sqrt(left.energy(frames));
+        let left = Side { levels: left.levels.map(|start| start * level), ..left };
+        let right = Side { random: left.random.after(frames as u64), ..left.clone() };
+        [left, right]
     }
 }
 
+/// One side of a room, frame by frame without end.
+#[derive(Clone)]
+pub(super) struct Side {
+    random: Random,
+    /// Of the filter that parts the bands.
+    pole: f64,
+    /// What is left of low and high after a frame.
+    decays: [f64; 2],
+    /// What is left after a frame of what is missing at the start.
+    onset: f64,
+    low: f64,
+    levels: [f64; 2],
+    missing: f64,
+}
+
+impl Side {
+    /// The energy to be expected of the first frames, `self` being at its start.
+    ///
+    /// With noise of the variance `v`, the filter's output has `v (1 - p) / (1 + p)` once it has settled, and `v (1 - p)` in
+    /// common with the noise; levels and onset are powers, and so their products add up as geometric series.
+    fn energy(&self, frames: usize) -> f64 {
+        const VARIANCE: f64 = 1.0 / 3.0;
+        let ([low_decay, high_decay], [low_level, high_level]) = (self.decays, self.levels);
+        let (of_low, in_common) = ((1.0 - self.pole) / (1.0 + self.pole), 1.0 - self.pole);
+        // Of (low (L - H) + noise H)^2, what goes with L L, L H and H H.
+        let terms = [
+            (low_level * low_level * of_low, low_decay * low_decay),
+            (2.0 * low_level * high_level * (in_common - of_low), low_decay * high_decay),
+            (high_level * high_level * (1.0 - 2.0 * in_common + of_low), high_decay * high_decay),
+        ];
+        // Times (1 - M)^2.
+        let onset = [(1.0, 1.0), (-2.0, self.onset), (1.0, self.onset * self.onset)];
+        let sum = |first: f64, ratio: f64| first * (1.0 - libm::pow(ratio, frames as f64)) / (1.0 - ratio);
+        let products = terms.iter().flat_map(|(term, decay)| {
+            onset.map(|(share, missing)| sum(term * share * missing, decay * missing))
+        });
+        VARIANCE * products.sum::<f64>()
+    }
+}
+
+impl Iterator for Side {
+    type Item = f32;
+
+    fn next(&mut self) -> Option<f32> {
+        let noise = self.random.next();
+        self.low = noise + (self.low - noise) * self.pole;
+        self.missing *= self.onset;
+        let [low_level, high_level] = &mut self.levels;
+        let value = (self.low * *low_level + (noise - self.low) * *high_level) * (1.0 - self.missing);
+        *low_level *= self.decays[0];
+        *high_level *= self.decays[1];
+        Some(value as f32)
+    }
+}
+
+/// From one state of [`Random`] to the next.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// SplitMix64, as in `dither.rs`.
+#[derive(Clone)]
 struct Random {
     state: u64,
 }
 
 impl Random {
+    /// As it will be after so many values.
+    fn after(&self, values: u64) -> Self {
+        Self { state: self.state.wrapping_add(STEP.wrapping_mul(values)) }
+    }
+
     /// The next value, uniform between -1 and 1.
     fn next(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.state = self.state.wrapping_add(STEP);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)).cast_signed() as f64 / 9_223_372_036_854_775_808.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn energy_is_1_but_for_chance() {
+        for (name, room) in [("small room", SMALL_ROOM), ("hall", HALL), ("plate", PLATE)] {
+            for rate_hz in [8_000.0, 48_000.0, 192_000.0] {
+                let frames = room.frames(rate_hz);
+                let energies: [f64; 16] = core::array::from_fn(|seed| {
+                    let sides = room.sides(rate_hz, seed as u64);
+                    let values = sides.into_iter().flat_map(|side| side.take(frames));
+                    values.map(|value| f64::from(value) * f64::from(value)).sum::<f64>() / 2.0
+                });
+                let off_db = |energy: f64| 10.0 * libm::log10(energy);
+                let mean_db = off_db(energies.iter().sum::<f64>() / 16.0);
+                let worst_db = energies.into_iter().map(|energy| off_db(energy).abs()).fold(0.0, f64::max);
+                println!("{name} at {rate_hz} Hz: {mean_db:.3} dB in the mean, {worst_db:.3} dB at worst");
+                assert!(mean_db.abs() < 0.1 && worst_db < 0.3, "{name} at {rate_hz} Hz");
+            }
+        }
     }
 }
