@@ -9,7 +9,7 @@ use crate::effects::{
     CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LONGEST_FRAMES, LOUDEST, LineSum,
     MusicalTime,
 };
-use crate::eight::{Eight, LANES};
+use crate::eight::LANES;
 use crate::join::Join;
 use crate::simd::on_best_instructions;
 
@@ -221,18 +221,11 @@ on_best_instructions! {
 
 #[inline(always)]
 fn make_fit_here(audio: [&mut [f32]; 2]) {
-    let fit = |values: &mut [f32; LANES]| {
-        // No comparison holds for what is no number.
-        let heard = Eight::new(*values).unless_below(Eight::splat(FAINTEST));
-        *values = heard.lower(Eight::splat(LOUDEST)).higher(Eight::splat(-LOUDEST)).to_array();
-    };
     for values in audio {
-        let (eights, rest) = values.as_chunks_mut();
-        eights.iter_mut().for_each(fit);
-        for value in rest {
-            let mut one = [*value; LANES];
-            fit(&mut one);
-            *value = one[0];
+        for value in values {
+            // No comparison holds for what is no number.
+            let heard = if value.abs() >= FAINTEST { *value } else { 0.0 };
+            *value = heard.clamp(-LOUDEST, LOUDEST);
         }
     }
 }

@@ -42,18 +42,6 @@ mod lanes {
             self.with(other, |a, b| if a > b { a } else { b })
         }
 
-        /// In each lane the lower of two, and the other's if they cannot be compared.
-        #[inline(always)]
-        pub(crate) fn lower(self, other: Self) -> Self {
-            self.with(other, |a, b| if a < b { a } else { b })
-        }
-
-        /// 0 in each lane whose magnitude is not at least that of the other.
-        #[inline(always)]
-        pub(crate) fn unless_below(self, other: Self) -> Self {
-            self.with(other, |a, b| if a.abs() >= b { a } else { 0.0 })
-        }
-
         /// Whether no lane is above a limit, and all can be compared.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
@@ -89,8 +77,8 @@ mod lanes {
 mod lanes {
     use super::LANES;
     use core::arch::wasm32::{
-        f32x4_abs, f32x4_add, f32x4_ge, f32x4_le, f32x4_mul, f32x4_pmax, f32x4_pmin, f32x4_splat, f32x4_sub,
-        i32x4_all_true, v128, v128_and,
+        f32x4_abs, f32x4_add, f32x4_le, f32x4_mul, f32x4_pmax, f32x4_splat, f32x4_sub, i32x4_all_true, v128,
+        v128_and,
     };
 
     #[derive(Debug, Clone, Copy)]
@@ -122,19 +110,6 @@ mod lanes {
         pub(crate) fn higher(self, other: Self) -> Self {
             // `pmax(a, b)` is b where a is less, and a elsewhere.
             other.with(self, |a, b| f32x4_pmax(a, b))
-        }
-
-        /// In each lane the lower of two, and the other's if they cannot be compared.
-        #[inline(always)]
-        pub(crate) fn lower(self, other: Self) -> Self {
-            // `pmin(a, b)` is b where it is less, and a elsewhere.
-            other.with(self, |a, b| f32x4_pmin(a, b))
-        }
-
-        /// 0 in each lane whose magnitude is not at least that of the other.
-        #[inline(always)]
-        pub(crate) fn unless_below(self, other: Self) -> Self {
-            self.with(other, |a, b| v128_and(a, f32x4_ge(f32x4_abs(a), b)))
         }
 
         /// Whether no lane is above a limit, and all can be compared.
@@ -212,7 +187,6 @@ mod tests {
     fn lanes_do_what_they_say() {
         let values = [1.0, -2.0, 0.0, -0.0, f32::NAN, f32::INFINITY, -1e-30, 3.5];
         let lanes = Eight::new(values);
-        assert_eq!(lanes.lower(Eight::splat(1.5)).to_array(), [1.0, -2.0, 0.0, 0.0, 1.5, 1.5, -1e-30, 1.5]);
         assert_eq!(
             lanes.higher(Eight::splat(-0.5)).to_array(),
             [1.0, -0.5, 0.0, 0.0, -0.5, f32::INFINITY, -1e-30, 3.5]
@@ -220,8 +194,5 @@ mod tests {
         assert!(!lanes.are_at_most(f32::INFINITY));
         let numbers = Eight::new([1.0, -2.0, 0.0, -0.0, -9.0, 1.5, -1e-30, 1.25]);
         assert!(numbers.are_at_most(1.5) && !numbers.are_at_most(1.49));
-        let heard = lanes.unless_below(Eight::splat(1e-20)).to_array();
-        assert_eq!(heard, [1.0, -2.0, 0.0, 0.0, 0.0, f32::INFINITY, 0.0, 3.5]);
-        assert!(heard[3].is_sign_positive());
     }
 }

@@ -50,13 +50,12 @@ impl Room {
         };
         let level = 1.0 / libm::sqrt(left.energy(frames));
         let left = Side { levels: left.levels.map(|start| start * level), ..left };
-        let right = Side { random: left.random.after(frames as u64), ..left.clone() };
+        let right = Side { random: left.random.after(frames as u64), ..left };
         [left, right]
     }
 }
 
 /// One side of a room, frame by frame without end.
-#[derive(Clone)]
 pub(super) struct Side {
     random: Random,
     /// Of the filter that parts the bands.
@@ -114,7 +113,6 @@ impl Iterator for Side {
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// SplitMix64, as in `dither.rs`.
-#[derive(Clone)]
 struct Random {
     state: u64,
 }
