@@ -1,8 +1,9 @@
 //! Convolution: every frame sets off a response, that of a room or of anything else.
 //!
 //! The response is one of one's own ([`EffectConfig::impulse`]) or a made room (`rooms.rs`). Whatever it is, its
-//! energy is brought to 1, the mean of left and right: white noise then passes at its own level. The
-//! wet sound has no latency of its own (`partitions.rs`). Without a response of one's own, that choice is silence.
+//! energy is brought to 1, the mean of left and right (that of rooms but for the chance in their noise): white noise
+//! then passes at its own level. The wet sound has no latency of its own, and a response is made ready as it is needed
+//! (`partitions.rs`). Without a response of one's own, that choice is silence.
 
 mod partitions;
 mod pre_delay;

@@ -7,7 +7,7 @@ use super::rooms::{Room, Side};
 /// Values of less than this are left out of a response.
 const SILENT: f64 = 1e-12;
 
-/// A response whose energy, the mean of left and right, is 1.
+/// A response whose energy, the mean of left and right, is 1; that of a room as far as chance lets it be.
 pub(super) struct Waveform {
     frames: usize,
     /// Left and right, as far as they are made.
