@@ -32,8 +32,12 @@ pub struct Slot {
     /// Share of the input that passes by as it comes, without even the latency: what comes and goes
     /// while the session plays fades between that and its output.
     direct: Glide,
-    /// Frames for which nothing of a new effect is heard yet, for its latency.
+    /// Share of the input that a new effect hears, which has heard nothing before.
+    hears: Glide,
+    /// Frames for which nothing of a new effect is heard yet: until what comes out is of all that it hears.
     wait_frames: u32,
+    /// Joins what comes in where other effects stand before it now.
+    entry: Join,
     /// Whether it only fades.
     leaves: bool,
 }
@@ -43,7 +47,7 @@ pub enum Wanted {
     /// One that is in the chain already, by its place.
     Kept(usize),
     /// A new one.
-    New(Slot),
+    New(Box<Slot>),
 }
 
 impl Slot {
@@ -59,7 +63,9 @@ impl Slot {
             wet: Glide::new(1.0),
             dry: [Delay::new(latency_frames), Delay::new(latency_frames)],
             direct: Glide::new(0.0),
+            hears: Glide::new(1.0),
             wait_frames: 0,
+            entry: Join::new(config.sample_rate_hz),
             leaves: false,
         }
     }
@@ -94,7 +100,10 @@ impl Slot {
     fn enter(&mut self, fade_frames: u32) {
         self.direct = Glide::new(1.0);
         self.direct.set(0.0, fade_frames);
-        self.wait_frames = u32::try_from(self.effect.latency_frames()).unwrap_or(u32::MAX);
+        self.hears = Glide::new(0.0);
+        self.hears.set(1.0, fade_frames);
+        let latency_frames = u32::try_from(self.effect.latency_frames()).unwrap_or(u32::MAX);
+        self.wait_frames = latency_frames.saturating_add(fade_frames);
     }
 
     /// Goes from a chain that sounds.
@@ -122,11 +131,14 @@ impl Slot {
         self.wet.jump();
         self.dry.iter_mut().for_each(Delay::clear);
         self.direct.jump();
+        self.hears.jump();
         self.wait_frames = 0;
+        self.entry.reset();
     }
 
     /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it.
     fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+        self.entry.process([&mut *left, &mut *right]);
         if self.direct.is_at_rest() {
             if !self.leaves {
                 self.work(clock, [left, right], side);
@@ -136,6 +148,12 @@ impl Slot {
         let mut direct = [[0.0; LONGEST_FRAMES]; 2];
         for (direct, values) in direct.iter_mut().zip([&*left, &*right]) {
             direct[..values.len()].copy_from_slice(values);
+        }
+        if !self.hears.is_at_rest() {
+            for (left, right) in left.iter_mut().zip(&mut *right) {
+                let share = self.hears.next() as f32;
+                (*left, *right) = (*left * share, *right * share);
+            }
         }
         self.work(clock, [&mut *left, &mut *right], side);
         for frame in 0..left.len() {
@@ -202,6 +220,19 @@ impl Slot {
     }
 }
 
+/// Joins what comes into each effect from the first on that is not where it was among those that stay. Says for how long
+/// there comes out of these what went in in the old order; `None` if all are where they were.
+fn join_reordered(slots: &mut [(Option<usize>, Slot)]) -> Option<usize> {
+    let mut in_order: Vec<usize> = slots.iter().filter_map(|(place, _)| *place).collect();
+    in_order.sort_unstable();
+    let kept = slots.iter_mut().filter_map(|(place, slot)| Some(((*place)?, slot)));
+    let moved = kept.zip(in_order).skip_while(|((place, _), expected)| place == expected);
+    moved.fold(None, |latency_frames, ((_, slot), _)| {
+        slot.entry.begin();
+        Some(latency_frames.unwrap_or(0) + slot.effect.latency_frames())
+    })
+}
+
 /// Frames from a place of the clock to the next multiple of so many frames.
 fn frames_to_place(clock: u64, frames: usize) -> usize {
     frames - (clock % frames as u64) as usize
@@ -240,12 +271,22 @@ pub struct Chain {
     /// Also those that fade, each where it was.
     slots: Vec<Slot>,
     join: Join,
+    /// Share of the output that is heard; less than 1 behind a change of order, until what was on its way has passed.
+    heard: Glide,
+    wait_frames: usize,
 }
 
 impl Chain {
     /// A chain without effects, at frame 0.
     pub fn new(sample_rate_hz: u32) -> Self {
-        Self { sample_rate_hz, clock: 0, slots: Vec::new(), join: Join::new(sample_rate_hz) }
+        Self {
+            sample_rate_hz,
+            clock: 0,
+            slots: Vec::new(),
+            join: Join::new(sample_rate_hz),
+            heard: Glide::new(1.0),
+            wait_frames: 0,
+        }
     }
 
     /// Puts an effect at the end.
@@ -264,8 +305,9 @@ impl Chain {
     }
 
     /// Goes on with these effects in this order, without a click: the state of those that are kept
-    /// sounds on, new ones fade in when their latency has passed, the others fade out where they were.
-    /// What is kept twice, or is not there, is passed over.
+    /// sounds on, new ones hear what comes from silence on and fade in when that has passed their latency, the others fade
+    /// out where they were. Where effects with latency change places, there is silence until what was on its way has
+    /// passed. What is kept twice, or is not there, is passed over.
     pub fn change(&mut self, wanted: Vec<Wanted>) {
         let fade_frames = self.frames(BYPASS_SECS);
         let mut old: Vec<Option<Slot>> =
@@ -283,12 +325,17 @@ impl Chain {
                 Wanted::New(mut slot) => {
                     slot.reset(self.clock);
                     slot.enter(fade_frames);
-                    slots.push((None, slot));
+                    slots.push((None, *slot));
                 }
             }
         }
-        if !slots.iter().filter_map(|(place, _)| *place).is_sorted() {
+        if let Some(latency_frames) = join_reordered(&mut slots) {
             self.join.begin();
+            if latency_frames > 0 {
+                self.wait_frames = latency_frames;
+                self.heard = Glide::new(0.0);
+                self.heard.set(1.0, fade_frames);
+            }
         }
         for (place, slot) in old.into_iter().enumerate() {
             let Some(mut slot) = slot else { continue };
@@ -327,6 +374,8 @@ impl Chain {
     pub fn reset(&mut self, frame: u64) {
         self.clock = frame;
         self.join.reset();
+        self.heard.jump();
+        self.wait_frames = 0;
         self.slots.iter_mut().for_each(|slot| slot.reset(frame));
     }
 
@@ -392,6 +441,11 @@ impl Chain {
         self.slots().nth(slot)?.effect.gain_reduction_db()
     }
 
+    /// The last frame that came in; `None` without effects.
+    pub(crate) fn last_input(&self) -> Option<[f32; 2]> {
+        self.slots.first().map(|slot| slot.entry.last())
+    }
+
     /// Processes left and right in place, any number of frames. `sides` has an entry for each effect: what
     /// its side-chain hears, as long as `left`; effects behind its end have none.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sides: &[Option<[&[f32]; 2]>]) {
@@ -408,6 +462,13 @@ impl Chain {
             }
             self.clock = self.clock.wrapping_add(step.len() as u64);
             done = step.end;
+        }
+        if !self.heard.is_at_rest() {
+            for (left, right) in left.iter_mut().zip(&mut *right) {
+                let share = if self.wait_frames > 0 { self.heard.value() } else { self.heard.next() } as f32;
+                self.wait_frames = self.wait_frames.saturating_sub(1);
+                (*left, *right) = (*left * share, *right * share);
+            }
         }
         self.join.process([left, right]);
     }

@@ -25,6 +25,16 @@ impl Join {
         self.begins = true;
     }
 
+    /// Another signal than that of [`Self::process`] was heard instead of it, and ended with these values.
+    pub(crate) fn pass_by(&mut self, last: [f32; 2]) {
+        (self.last, self.step, self.begins) = (last, [0.0; 2], false);
+    }
+
+    /// What came last.
+    pub(crate) fn last(&self) -> [f32; 2] {
+        self.last
+    }
+
     /// Silence came last, and nothing has to be joined.
     pub(crate) fn reset(&mut self) {
         (self.last, self.step, self.begins) = ([0.0; 2], [0.0; 2], false);

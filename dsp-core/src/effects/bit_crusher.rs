@@ -4,7 +4,7 @@
 //! among its steps (mid-tread). A lower sample rate takes a frame whenever a period of it has passed on the session's clock, and
 //! holds it: each frame taken sounds until the next. Where that rate moves, the places of a period depend on all of its past;
 //! so now and then they are set to where they would be, had the rate always been this one. Filters before and after, where they are wanted, keep
-//! what lies above half that rate from folding down, and its images from sounding.
+//! what lies above half that rate from folding down, and its images from sounding. Silence is not dithered: it stays silence.
 
 use wide::f64x2;
 
@@ -164,7 +164,8 @@ impl BitCrusher {
         let way = (frame % CONTROL_FRAMES as u64) as f64 / CONTROL_FRAMES as f64;
         let step = self.steps[0] + (self.steps[1] - self.steps[0]) * way;
         let mut steps = value * (1.0 / step);
-        if self.has_dither {
+        // Silence stays silence.
+        if self.has_dither && value.to_array() != [0.0; 2] {
             steps += self.dither(frame);
         }
         ((steps + ROUNDING) - ROUNDING) * step

@@ -58,11 +58,6 @@ impl Butterworth {
         self.frequency_hz.target()
     }
 
-    /// Whether the frequency is where it goes.
-    pub(crate) fn is_at_rest(&self) -> bool {
-        self.frequency_hz.is_at_rest()
-    }
-
     /// Silent, and at the target of its frequency.
     pub(crate) fn reset(&mut self) {
         self.frequency_hz.jump();

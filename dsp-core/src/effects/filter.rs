@@ -272,6 +272,13 @@ impl Effect for Filter {
         }
     }
 
+    fn gap_frames(&self) -> usize {
+        // From one turn's widest opening to that of the next.
+        let rate_hz = self.lfo_rate_hz.target();
+        let swings = self.lfo_octaves.target() != 0.0 && rate_hz > 0.0;
+        if swings { libm::ceil(self.sample_rate_hz / rate_hz) as usize } else { 0 }
+    }
+
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
         let place = self.pass(left.len());

@@ -8,6 +8,8 @@ use crate::chain::make_fit;
 /// without what lies below a frequency.
 pub(crate) struct Key {
     high_pass: Butterworth,
+    /// Whether the high-pass is off until the next control place.
+    is_off: bool,
 }
 
 /// At and below this the high-pass of a side-chain is off, in hertz.
@@ -15,7 +17,9 @@ pub(crate) const HIGH_PASS_OFF_HZ: f64 = 20.0;
 
 impl Key {
     pub(crate) fn new(high_pass_hz: f64, sample_rate_hz: u32) -> Self {
-        Self { high_pass: Butterworth::new(high_pass_hz, sample_rate_hz) }
+        let mut key = Self { high_pass: Butterworth::new(high_pass_hz, sample_rate_hz), is_off: false };
+        key.is_off = key.stays_off();
+        key
     }
 
     pub(crate) fn set_high_pass_hz(&mut self, high_pass_hz: f64, glide_frames: u32) {
@@ -24,6 +28,11 @@ impl Key {
 
     pub(crate) fn reset(&mut self) {
         self.high_pass.reset();
+        self.is_off = self.stays_off();
+    }
+
+    fn stays_off(&self) -> bool {
+        self.high_pass.is_still() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ
     }
 
     /// See [`Butterworth::rests`].
@@ -34,11 +43,15 @@ impl Key {
     /// See [`Butterworth::refresh`].
     pub(crate) fn refresh(&mut self) {
         self.high_pass.refresh();
+        self.is_off = self.stays_off();
+        if self.is_off {
+            self.high_pass.clear();
+        }
     }
 
     /// See [`Butterworth::is_still`].
     pub(crate) fn is_still(&self) -> bool {
-        self.high_pass.is_still()
+        self.high_pass.is_still() && self.is_off == self.stays_off()
     }
 
     /// See [`Butterworth::hush`].
@@ -58,9 +71,7 @@ impl Key {
         if let Some(side) = side {
             make_fit(room.insert(side.map(step_of)).each_mut().map(|side| &mut side[..frames]));
         }
-        if self.high_pass.is_at_rest() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ {
-            self.high_pass.clear();
-        } else {
+        if !self.is_off {
             let heard = room.as_ref().map_or(programme, |side| side.each_ref().map(|side| &side[..frames]));
             *room = Some(self.high_pass.split(heard).high);
         }

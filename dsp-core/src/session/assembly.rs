@@ -1,6 +1,7 @@
 //! From one session to the next while it plays: what goes on, what is new, and what fades.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::clips::ClipPlayer;
@@ -56,8 +57,12 @@ impl Mixer {
         let fresh_players = self.fresh_players(session, slots)?;
         let mut parts = self.take_parts(session, slots, fresh_players);
         let tempo = Tempo::new(&session.tempo, self.sample_rate_hz);
+        let fed = still_fed(&parts);
         for (place, (track, part)) in session.tracks.iter().zip(&mut parts).enumerate() {
-            self.set_insert(part, &graph, place, session, track, slots, &tempo);
+            // What fades into effects is heard through them to its end, and what waited for a side-chain does so until then.
+            let is_fed = part.old_place.is_some_and(|old| fed.contains(&old));
+            let waits = graph.waits(place) || is_fed || !part.strip.keys.is_empty();
+            self.set_insert(part, waits, session, track, slots, &tempo);
         }
         let master = InsertSettings {
             track_id: "",
@@ -175,18 +180,23 @@ impl Mixer {
     }
 
     /// Gives a track its effects, where they belong: to its strip if they wait for other tracks.
-    #[expect(clippy::too_many_arguments, reason = "one step of `set_session`, with what that knows")]
     fn set_insert(
         &self,
         part: &mut Part,
-        graph: &Graph,
-        place: usize,
+        waits: bool,
         session: &Session,
         track: &Track,
         slots: Slots<'_>,
         tempo: &Tempo,
     ) {
-        let known = part.source.insert.take().or(part.strip.insert.take());
+        let of_source = part.source.insert.take();
+        if let Some(last) =
+            of_source.as_ref().filter(|_| waits && part.strip.waiting.is_idle()).and_then(Insert::last_input)
+        {
+            // Its sound now waits before its effects, where it waited behind them.
+            part.strip.waiting.come_from(last);
+        }
+        let known = of_source.or(part.strip.insert.take());
         let mut insert = known.unwrap_or_else(|| Insert::new(tempo, self.sample_rate_hz));
         insert.set(&InsertSettings {
             track_id: &track.id,
@@ -195,7 +205,7 @@ impl Mixer {
             lanes: &track.automation,
             ..self.insert_settings(session, slots, tempo)
         });
-        let home = if graph.waits(place) { &mut part.strip.insert } else { &mut part.source.insert };
+        let home = if waits { &mut part.strip.insert } else { &mut part.source.insert };
         *home = Some(insert);
     }
 
@@ -305,6 +315,17 @@ impl Part {
         edges.extend(old);
         self.strip.edges = edges;
     }
+}
+
+/// Where strips are, or were, to which something leads or fades, by their old places.
+fn still_fed(parts: &[Part]) -> BTreeSet<usize> {
+    let edges = parts.iter().flat_map(|part| &part.strip.edges).filter(|edge| !edge.has_gone());
+    edges
+        .filter_map(|edge| match edge.to {
+            Destination::Strip(to) => Some(to),
+            Destination::Master => None,
+        })
+        .collect()
 }
 
 /// The keys of these side-chains; those that stay keep what they hold.

@@ -117,6 +117,8 @@ const NEVER: i64 = i64::MAX;
 pub(super) struct Line {
     points: Vec<AutomationPoint>,
     lag_frames: i64,
+    /// Whether its places wait, too.
+    places_wait: bool,
     /// Of a line that is counted: the range of its values, and the integral from the first point to each.
     range: [f64; 2],
     areas: Vec<f64>,
@@ -133,7 +135,19 @@ impl Line {
         let mut points: Vec<AutomationPoint> = points.iter().filter(is_sound).map(clamped).collect();
         points.sort_by_key(|point| point.frame);
         let range = [-HIGHEST, HIGHEST];
-        (!points.is_empty()).then_some(Self { points, lag_frames: 0, range, areas: Vec::new() })
+        (!points.is_empty()).then_some(Self {
+            points,
+            lag_frames: 0,
+            places_wait: false,
+            range,
+            areas: Vec::new(),
+        })
+    }
+
+    /// Its places are multiples of [`CONTROL_FRAMES`] of the session as what it moves hears it: then that is moved the same
+    /// way however late it is. For what needs no places of the clock.
+    pub(super) fn with_waiting_places(self) -> Self {
+        Self { places_wait: true, ..self }
     }
 
     /// Lets it be counted: see [`Self::sum`]. A value counts as the nearer end of the range where its point lies outside.
@@ -228,7 +242,13 @@ impl Line {
         let Some(end) = end else { return NEVER as u64 };
         let point = (end.frame as i64 + self.lag_frames) as u64;
         let is_level = start.is_none_or(|start| start.value == end.value || start.curve == Curve::Step);
-        if is_level { point } else { point.min(next_control(clock)) }
+        if is_level {
+            return point;
+        }
+        let waits =
+            if self.places_wait { self.lag_frames.rem_euclid(CONTROL_FRAMES as i64) as u64 } else { 0 };
+        // As many frames on as from a place of the clock.
+        point.min(next_control(clock + CONTROL_FRAMES as u64 - waits) + waits - CONTROL_FRAMES as u64)
     }
 
     /// The value where the session stands still at a frame.
@@ -290,6 +310,21 @@ mod tests {
         assert_eq!([line.value(0), line.value(10), line.value(60), line.value(110)], [0.0, 0.0, 50.0, 100.0]);
         assert_eq!([line.next_place(0), line.next_place(10), line.next_place(100)], [10, 32, 110]);
         assert_eq!(line.value_at_rest(50), 50.0);
+    }
+
+    #[test]
+    fn places_that_wait_are_those_of_a_line_that_does_not() {
+        let points = [point(0, 0.0, Curve::Linear), point(100, 100.0, Curve::Linear)];
+        for lag in [0, 5, 31, 32, 70] {
+            let mut line = Line::new(&points).unwrap().with_waiting_places();
+            line.set_lag(lag);
+            let from = lag as u64;
+            let places = core::iter::successors(Some(from), |place| Some(line.next_place(*place)));
+            assert!(places.take(5).eq([0, 32, 64, 96, 100].map(|place| from + place)), "lag {lag}");
+        }
+        let mut line = Line::new(&points).unwrap().with_waiting_places();
+        line.set_lag(37);
+        assert_eq!([line.next_place(38), line.next_place(68), line.next_place(69)], [69, 69, 101]);
     }
 
     #[test]

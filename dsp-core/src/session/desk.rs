@@ -67,16 +67,19 @@ impl Desk {
             (strip.hears_solo, strip.leads_to_solo) = (solo, solo);
             any_solo |= solo;
         }
+        // What leads somewhere only as long as it fades decides nothing.
         for &place in &self.order {
             for edge in 0..strips[place].edges.len() {
-                if let Destination::Strip(to) = strips[place].edges[edge].to {
+                let Some(to) = strips[place].edges[edge].stays_to() else { continue };
+                if let Destination::Strip(to) = to {
                     strips[to].hears_solo |= strips[place].hears_solo;
                 }
             }
         }
         for &place in self.order.iter().rev() {
             for edge in 0..strips[place].edges.len() {
-                let leads = match strips[place].edges[edge].to {
+                let Some(to) = strips[place].edges[edge].stays_to() else { continue };
+                let leads = match to {
                     Destination::Master => !any_solo || strips[place].hears_solo,
                     Destination::Strip(to) => {
                         strips[place].leads_to_solo |= strips[to].leads_to_solo;

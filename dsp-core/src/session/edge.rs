@@ -126,16 +126,21 @@ impl Edge {
         self.leaves
     }
 
+    /// Where it leads, unless it leaves.
+    pub(super) fn stays_to(&self) -> Option<Destination> {
+        (!self.leaves).then_some(self.to)
+    }
+
     pub(super) fn has_gone(&self) -> bool {
         self.leaves && self.gate.is_at_rest() && (self.gate_is_behind || self.ringing_frames == 0)
     }
 
-    /// Lets sound pass, or no longer.
+    /// Lets sound pass, or no longer; not to be asked of one that leaves.
     pub(super) fn open(&mut self, open: bool) {
         let target = if open { 1.0 } else { 0.0 };
         if core::mem::take(&mut self.is_fresh) {
             self.gate = Glide::new(target);
-        } else if !self.leaves && self.gate.target() != target {
+        } else if self.gate.target() != target {
             self.gate.set(target, self.switch_frames);
         }
     }
@@ -157,7 +162,7 @@ impl Edge {
     pub(super) fn set_lanes(&mut self, lanes: &[AutomationLane]) {
         let (Tap::PostFader(place) | Tap::PreFader(place)) = self.tap else { return };
         let lane = lanes.iter().rfind(|lane| lane.target == AutomationTarget::Send(place));
-        let line = lane.and_then(|lane| Line::new(&lane.points));
+        let line = lane.and_then(|lane| Line::new(&lane.points)).map(Line::with_waiting_places);
         let (old, is_new) = (self.level_db_line.take(), core::mem::take(&mut self.is_new));
         self.level_db_line = line.map(|line| Follower::instead_of(old, line, is_new, self.sample_rate_hz));
         self.set_level(self.hand_level);
@@ -223,7 +228,8 @@ impl Edge {
         self.gate.is_at_rest() && self.gate.target() == 1.0
     }
 
-    fn is_closed(&self) -> bool {
+    /// Whether it is closed, and stays so.
+    pub(super) fn is_closed(&self) -> bool {
         self.gate.is_at_rest() && self.gate.target() == 0.0
     }
 
@@ -272,9 +278,8 @@ impl Edge {
         }
     }
 
-    /// Says that sound has come in, or that silence has, for so many frames.
-    pub(super) fn count(&mut self, sounds: bool, frames: usize) {
-        let rings = sounds && !self.is_closed();
+    /// Says whether sound has come in while it was not closed, for so many frames.
+    pub(super) fn count(&mut self, rings: bool, frames: usize) {
         self.ringing_frames =
             if rings { self.delay_frames() } else { self.ringing_frames.saturating_sub(frames) };
     }

@@ -64,7 +64,7 @@ impl Fader {
         let (is_new, sample_rate_hz) = (core::mem::take(&mut self.is_new), self.sample_rate_hz);
         let follow = |target, follower: &mut Option<Follower>| {
             let lane = lanes.iter().rfind(|lane| lane.target == target);
-            let line = lane.and_then(|lane| Line::new(&lane.points));
+            let line = lane.and_then(|lane| Line::new(&lane.points)).map(Line::with_waiting_places);
             let old = follower.take();
             *follower = line.map(|line| Follower::instead_of(old, line, is_new, sample_rate_hz));
         };

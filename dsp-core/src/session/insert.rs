@@ -131,6 +131,11 @@ impl Insert {
         self.chain.latency_frames()
     }
 
+    /// See [`Chain::last_input`].
+    pub(super) fn last_input(&self) -> Option<[f32; 2]> {
+        self.chain.last_input()
+    }
+
     /// See [`Chain::gap_frames`].
     pub(super) fn gap_frames(&self) -> usize {
         self.chain.gap_frames()
@@ -171,7 +176,7 @@ impl Insert {
             });
             wanted.push(match kept {
                 Some(place) => Wanted::Kept(place),
-                None => Wanted::New(settings.new_slot(kind, effect, impulse.as_ref())),
+                None => Wanted::New(Box::new(settings.new_slot(kind, effect, impulse.as_ref()))),
             });
             facts.push(Facts { id: effect.id.clone(), impulse, bypass: effect.bypass });
         }

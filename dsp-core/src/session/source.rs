@@ -83,6 +83,7 @@ impl Source {
     /// Cuts what fades.
     pub(super) fn cut(&mut self) {
         self.input.cut();
+        self.clips.cut();
         self.fading.iter_mut().for_each(TrackPlayer::cut_notes);
     }
 

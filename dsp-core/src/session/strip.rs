@@ -173,6 +173,9 @@ impl Strip {
         scratch: &mut [TrackBlock; 2],
     ) {
         self.meter.pass(moment.frames);
+        if self.waiting.is_idle() {
+            self.waiting.pass_by(own);
+        }
         let is_simple = sums.strips[place].is_none()
             && self.insert.is_none()
             && self.waiting.is_idle()
@@ -301,8 +304,10 @@ fn add_through(
         }
         None => scratch.iter_mut().for_each(|values| values[..frames].fill(0.0)),
     }
+    // Also where the gate closes within these frames: they are in the delay then.
+    let rings = values.is_some() && !edge.is_closed();
     edge.pass(clock, moves, scratch, frames);
-    edge.count(values.is_some(), frames);
+    edge.count(rings, frames);
     add(&mut sum[..edge.channels()], scratch, frames);
 }
 

@@ -54,6 +54,13 @@ pub struct TrackPlayer {
     held: HeldKeys,
 }
 
+/// The events by ascending frame; those of one frame stay as they were.
+fn in_order(events: &[TrackEvent]) -> Vec<TrackEvent> {
+    let mut events = events.to_vec();
+    events.sort_by_key(|event| event.frame);
+    events
+}
+
 impl TrackPlayer {
     /// A player at frame 0. `bank` is the one that the track's instrument names; without it the
     /// track is silent.
@@ -67,13 +74,14 @@ impl TrackPlayer {
             (Some(instrument), Some(bank)) => Some(SynthProcessor::new(bank, instrument, config)?),
             _ => None,
         };
+        let events = in_order(&track.events);
         let mut player = Self {
             synth,
             instrument: track.instrument,
             bank: bank.cloned(),
             config,
-            events: track.events.clone(),
-            note_ends: NoteEnds::of(&track.events),
+            note_ends: NoteEnds::of(&events),
+            events,
             next_event: 0,
             position: 0,
             held: HeldKeys::NONE,
@@ -102,8 +110,8 @@ impl TrackPlayer {
         if events == self.events {
             return;
         }
-        self.events = events.to_vec();
-        self.note_ends = NoteEnds::of(events);
+        self.events = in_order(events);
+        self.note_ends = NoteEnds::of(&self.events);
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
         let past = &self.events[..self.next_event];
         let wanted = HeldKeys::after(past);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::TRACK_OUTPUTS;
-use super::strip::TrackBlock;
+use super::strip::{Own, TrackBlock};
 use crate::delay::Delay;
 use crate::effects::Glide;
 use crate::join::Join;
@@ -54,6 +54,18 @@ impl Waiting {
     /// Whether it changes nothing.
     pub(super) fn is_idle(&self) -> bool {
         self.delays.is_empty() && self.fade.is_at_rest() && self.join.is_silent()
+    }
+
+    /// What comes passes by while it [`Self::is_idle`]: what there is to be joined to if it no longer is.
+    pub(super) fn pass_by(&mut self, own: Own<'_>) {
+        let last = |values: Option<&[f32]>| values.and_then(|values| values.last()).copied().unwrap_or(0.0);
+        let [left, right, ..] = own;
+        self.come_from([last(left), last(right)]);
+    }
+
+    /// What comes from here on belongs to what ended with these values, which passed by.
+    pub(super) fn come_from(&mut self, last: [f32; 2]) {
+        self.join.pass_by(last);
     }
 
     /// Nothing is on its way.

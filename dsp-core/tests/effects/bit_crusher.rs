@@ -1,6 +1,6 @@
 //! Steps in level and time.
 
-use crate::measure::{Stereo, chain_of, check, db, noise, response_db, rms, sine, through, tone};
+use crate::measure::{Stereo, chain_of, check, db, noise, peak, response_db, rms, sine, through, tone};
 
 /// Full rate, so that only the bits count.
 fn crushed(bits: f64, more: &[(&str, f64)], input: &Stereo) -> Stereo {
@@ -40,6 +40,15 @@ fn dither_is_triangular() {
     let both: f64 =
         left.iter().zip(&right).map(|(l, r)| f64::from(l - 0.3 / 128.0) * f64::from(r - 0.3 / 128.0)).sum();
     check("correlation of the sides", both / 96_000.0 * 128.0 * 128.0 / 0.25, 0.0, 0.02);
+}
+
+#[test]
+fn silence_is_not_dithered() {
+    let mut input = noise(0.5, 9_600);
+    input.iter_mut().for_each(|side| side[4_800..].fill(0.0));
+    let [left, _] = crushed(1.0, &[("dither", 1.0)], &input);
+    assert!(peak(&left[..4_800]) > 0.5);
+    assert_eq!(peak(&left[4_810..]), 0.0);
 }
 
 #[test]

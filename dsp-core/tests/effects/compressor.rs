@@ -222,3 +222,20 @@ fn a_detector_that_goes_back_and_forth_hears_the_same_in_any_calls() {
     });
     assert!(whole == single);
 }
+
+#[test]
+fn a_high_pass_that_goes_off_does_so_alike_in_any_calls() {
+    let input = noise(0.7, 12_000);
+    for change in [1_000, 1_007, 1_031] {
+        let [whole, single] = [usize::MAX, 1].map(|call_frames| {
+            let mut chain = chain_of("compressor", &[("threshold_db", -40.0), ("side_high_pass_hz", 200.0)]);
+            let [mut left, mut right] = input.clone();
+            chain.process(&mut left[..change], &mut right[..change], &[]);
+            chain.set(0, 6, 20.0);
+            let rest = left[change..].chunks_mut(call_frames).zip(right[change..].chunks_mut(call_frames));
+            rest.for_each(|(left, right)| chain.process(left, right, &[]));
+            left
+        });
+        assert!(whole == single, "at {change}");
+    }
+}

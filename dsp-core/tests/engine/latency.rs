@@ -1,9 +1,9 @@
 //! Effects that take their time keep nothing waiting: what is opposite cancels, wherever they stand.
 
 use dsp_core::effects::effect_kind;
-use dsp_core::session::{Clip, EffectSettings, Event, SendSettings, Session, Track};
+use dsp_core::session::{AutomationTarget, Clip, Curve, EffectSettings, Event, SendSettings, Session, Track};
 
-use crate::full::{SECOND, effect, mixer, play};
+use crate::full::{SECOND, effect, lane, mixer, play, point};
 use crate::sessions::{peak, session, track};
 
 /// Quiet noise, upright or upside down.
@@ -69,6 +69,19 @@ fn limiters_and_saturators_cancel_against_nothing_at_all() {
     let late_group = || Track { effects: latent(), ..bus("g") };
     check_null("a late track in a group", &[to(2, late("a", 1.0)), to(2, noise("b", -1.0)), late_group()]);
     check_null("a late group", &[to(2, noise("a", 1.0)), noise("b", -1.0), late_group()]);
+    for curve in [Curve::Linear, Curve::Arc(0.5), Curve::Step] {
+        let moved = |track| Track {
+            automation: vec![
+                lane(
+                    AutomationTarget::Volume,
+                    &[point(0, -30.0, curve), point(2_400, 0.0, curve), point(4_801, -12.0, curve)],
+                ),
+                lane(AutomationTarget::Pan, &[point(100, -0.7, curve), point(9_001, 0.9, curve)]),
+            ],
+            ..track
+        };
+        check_null("automated faders", &[moved(late("a", 1.0)), moved(noise("b", -1.0))]);
+    }
     // All of it by a send to a late bus; the output ends in a group that is muted.
     let sends = vec![SendSettings { to: 2, gain: 1.0, pre_fader: true }];
     let sending = Track { sends, ..to(3, noise("a", 1.0)) };

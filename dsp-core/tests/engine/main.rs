@@ -1,5 +1,6 @@
 //! The engine from outside: whole banks and whole sessions.
 
+mod clicks;
 mod clips;
 mod edits;
 mod full;

@@ -76,6 +76,14 @@ fn check(what: &str, session: &Session) {
     assert!(off_db < -60.0, "{what}: {off_db} dBFS off");
 }
 
+#[test]
+fn pre_delays_that_move_lead_to_the_same_delay() {
+    let way = [point(0, 0.0, Curve::Linear), point(20 * SECOND, 200.0, Curve::Linear)];
+    for kind in ["convolution", "reverb"] {
+        check(kind, &session(kind, &[("mix", 1.0)], &[("pre_delay_ms", &way)]));
+    }
+}
+
 /// The effect that an oscillator belongs to, its rate in hertz, and what makes it heard.
 type Oscillator = (&'static str, &'static str, &'static [(&'static str, f64)]);
 

@@ -170,6 +170,22 @@ fn stopping_releases_and_playing_again_repeats_to_the_bit() {
 }
 
 #[test]
+fn events_in_any_order_take_effect_at_their_frames() {
+    let ordered = session(vec![track("a", &[(1_000, 9_000, 60), (4_000, 12_000, 67)])]);
+    let mut shuffled = ordered.clone();
+    shuffled.tracks[0].events.reverse();
+    for sought in [0, 2_000, 10_000] {
+        let heard = [&ordered, &shuffled].map(|session| {
+            let mut mixer = mixer(session);
+            mixer.seek(sought);
+            mixer.play();
+            play(&mut mixer, 20_000, 128)
+        });
+        assert!(peak(&heard[0]) > 0.01 && heard[0] == heard[1], "from {sought}");
+    }
+}
+
+#[test]
 fn going_back_while_it_stands_still_lets_the_end_ring_out() {
     let session = session(vec![track("a", &[(0, 9_600, 60)])]);
     let ringing_out = |back_to_start: bool| {

@@ -19,7 +19,7 @@ const SOUND_FRAMES: u64 = SECOND / 20;
 const TAIL_SECS: u64 = 5;
 
 /// An effect with some of its parameters set.
-fn with(kind: &str, set: &[(&str, f64)]) -> EffectSettings {
+pub(crate) fn with(kind: &str, set: &[(&str, f64)]) -> EffectSettings {
     let table = effect_kind(kind).unwrap();
     let mut values: Vec<f64> = table.parameters.iter().map(|parameter| parameter.default).collect();
     for (id, value) in set {
@@ -135,6 +135,13 @@ fn echoes_behind_the_end_are_rendered() {
     let hall = with("reverb", &[("decay_secs", 6.0), ("mix", 1.0)]);
     let end = check("a room behind a slow tremolo", &alone(vec![hall, slow]));
     assert!(end > 2 * SECOND, "{end}");
+    let swings = [("cutoff_hz", 400.0), ("lfo_rate_hz", 0.7), ("lfo_octaves", 5.0)];
+    let bright = [("decay_secs", 6.0), ("mix", 1.0), ("low_cut_hz", 1_500.0)];
+    let end = check(
+        "a bright room behind a filter that opens now and then",
+        &alone(vec![with("reverb", &bright), with("filter", &swings)]),
+    );
+    assert!(end > SECOND, "{end}");
     let to_and_fro = with("delay", &[("sync", 0.0), ("time_ms", 300.0), ("mode", 1.0), ("mix", 1.0)]);
     let left_only = Track { pan: -1.0, ..sound(0, vec![to_and_fro]) };
     check("one side of a ping-pong", &ending(vec![left_only]));

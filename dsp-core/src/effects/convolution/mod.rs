@@ -137,8 +137,8 @@ impl Convolution {
         [&mut self.low_cut_hz, &mut self.high_cut_hz].into_iter().chain(&mut self.cut_shares)
     }
 
-    /// At a control place.
-    fn control(&mut self) {
+    /// At the control place `frame`.
+    fn control(&mut self, frame: u64) {
         let moves = core::mem::take(&mut self.was_set)
             || self.cut_glides().any(|glide| !glide.is_at_rest())
             || self.cuts.iter().any(Section::is_moving);
@@ -149,7 +149,7 @@ impl Convolution {
         }
         self.cuts.iter_mut().for_each(Section::hush);
         self.change_response();
-        self.pre_delay.control();
+        self.pre_delay.control(frame);
     }
 
     /// Fades the old response out; once it is silent, lets the new one begin with nothing, and fades what it hears in.
@@ -216,7 +216,7 @@ impl Effect for Convolution {
         let place = (frame % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;
         if place == 0 {
-            self.control();
+            self.control(frame);
         }
         let mut wet = [[0.0; CONTROL_FRAMES]; 2];
         let [wet_left, wet_right] = wet.each_mut().map(|wet| &mut wet[..left.len()]);

@@ -14,6 +14,8 @@ pub(super) struct PreDelay {
     values: Vec<[f32; 2]>,
     place: usize,
     fade_frames: u32,
+    /// A fade begins at multiples of so many frames.
+    fade_every_frames: u64,
     wanted_frames: usize,
     /// The delay that is left, and the one that is heard from now on.
     frames: [usize; 2],
@@ -29,6 +31,7 @@ impl PreDelay {
             values: vec![[0.0; 2]; size],
             place: 0,
             fade_frames: fade_frames as u32,
+            fade_every_frames: (fade_frames as usize).next_multiple_of(CONTROL_FRAMES) as u64,
             wanted_frames: 0,
             frames: [0; 2],
             fade: Glide::new(1.0),
@@ -48,14 +51,15 @@ impl PreDelay {
         self.frames[1]
     }
 
-    /// Delays by so many frames, as soon as no earlier change is under way.
+    /// Delays by so many frames, as soon as a fade may begin.
     pub(super) fn set(&mut self, frames: usize) {
         self.wanted_frames = frames;
     }
 
-    /// At a control place: begins to fade to another delay.
-    pub(super) fn control(&mut self) {
-        if self.fade.is_at_rest() && self.frames[1] != self.wanted_frames {
+    /// At a control place: begins to fade to another delay, at fixed places of the clock, wherever playing started.
+    pub(super) fn control(&mut self, place: u64) {
+        let may_fade = self.fade.is_at_rest() && place.is_multiple_of(self.fade_every_frames);
+        if may_fade && self.frames[1] != self.wanted_frames {
             self.frames = [self.frames[1], self.wanted_frames];
             self.fade = Glide::new(0.0);
             self.fade.set(1.0, self.fade_frames);

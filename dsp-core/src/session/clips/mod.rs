@@ -145,6 +145,11 @@ impl ClipPlayer {
     /// The session goes on at a frame.
     pub(super) fn seek(&mut self, frame: u64) {
         self.stand(frame);
+        self.cut();
+    }
+
+    /// Cuts what falls away.
+    pub(super) fn cut(&mut self) {
         self.join.reset();
     }
 
