@@ -20,7 +20,7 @@ const BEFORE: usize = 24_064;
 
 /// 100 Hz, over and over.
 fn sine() -> [Option<AudioSlot>; 1] {
-    let value = |frame: usize| LEVEL * (core::f32::consts::TAU * frame as f32 / 480.0).sin();
+    let value = |frame: usize| LEVEL * libm::sin(core::f64::consts::TAU * frame as f64 / 480.0) as f32;
     [Some(AudioSlot::Whole(Audio::from_channels(&(0..48_000).map(value).collect::<Vec<_>>(), None)))]
 }
 
