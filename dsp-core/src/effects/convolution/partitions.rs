@@ -209,7 +209,10 @@ impl Level {
         } else if step + 1 == steps {
             self.transform.synthesise(&self.sum);
         } else if step > 0 {
-            self.prepare(waveform);
+            // The newest part is multiplied last, so its spectrum can be made apart from the blocks' transforms.
+            if step >= steps / 2 {
+                self.prepare(waveform);
+            }
             let heard = self.heard;
             let until = |step: usize| heard * step / (steps - 2);
             self.multiply(until(step - 1)..until(step));
