@@ -247,7 +247,7 @@ impl Line {
         }
         let waits =
             if self.places_wait { self.lag_frames.rem_euclid(CONTROL_FRAMES as i64) as u64 } else { 0 };
-        // As many frames on as from a place of the clock.
+        // As if the clock ran late by the wait; a step is added first, for a clock is never below 0.
         point.min(next_control(clock + CONTROL_FRAMES as u64 - waits) + waits - CONTROL_FRAMES as u64)
     }
 
