@@ -6,18 +6,18 @@ const HALF_LIFE_SECS: f64 = 0.001;
 /// Below this a step has gone: -120 dBFS.
 const GONE: f32 = 1e-6;
 
-/// Turns a step between two stereo signals into one that falls away.
-pub(crate) struct Join {
-    last: [f32; 2],
-    step: [f32; 2],
+/// Turns a step between two signals of some channels into one that falls away.
+pub(crate) struct Join<const CHANNELS: usize = 2> {
+    last: [f32; CHANNELS],
+    step: [f32; CHANNELS],
     per_frame: f32,
     begins: bool,
 }
 
-impl Join {
+impl<const CHANNELS: usize> Join<CHANNELS> {
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         let per_frame = libm::exp2(-1.0 / (HALF_LIFE_SECS * f64::from(sample_rate_hz))) as f32;
-        Self { last: [0.0; 2], step: [0.0; 2], per_frame, begins: false }
+        Self { last: [0.0; CHANNELS], step: [0.0; CHANNELS], per_frame, begins: false }
     }
 
     /// The next frame belongs to another signal than the last one.
@@ -26,27 +26,22 @@ impl Join {
     }
 
     /// Another signal than that of [`Self::process`] was heard instead of it, and ended with these values.
-    pub(crate) fn pass_by(&mut self, last: [f32; 2]) {
-        (self.last, self.step, self.begins) = (last, [0.0; 2], false);
-    }
-
-    /// What came last.
-    pub(crate) fn last(&self) -> [f32; 2] {
-        self.last
+    pub(crate) fn pass_by(&mut self, last: [f32; CHANNELS]) {
+        (self.last, self.step, self.begins) = (last, [0.0; CHANNELS], false);
     }
 
     /// Silence came last, and nothing has to be joined.
     pub(crate) fn reset(&mut self) {
-        (self.last, self.step, self.begins) = ([0.0; 2], [0.0; 2], false);
+        (self.last, self.step, self.begins) = ([0.0; CHANNELS], [0.0; CHANNELS], false);
     }
 
     /// Whether silence may be left out.
     pub(crate) fn is_silent(&self) -> bool {
-        self.step == [0.0; 2] && (!self.begins || self.last == [0.0; 2])
+        self.step == [0.0; CHANNELS] && (!self.begins || self.last == [0.0; CHANNELS])
     }
 
     /// Joins the next frames.
-    pub(crate) fn process(&mut self, audio: [&mut [f32]; 2]) {
+    pub(crate) fn process(&mut self, audio: [&mut [f32]; CHANNELS]) {
         for (side, values) in audio.into_iter().enumerate() {
             let (Some(first), step) = (values.first(), &mut self.step[side]) else { return };
             if self.begins {

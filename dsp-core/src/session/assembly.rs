@@ -19,7 +19,7 @@ use crate::block::BLOCK_FRAMES;
 use crate::soundfont::Bank;
 
 /// Most tracks that fade at a time; the oldest is cut when there are more.
-const LEAVING_MAX: usize = 32;
+const LEAVING_MAX: usize = 128;
 
 /// Most ways out of a strip that fade at a time; the oldest is cut when there are more.
 const LEAVING_EDGES_MAX: usize = 64;
@@ -59,9 +59,11 @@ impl Mixer {
         let tempo = Tempo::new(&session.tempo, self.sample_rate_hz);
         let fed = still_fed(&parts);
         for (place, (track, part)) in session.tracks.iter().zip(&mut parts).enumerate() {
-            // What fades into effects is heard through them to its end, and what waited for a side-chain does so until then.
+            // What fades into effects is heard through them to its end, and what waited for a side-chain, or is still joined to
+            // what did, does so until then.
             let is_fed = part.old_place.is_some_and(|old| fed.contains(&old));
-            let waits = graph.waits(place) || is_fed || !part.strip.keys.is_empty();
+            let is_joined = part.strip.insert.is_some() && !part.strip.waiting.is_idle();
+            let waits = graph.waits(place) || is_fed || is_joined || !part.strip.keys.is_empty();
             self.set_insert(part, waits, session, track, slots, &tempo);
         }
         let master = InsertSettings {
@@ -190,9 +192,8 @@ impl Mixer {
         tempo: &Tempo,
     ) {
         let of_source = part.source.insert.take();
-        if let Some(last) =
-            of_source.as_ref().filter(|_| waits && part.strip.waiting.is_idle()).and_then(Insert::last_input)
-        {
+        let goes_over = waits && part.strip.waiting.is_idle();
+        if let Some(last) = of_source.as_ref().filter(|_| goes_over).and_then(Insert::last_input) {
             // Its sound now waits before its effects, where it waited behind them.
             part.strip.waiting.come_from(last);
         }
@@ -235,7 +236,13 @@ impl Mixer {
             });
             part.strip.fader.set_lag(lags.outputs[place]);
             let (input, inserts) = (lags.inputs[place], [&mut part.source.insert, &mut part.strip.insert]);
-            inserts.into_iter().flatten().for_each(|insert| insert.set_lag(input));
+            for insert in inserts.into_iter().flatten() {
+                insert.set_lag(input);
+                if part.old_place.is_none() {
+                    // Nothing has been heard of it yet: its effects are in their places from the first frame on.
+                    insert.reset(self.position);
+                }
+            }
             part.strip.waiting.set(input);
             let insert = part.strip.insert.as_ref();
             let before = |effect| insert.map_or(0, |insert| insert.latency_frames_before(effect));
@@ -373,20 +380,46 @@ fn bank_of<'a>(track: &Track, banks: &'a [Option<Bank>]) -> Option<&'a Bank> {
 }
 
 impl super::desk::Desk {
-    /// Every strip behind all that it hears. Ways that fade may lead back: then they do not count.
-    fn new_order(&self) -> Vec<usize> {
+    /// Every strip behind all that it hears. A way that fades and leads back is cut; what it led to is joined.
+    fn new_order(&mut self) -> Vec<usize> {
         let strips = &self.strips;
-        let heard_by = |place: usize, with_leaving: bool| {
-            let fed = strips[place].edges.iter().filter(move |edge| with_leaving || !edge.leaves());
-            let fed = fed.filter_map(|edge| match edge.to {
-                Destination::Strip(to) => Some(to),
-                Destination::Master => None,
-            });
-            let listens = |to: &usize| strips[*to].keys.iter().any(|key| key.from == place);
-            fed.chain((0..strips.len()).filter(listens)).collect::<Vec<_>>()
+        let ways = |leaving: bool| {
+            strips.iter().enumerate().flat_map(move |(from, strip)| {
+                let edges =
+                    strip.edges.iter().filter(move |edge| edge.leaves() == leaving && !edge.has_gone());
+                edges.filter_map(move |edge| match edge.to {
+                    Destination::Strip(to) => Some((from, to)),
+                    Destination::Master => None,
+                })
+            })
         };
-        order(strips.len(), |place| heard_by(place, true))
-            .or_else(|_| order(strips.len(), |place| heard_by(place, false)))
-            .unwrap_or_else(|_| (0..strips.len()).collect())
+        let listening = strips
+            .iter()
+            .enumerate()
+            .flat_map(|(to, strip)| strip.keys.iter().map(move |key| (key.from, to)));
+        let mut counted: BTreeSet<(usize, usize)> = ways(false).chain(listening).collect();
+        let in_order = |ways: &BTreeSet<(usize, usize)>| {
+            order(strips.len(), |from| ways.range((from, 0)..(from + 1, 0)).map(|(_, to)| *to).collect())
+        };
+        let fading: BTreeSet<(usize, usize)> = ways(true).collect();
+        if let Ok(order) = in_order(&counted.union(&fading).copied().collect()) {
+            return order;
+        }
+        let mut best = in_order(&counted).unwrap_or_else(|_| (0..strips.len()).collect());
+        let mut cut = Vec::new();
+        for way in fading {
+            let is_new = counted.insert(way);
+            match in_order(&counted) {
+                Ok(order) => best = order,
+                Err(_) => {
+                    cut.push(way.1);
+                    if is_new {
+                        counted.remove(&way);
+                    }
+                }
+            }
+        }
+        cut.into_iter().for_each(|place| self.strips[place].fed_join.begin());
+        best
     }
 }

@@ -57,10 +57,10 @@ pub(super) struct Edge {
     /// Whether it has not been told its lanes yet.
     is_new: bool,
     sample_rate_hz: u32,
-    /// 1 while something may pass.
+    /// 1 while something may come in.
     gate: Glide,
-    /// Whether the gate is behind the delay.
-    gate_is_behind: bool,
+    /// 1 while something may come out of the delay.
+    exit: Glide,
     switch_frames: u32,
     /// Whether the gate has not been told yet.
     is_fresh: bool,
@@ -89,7 +89,7 @@ impl Edge {
             is_new: true,
             sample_rate_hz,
             gate: Glide::new(1.0),
-            gate_is_behind: false,
+            exit: Glide::new(1.0),
             switch_frames: libm::round(SWITCH_SECS * f64::from(sample_rate_hz)) as u32,
             is_fresh: true,
             leaves: false,
@@ -118,8 +118,8 @@ impl Edge {
     /// delay is heard to its end unless that one is quicker.
     pub(super) fn leave(&mut self, next_frames: usize) {
         self.leaves = true;
-        self.gate_is_behind = next_frames < self.delay_frames();
-        self.gate.set(0.0, self.switch_frames);
+        let gate = if next_frames < self.delay_frames() { &mut self.exit } else { &mut self.gate };
+        gate.set(0.0, self.switch_frames);
     }
 
     pub(super) fn leaves(&self) -> bool {
@@ -132,7 +132,7 @@ impl Edge {
     }
 
     pub(super) fn has_gone(&self) -> bool {
-        self.leaves && self.gate.is_at_rest() && (self.gate_is_behind || self.ringing_frames == 0)
+        self.leaves && self.passes_nothing()
     }
 
     /// Lets sound pass, or no longer; not to be asked of one that leaves.
@@ -187,6 +187,7 @@ impl Edge {
         }
         self.level.jump();
         self.gate.jump();
+        self.exit.jump();
         self.delays.iter_mut().for_each(Delay::clear);
         self.ringing_frames = 0;
     }
@@ -225,12 +226,12 @@ impl Edge {
 
     /// Whether it is open, and stays so.
     pub(super) fn is_open(&self) -> bool {
-        self.gate.is_at_rest() && self.gate.target() == 1.0
+        [&self.gate, &self.exit].into_iter().all(|gate| stays_at(gate, 1.0))
     }
 
-    /// Whether it is closed, and stays so.
+    /// Whether nothing comes in, and it stays so.
     pub(super) fn is_closed(&self) -> bool {
-        self.gate.is_at_rest() && self.gate.target() == 0.0
+        stays_at(&self.gate, 0.0)
     }
 
     /// Whether nothing comes out of it when nothing comes in.
@@ -240,16 +241,18 @@ impl Edge {
 
     /// Whether nothing comes out of it whatever comes in.
     pub(super) fn passes_nothing(&self) -> bool {
-        self.is_closed() && (self.gate_is_behind || self.ringing_frames == 0)
+        stays_at(&self.exit, 0.0) || self.is_closed() && self.ringing_frames == 0
     }
 
     /// Lets frames of silence pass while it [`Self::is_silent`], or whatever while it passes nothing.
     pub(super) fn skip(&mut self, clock: u64, moves: bool, frames: usize) {
-        if self.level_db_line.is_none() && self.level.is_at_rest() && self.gate.is_at_rest() {
+        let gates_rest = self.gate.is_at_rest() && self.exit.is_at_rest();
+        if self.level_db_line.is_none() && self.level.is_at_rest() && gates_rest {
             return;
         }
         self.in_parts(clock, moves, frames, |edge, part| edge.level.skip(part));
         self.gate.pass(frames);
+        self.exit.pass(frames);
     }
 
     /// Passes what comes in the first channels of `block` through the way, in place.
@@ -267,31 +270,17 @@ impl Edge {
                 values.iter_mut().zip(&gains[..frames]).for_each(|(value, gain)| *value *= gain);
             }
         }
-        if !self.gate_is_behind {
-            self.apply_gate(block, frames);
-        }
+        apply(&mut self.gate, block, frames);
         for (delay, values) in self.delays.iter_mut().zip(&mut *block) {
             delay.process(&mut values[..frames]);
         }
-        if self.gate_is_behind {
-            self.apply_gate(block, frames);
-        }
+        apply(&mut self.exit, block, frames);
     }
 
     /// Says whether sound has come in while it was not closed, for so many frames.
     pub(super) fn count(&mut self, rings: bool, frames: usize) {
         self.ringing_frames =
             if rings { self.delay_frames() } else { self.ringing_frames.saturating_sub(frames) };
-    }
-
-    fn apply_gate(&mut self, block: &mut [[f32; BLOCK_FRAMES]], frames: usize) {
-        if self.is_open() {
-            return;
-        }
-        for frame in 0..frames {
-            let gate = self.gate.next() as f32;
-            block.iter_mut().for_each(|values| values[frame] *= gate);
-        }
     }
 
     /// Does something with the frames from one place of the line to the next, until they are done.
@@ -309,5 +298,20 @@ impl Edge {
             act(self, part);
             done += part;
         }
+    }
+}
+
+/// Whether a gate is there, and stays so.
+fn stays_at(gate: &Glide, value: f64) -> bool {
+    gate.is_at_rest() && gate.target() == value
+}
+
+fn apply(gate: &mut Glide, block: &mut [[f32; BLOCK_FRAMES]], frames: usize) {
+    if stays_at(gate, 1.0) {
+        return;
+    }
+    for frame in 0..frames {
+        let gate = gate.next() as f32;
+        block.iter_mut().for_each(|values| values[frame] *= gate);
     }
 }

@@ -8,17 +8,14 @@ use super::audio::{Audio, AudioSlot};
 use super::automation::{Line, control_place, next_control};
 use super::follower::Follower;
 use super::musical_time::Tempo;
+use super::send_delays::{SENDS, SendDelays};
 use super::strip::{Key, StereoBlock};
 use super::{AutomationLane, AutomationTarget, EffectSettings, TRACK_OUTPUTS};
 use crate::chain::{Chain, Slot, Wanted};
-use crate::delay::Delay;
 use crate::effects::{EffectConfig, EffectKind, effect_kind};
 
 /// Most effects of one track.
 pub const MAX_EFFECTS: usize = 64;
-
-/// Outputs of a track that go to the shared effects.
-const SENDS: usize = TRACK_OUTPUTS - 2;
 
 /// What an insert is told by a session.
 pub(super) struct InsertSettings<'a> {
@@ -100,8 +97,7 @@ pub(super) struct Insert {
     clock: u64,
     next_tempo: u64,
     next_place: u64,
-    /// What goes to the shared effects waits for the chain.
-    sends: [Delay; SENDS],
+    sends: SendDelays,
 }
 
 impl Insert {
@@ -118,7 +114,7 @@ impl Insert {
             clock: 0,
             next_tempo: 0,
             next_place: 0,
-            sends: [Delay::new(0), Delay::new(0)],
+            sends: SendDelays::new(sample_rate_hz),
         }
     }
 
@@ -131,9 +127,10 @@ impl Insert {
         self.chain.latency_frames()
     }
 
-    /// See [`Chain::last_input`].
-    pub(super) fn last_input(&self) -> Option<[f32; 2]> {
-        self.chain.last_input()
+    /// The last frame that came in; `None` where none has come to the effects.
+    pub(super) fn last_input(&self) -> Option<[f32; TRACK_OUTPUTS]> {
+        let ([left, right], [reverb, chorus]) = (self.chain.last_input()?, self.sends.last_input());
+        Some([left, right, reverb, chorus])
     }
 
     /// See [`Chain::gap_frames`].
@@ -151,6 +148,7 @@ impl Insert {
     pub(super) fn set(&mut self, settings: &InsertSettings<'_>) {
         self.tempo = settings.tempo.clone();
         self.bypass = settings.bypass;
+        self.chain.let_go();
         if self.is_empty() {
             self.clock = settings.clock;
             self.chain.reset(self.clock);
@@ -158,10 +156,7 @@ impl Insert {
         self.set_effects(settings);
         self.set_lines(settings.lanes);
         self.next_tempo = 0;
-        let latency_frames = self.latency_frames();
-        if self.sends[0].frames() != latency_frames {
-            self.sends = [Delay::new(latency_frames), Delay::new(latency_frames)];
-        }
+        self.sends.set(self.latency_frames());
     }
 
     fn set_effects(&mut self, settings: &InsertSettings<'_>) {
@@ -288,7 +283,7 @@ impl Insert {
             line.count(clock, &mut self.chain);
         }
         self.chain.reset(clock);
-        self.sends.iter_mut().for_each(Delay::clear);
+        self.sends.jump();
         self.next_place = 0;
         self.tell_time();
     }
@@ -353,17 +348,9 @@ impl Insert {
         }
     }
 
-    /// Lets what goes to the shared effects wait for the chain, in place. Which sends may be anything but silence is
-    /// said before and afterwards; those that are silent before hold anything.
+    /// Lets what goes to the shared effects wait for the chain: see [`SendDelays::process`].
     pub(super) fn delay_sends(&mut self, sends: [&mut [f32]; SENDS], sounding: &mut [bool; SENDS]) {
-        for ((delay, values), sounds) in self.sends.iter_mut().zip(sends).zip(sounding) {
-            if *sounds {
-                delay.process(values);
-            } else if delay.holds_sound() {
-                delay.give_rest(values);
-                *sounds = true;
-            }
-        }
+        self.sends.process(sends, sounding);
     }
 }
 

@@ -31,6 +31,7 @@ mod musical_time;
 mod note_ends;
 mod offline;
 mod routing;
+mod send_delays;
 mod source;
 mod strip;
 mod track_player;

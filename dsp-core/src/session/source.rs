@@ -122,12 +122,14 @@ impl Source {
                 add(values, outputs[output], &mut sounding[output]);
             }
         }
-        if let Some(insert) = self.insert.as_mut().filter(|insert| !insert.is_empty()) {
+        if let Some(insert) = &mut self.insert {
             let [left, right, reverb, chorus] = outputs;
             let [left_sounds, right_sounds, sends_sound @ ..] = &mut sounding;
-            begin(left, left_sounds);
-            begin(right, right_sounds);
-            insert.process(playing, [left, right], &[]);
+            if !insert.is_empty() {
+                begin(left, left_sounds);
+                begin(right, right_sounds);
+                insert.process(playing, [left, right], &[]);
+            }
             insert.delay_sends([reverb, chorus], sends_sound);
         }
         sounding

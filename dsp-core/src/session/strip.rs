@@ -11,6 +11,7 @@ use super::meter::Meter;
 use super::waiting::Waiting;
 use crate::block::BLOCK_FRAMES;
 use crate::delay::Delay;
+use crate::join::Join;
 
 /// What a track sounds like before its fader, for at most a block: left, right, and what it sends to
 /// the reverb and to the chorus.
@@ -126,6 +127,8 @@ pub(super) struct Strip {
     pub(super) keys: Vec<Key>,
     /// Lets its own sound wait for what else comes.
     pub(super) waiting: Waiting,
+    /// Joins what feeds it where some of that is cut.
+    pub(super) fed_join: Join<TRACK_OUTPUTS>,
     /// Whether it belongs to a track that the session no longer has.
     pub(super) leaves: bool,
     /// Whether something that is soloed feeds it, or is fed by it; itself included.
@@ -143,6 +146,7 @@ impl Strip {
             insert: None,
             keys: Vec::new(),
             waiting: Waiting::new(sample_rate_hz),
+            fed_join: Join::new(sample_rate_hz),
             leaves: false,
             hears_solo: false,
             leads_to_solo: false,
@@ -156,6 +160,7 @@ impl Strip {
         self.edges.iter_mut().for_each(|edge| edge.jump(clock));
         self.keys.iter_mut().for_each(Key::jump);
         self.waiting.jump();
+        self.fed_join.reset();
         if let Some(insert) = &mut self.insert {
             insert.reset(clock);
         }
@@ -250,7 +255,7 @@ impl Strip {
         place: usize,
         moment: Moment,
         own: Own<'_>,
-        sums: &Sums,
+        sums: &mut Sums,
         taps: &[Option<Box<StereoBlock>>],
         block: &mut TrackBlock,
     ) -> bool {
@@ -265,7 +270,8 @@ impl Strip {
         if !self.waiting.is_idle() {
             sounds = self.waiting.process(block, frames, sounds);
         }
-        if let Some(fed) = &sums.strips[place] {
+        if let Some(fed) = &mut sums.strips[place] {
+            self.fed_join.process(fed.each_mut().map(|values| &mut values[..frames]));
             for (values, fed) in block.iter_mut().zip(fed.iter()) {
                 values[..frames].iter_mut().zip(fed).for_each(|(value, fed)| *value += fed);
             }

@@ -19,7 +19,7 @@ pub(super) struct Waiting {
     /// Of what comes in.
     fade: Glide,
     fade_frames: u32,
-    join: Join,
+    join: Join<TRACK_OUTPUTS>,
 }
 
 impl Waiting {
@@ -58,13 +58,11 @@ impl Waiting {
 
     /// What comes passes by while it [`Self::is_idle`]: what there is to be joined to if it no longer is.
     pub(super) fn pass_by(&mut self, own: Own<'_>) {
-        let last = |values: Option<&[f32]>| values.and_then(|values| values.last()).copied().unwrap_or(0.0);
-        let [left, right, ..] = own;
-        self.come_from([last(left), last(right)]);
+        self.come_from(own.map(|values| values.and_then(|values| values.last()).copied().unwrap_or(0.0)));
     }
 
     /// What comes from here on belongs to what ended with these values, which passed by.
-    pub(super) fn come_from(&mut self, last: [f32; 2]) {
+    pub(super) fn come_from(&mut self, last: [f32; TRACK_OUTPUTS]) {
         self.join.pass_by(last);
     }
 
@@ -90,8 +88,7 @@ impl Waiting {
         }
         let rings = self.ringing_frames > 0 || !self.join.is_silent();
         self.ringing_frames = if sounds { self.frames() } else { self.ringing_frames.saturating_sub(frames) };
-        let [left, right, ..] = block;
-        self.join.process([&mut left[..frames], &mut right[..frames]]);
+        self.join.process(block.each_mut().map(|values| &mut values[..frames]));
         sounds || rings
     }
 }

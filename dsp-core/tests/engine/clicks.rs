@@ -52,16 +52,22 @@ fn started(session: &Session) -> Mixer {
     mixer
 }
 
-/// Left of what is heard just before an edit, and of the second and a half after it.
-fn around_edit(before: Vec<Track>, after: Vec<Track>) -> [Vec<f32>; 2] {
+/// Left of what is heard just before some edits, each so many frames after the one before, and of the second and a half after
+/// the last.
+fn around_edits(before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>) -> [Vec<f32>; 2] {
     let mut mixer = started(&session(before));
-    let mut early = play(&mut mixer, BEFORE, &[128]);
-    early.truncate(BEFORE);
-    mixer.set_session(&session(after), Slots { banks: &[], audio: &sine() }).unwrap();
-    let mut late = play(&mut mixer, 72_000, &[128]);
-    late.truncate(72_000);
-    late.insert(0, early[BEFORE - 1]);
-    [early.split_off(BEFORE - 4_800), late]
+    let mut heard = play(&mut mixer, BEFORE, &[128]);
+    heard.truncate(BEFORE);
+    for (wait, tracks) in edits {
+        let from = heard.len();
+        heard.extend(play(&mut mixer, wait, &[128]));
+        heard.truncate(from + wait);
+        mixer.set_session(&session(tracks), Slots { banks: &[], audio: &sine() }).unwrap();
+    }
+    let from = heard.len();
+    heard.extend(play(&mut mixer, 72_000, &[128]));
+    heard.truncate(from + 72_000);
+    [heard[BEFORE - 4_800..BEFORE].to_vec(), heard[BEFORE - 1..].to_vec()]
 }
 
 fn steepest(values: &[f32]) -> f32 {
@@ -72,8 +78,15 @@ fn steepest(values: &[f32]) -> f32 {
 /// before and after it.
 #[track_caller]
 fn check(what: &str, before: Vec<Track>, after: Vec<Track>, most: f32) {
-    let fresh = play(&mut started(&session(after.clone())), 48_000, &[128]);
-    let [early, late] = around_edit(before, after);
+    check_all(what, before, vec![(0, after)], most);
+}
+
+/// As [`check`], of some edits.
+#[track_caller]
+fn check_all(what: &str, before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>, most: f32) {
+    let last = edits.last().map(|(_, tracks)| tracks.clone()).unwrap_or_default();
+    let fresh = play(&mut started(&session(last)), 48_000, &[128]);
+    let [early, late] = around_edits(before, edits);
     let (step, loudest) = (steepest(&late), peak(&late));
     println!("{what}: {step:.4} a frame (the sine {STEEPEST:.4}), {loudest:.4} at most");
     assert!(step < most * STEEPEST, "{what}: a step of {step}");
@@ -141,6 +154,159 @@ fn late_effects_that_change_places_do_not_burst() {
         check("quieter before", one(vec![late(), quiet()]), one(vec![quiet(), late()]), 1.3);
         check("quieter behind", one(vec![quiet(), late()]), one(vec![late(), quiet()]), 1.3);
     }
+    // Twice, and the second time where less is late.
+    let [three, gain] = [0, 1].map(|_| || ["1", "2", "3"].map(|id| named(id, with("limiter", &[]))));
+    let order = |last: [&str; 2], first: bool| {
+        let last = last.map(|kind| with(kind, if kind == "saturator" { &[("drive_db", 0.0)] } else { &[] }));
+        let quiet = [named("quiet", with("utility", &[("gain_db", -36.0)]))];
+        let late = if first { [&quiet[..], &three()[..]] } else { [&gain()[..], &quiet[..]] };
+        vec![sounding("a", late.concat().into_iter().chain(last).collect())]
+    };
+    let ends = [["utility", "saturator"], ["saturator", "utility"]];
+    check_all(
+        "twice",
+        order(ends[0], false),
+        vec![(0, order(ends[0], true)), (128, order(ends[1], true))],
+        0.1,
+    );
+}
+
+/// An effect by another id.
+fn named(id: &str, effect: EffectSettings) -> EffectSettings {
+    EffectSettings { id: id.to_owned(), ..effect }
+}
+
+fn quiet(id: &str) -> EffectSettings {
+    named(id, with("utility", &[("gain_db", -36.0)]))
+}
+
+#[test]
+fn what_an_effect_takes_the_place_of_is_heard_until_it_is_ready() {
+    let one = |effects| vec![sounding("a", effects)];
+    check("one for another", one(vec![quiet("1")]), one(vec![quiet("2")]), 0.1);
+    let late = || vec![with("limiter", &[]), quiet("2")];
+    check("for a late one and another", one(vec![quiet("1")]), one(late()), 0.1);
+    check("two for one", one(late()), one(vec![quiet("1")]), 0.1);
+    let moved = one(vec![quiet("3"), with("limiter", &[])]);
+    check("one that comes again elsewhere", one(late()), moved, 0.1);
+    let thrice = vec![(0, one(vec![quiet("2")])), (0, one(vec![quiet("3")])), (300, one(vec![quiet("4")]))];
+    check_all("again and again", one(vec![quiet("1")]), thrice, 0.1);
+    let back = vec![(0, one(vec![quiet("2")])), (600, one(vec![quiet("1")]))];
+    check_all("and back while it fades", one(vec![quiet("1")]), back, 0.1);
+}
+
+#[test]
+fn a_track_that_comes_is_heard_through_its_effects_at_once() {
+    let track = || sounding("a", vec![quiet("1")]);
+    check("a track", vec![], vec![track()], 0.1);
+    check_all(
+        "one that is deleted and comes again",
+        vec![track()],
+        vec![(0, vec![]), (256, vec![track()])],
+        0.1,
+    );
+    let sends = vec![SendSettings { to: 1, gain: 1.0, pre_fader: true }];
+    let sent = |sends| Track { sends, gain: 0.0, ..sounding("a", vec![]) };
+    let bus = || silent("bus", vec![quiet("1"), with("limiter", &[])]);
+    check("a bus", vec![sent(vec![])], vec![sent(sends), bus()], 0.1);
+}
+
+#[test]
+fn what_closes_at_one_end_of_its_wait_does_so_at_the_other_as_well() {
+    let late = |count: usize| {
+        let limiters = (0..count).map(|number| named(&number.to_string(), with("limiter", &[])));
+        silent("b", limiters.collect())
+    };
+    let tracks = |mute, count| vec![Track { mute, ..sounding("a", vec![]) }, late(count)];
+    for wait in [128, 256, 384, 512] {
+        let edits = vec![(0, tracks(true, 8)), (wait, tracks(true, 0))];
+        check_all("mute, then less latency", tracks(false, 8), edits, 1.2);
+        let edits = vec![(0, tracks(false, 1)), (wait, tracks(false, 0))];
+        check_all("latency that comes and goes", tracks(false, 0), edits, 1.2);
+    }
+}
+
+#[test]
+fn what_is_still_joined_stays_before_its_effects() {
+    let listening = |side_chain, gain| {
+        let listener = EffectSettings { side_chain, ..with("compressor", &[("ratio", 1.0)]) };
+        let listens = Track { gain, ..sounding("b", vec![listener, quiet("1")]) };
+        vec![silent("a", vec![with("limiter", &[])]), listens]
+    };
+    for wait in [0, 128] {
+        let edits = vec![(0, listening(None, 1.0)), (wait, listening(None, 0.99))];
+        check_all("a side-chain goes, then another edit", listening(Some(0), 1.0), edits, 0.1);
+    }
+    let late = || silent("late", vec![with("limiter", &[])]);
+    let group = |effects| sounding("g", effects);
+    let alone = vec![late(), group(vec![with("utility", &[])])];
+    let fed = vec![to(1, late()), group(vec![with("utility", &[])])];
+    check_all(
+        "a new effect, then a late track",
+        vec![late(), group(vec![])],
+        vec![(0, alone), (0, fed)],
+        2.5,
+    );
+}
+
+#[test]
+fn ways_that_turn_around_are_joined_and_cut_no_others() {
+    let turned = vec![sounding("a", vec![]), to(0, silent("b", vec![]))];
+    check("turned around", vec![to(1, sounding("a", vec![])), silent("b", vec![])], turned, 2.5);
+    let other = || to(2, sounding("c", vec![with("utility", &[])]));
+    let tracks = |ways: [&dyn Fn(Track) -> Track; 2]| {
+        vec![ways[0](silent("a", vec![])), ways[1](silent("b", vec![])), silent("d", vec![])]
+    };
+    let mut before = tracks([&|track| to(1, track), &|track| track]);
+    before.push(other());
+    check("another deleted", before, tracks([&|track| track, &|track| to(0, track)]), 2.5);
+}
+
+#[test]
+fn many_tracks_that_are_deleted_at_once_fade() {
+    let tracks = (0..60).map(|number| Track { gain: 1.0 / 60.0, ..sounding(&number.to_string(), vec![]) });
+    check("60 tracks", tracks.collect(), vec![], 1.3);
+}
+
+#[test]
+fn what_goes_to_the_shared_effects_is_joined_when_its_wait_changes() {
+    let heard = |before: Vec<Track>, after: Vec<Track>| {
+        let chorus = |tracks| {
+            let mut session = session(tracks);
+            session.chorus.level = 1.0;
+            session
+        };
+        let mut mixer = started(&chorus(before));
+        mixer.set_takes_input(0, true);
+        let mut heard = Vec::new();
+        for block in 0..750 {
+            if block == 188 {
+                mixer.set_session(&chorus(after.clone()), Slots { banks: &[], audio: &sine() }).unwrap();
+            }
+            for (frame, value) in mixer.track_input(0).unwrap()[3].iter_mut().enumerate() {
+                let phase = core::f64::consts::TAU * (128 * block + frame) as f64 / 480.0;
+                *value = LEVEL * libm::sin(phase) as f32;
+            }
+            let [mut left, mut right] = [[0.0; 128]; 2];
+            mixer.process(&mut left, &mut right);
+            heard.extend(left);
+        }
+        heard
+    };
+    let late = || vec![with("limiter", &[])];
+    let alone = |effects| vec![silent("a", effects)];
+    let fed = |effects| vec![silent("g", vec![]), to(0, silent("b", effects))];
+    for (what, before, after) in [
+        ("its own effects get late", alone(vec![]), alone(late())),
+        ("and are so no more", alone(late()), alone(vec![])),
+        ("a late track comes to it", fed(vec![]), fed(late())),
+        ("and goes", fed(late()), fed(vec![])),
+    ] {
+        let heard = heard(before, after);
+        let (early, late) = (steepest(&heard[12_000..24_000]), steepest(&heard[24_000..]));
+        println!("{what}: {late:.4} a frame, {early:.4} before");
+        assert!(early > 0.001 && late < 1.5 * early, "{what}: {late} instead of {early}");
+    }
 }
 
 #[test]
@@ -160,12 +326,12 @@ fn ways_that_go_decide_nothing_about_solo() {
     let group = || sounding("g", vec![]);
     let apart = vec![soloed(), Track { gain: 0.5, ..group() }];
     let fresh = play(&mut started(&session(apart.clone())), 48_000, &[128]);
-    let [_, late] = around_edit(vec![to(1, soloed()), Track { gain: 0.5, ..group() }], apart);
+    let [_, late] = around_edits(vec![to(1, soloed()), Track { gain: 0.5, ..group() }], vec![(0, apart)]);
     let (heard, expected) = (peak(&late[24_000..]), peak(&fresh[24_000..48_000]));
     assert!((heard - expected).abs() < 1e-4, "{heard} instead of {expected}");
     // A send, whose track is heard through it only.
     let sends = vec![SendSettings { to: 1, gain: 1.0, pre_fader: true }];
     let by_send = |sends| vec![Track { sends, mute: true, ..soloed() }, group()];
-    let [_, late] = around_edit(by_send(sends), by_send(vec![]));
+    let [_, late] = around_edits(by_send(sends), vec![(0, by_send(vec![]))]);
     assert_eq!(peak(&late[24_000..]), 0.0);
 }
