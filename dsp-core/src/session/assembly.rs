@@ -261,7 +261,7 @@ impl Mixer {
             .map(|place| graph.is_heard_by_side(place).then(|| Box::new([[0.0; BLOCK_FRAMES]; 2])))
             .collect();
         (self.desk.strips, self.sources) = parts.into_iter().map(|part| (part.strip, part.source)).unzip();
-        self.desk.order = self.desk.new_order();
+        self.desk.find_order();
         let strips = &self.desk.strips;
         let is_fed = |place| {
             strips.iter().flat_map(|strip| &strip.edges).any(|edge| edge.to == Destination::Strip(place))
@@ -380,8 +380,8 @@ fn bank_of<'a>(track: &Track, banks: &'a [Option<Bank>]) -> Option<&'a Bank> {
 }
 
 impl super::desk::Desk {
-    /// Every strip behind all that it hears. A way that fades and leads back is cut; what it led to is joined.
-    fn new_order(&mut self) -> Vec<usize> {
+    /// Puts every strip behind all that it hears. A way that fades and leads back is cut; what it led to is joined.
+    fn find_order(&mut self) {
         let strips = &self.strips;
         let ways = |leaving: bool| {
             strips.iter().enumerate().flat_map(move |(from, strip)| {
@@ -401,25 +401,24 @@ impl super::desk::Desk {
         let in_order = |ways: &BTreeSet<(usize, usize)>| {
             order(strips.len(), |from| ways.range((from, 0)..(from + 1, 0)).map(|(_, to)| *to).collect())
         };
+        let settled = in_order(&counted).unwrap_or_else(|_| (0..strips.len()).collect());
         let fading: BTreeSet<(usize, usize)> = ways(true).collect();
-        if let Ok(order) = in_order(&counted.union(&fading).copied().collect()) {
-            return order;
-        }
-        let mut best = in_order(&counted).unwrap_or_else(|_| (0..strips.len()).collect());
         let mut cut = Vec::new();
-        for way in fading {
-            let is_new = counted.insert(way);
-            match in_order(&counted) {
-                Ok(order) => best = order,
-                Err(_) => {
-                    cut.push(way.1);
-                    if is_new {
-                        counted.remove(&way);
+        let mut best = in_order(&counted.union(&fading).copied().collect()).ok();
+        if best.is_none() {
+            for way in fading.difference(&counted.clone()) {
+                counted.insert(*way);
+                match in_order(&counted) {
+                    Ok(order) => best = Some(order),
+                    Err(_) => {
+                        counted.remove(way);
+                        cut.push(way.1);
                     }
                 }
             }
         }
+        self.order = best.unwrap_or_else(|| settled.clone());
+        self.settled_order = settled;
         cut.into_iter().for_each(|place| self.strips[place].fed_join.begin());
-        best
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Desk {
     pub(super) strips: Vec<Strip>,
     /// Every strip behind all that it hears.
     pub(super) order: Vec<usize>,
+    /// The same without what fades, which is the order of a session that was never edited: sums are rounded in it.
+    pub(super) settled_order: Vec<usize>,
     pub(super) sums: Sums,
     /// What side-chains hear of each strip that they listen to: behind its effects, before its fader.
     pub(super) taps: Vec<Option<Box<StereoBlock>>>,
@@ -30,6 +32,7 @@ impl Desk {
         Self {
             strips: Vec::new(),
             order: Vec::new(),
+            settled_order: Vec::new(),
             sums: Sums::new(),
             taps: Vec::new(),
             master: Master::new(session, tempo),
@@ -42,6 +45,7 @@ impl Desk {
     /// The session goes on at a place of the clock: nothing rings on, and what moved is where it should be.
     pub(super) fn jump(&mut self, clock: u64) {
         self.clock = clock;
+        self.order.copy_from_slice(&self.settled_order);
         self.strips.iter_mut().for_each(|strip| strip.jump(clock));
         self.master.jump(clock);
     }
