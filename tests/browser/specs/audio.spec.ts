@@ -29,16 +29,21 @@ const lanes = (page: Page): Locator => page.getByLabel('Clips of the tracks');
 const clipsOf = (project: StoredProject): Clip[] => trackOf(project, 'Tone').items as Clip[];
 const knob = (page: Page, name: string): Locator => page.getByRole('group', { name: 'Clip', exact: true }).getByRole('slider', { name });
 
+const dropTone = (page: Page, x: number, y: number): Promise<void> => dropFile(page, 'Tone.wav', toneWav(RATE_HZ, FRAMES), x, y);
+
 /** Lets a file go over the lanes. */
-async function dropTone(page: Page, x: number, y: number): Promise<void> {
+async function dropFile(page: Page, name: string, file: Buffer, x: number, y: number): Promise<void> {
   const box = await lanes(page).boundingBox();
   if (!box) throw new Error('the lanes are not shown');
-  const dataTransfer = await page.evaluateHandle((encoded) => {
-    const transfer = new DataTransfer();
-    const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
-    transfer.items.add(new File([bytes], 'Tone.wav', { type: 'audio/wav' }));
-    return transfer;
-  }, toneWav(RATE_HZ, FRAMES).toString('base64'));
+  const dataTransfer = await page.evaluateHandle(
+    ({ name, encoded }) => {
+      const transfer = new DataTransfer();
+      const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], name, { type: 'audio/wav' }));
+      return transfer;
+    },
+    { name, encoded: file.toString('base64') },
+  );
   await lanes(page).dispatchEvent('drop', { dataTransfer, clientX: box.x + x, clientY: box.y + y });
 }
 
@@ -148,4 +153,18 @@ test('a clip is heard from its very frame, at the rate of the song', async ({ pa
   // The tone has 0.06 radians a frame of its file, at 44.1 kHz.
   const crossings = second.reduce((count, value, frame) => count + (frame > 0 && value >= 0 && (second[frame - 1] ?? 0) < 0 ? 1 : 0), 0);
   expect(Math.abs(crossings - (0.06 * RATE_HZ) / (2 * Math.PI))).toBeLessThan(2);
+});
+
+test('files that are no sound are refused in one sentence, and leave nothing', async ({ page, service }) => {
+  await openDemo(page, service);
+  const tracks = await page.getByRole('listitem', { name: /^Track / }).count();
+  const refusal = (text: string): Promise<void> => expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible();
+  await dropFile(page, 'empty.wav', Buffer.alloc(0), 100, 20);
+  await refusal('empty.wav cannot be used: it is empty.');
+  await dropFile(page, 'letter.wav', Buffer.from('Dear Sir or Madam, '.repeat(20)), 100, 20);
+  await refusal('letter.wav cannot be used: it is no kind of audio file that is read here.');
+  await dropFile(page, 'cut.wav', toneWav(RATE_HZ, 100).subarray(0, 30), 100, 20);
+  await refusal('cut.wav cannot be used: it ends in the middle of its header.');
+  await expect(page.getByText('`')).toHaveCount(0);
+  await expect(page.getByRole('listitem', { name: /^Track / })).toHaveCount(tracks);
 });

@@ -1,7 +1,7 @@
 /** The audio files that songs play: what is known of them, their waveforms, and uploads. */
 import { SvelteMap } from 'svelte/reactivity';
 
-import type { Api } from '../api/client';
+import { ApiError, type Api } from '../api/client';
 import { audioFile, audioPeaks, listAudio } from '../api/endpoints';
 import type { AudioFile } from '../api/types';
 import { uploadAudio } from '../api/upload';
@@ -79,18 +79,19 @@ export class AudioFiles {
       this.uploads = [...rest, { name: file.name, share, cancel }];
     };
     const cancel = (): void => abort.abort();
+    if (file.size === 0) throw new Error('it is empty');
     show(0);
     try {
       const answer = await uploadAudio(this.#api, file, show, abort.signal);
       const [uploaded] = answer.files;
-      if (!uploaded) throw new Error(answer.refused[0]?.problem.detail ?? 'the service did not take it');
+      if (!uploaded) throw new Error(whyRefused(answer.refused[0]?.problem.detail ?? 'the service did not take it'));
       this.#asked.add(uploaded.id);
       this.#files.set(uploaded.id, uploaded);
       void this.#draw(uploaded);
       return uploaded;
     } catch (error) {
       if (abort.signal.aborted) return null;
-      throw error;
+      throw error instanceof ApiError ? new Error(whyRefused(error.message)) : error;
     } finally {
       this.uploads = this.uploads.filter((upload) => upload.cancel !== cancel);
     }
@@ -115,4 +116,9 @@ export class AudioFiles {
       this.missing.set(file.id, error instanceof Error ? error.message : String(error));
     }
   }
+}
+
+/** What is wrong with a file, of the service's sentence that begins with the file's name. */
+function whyRefused(detail: string): string {
+  return detail.replace(/^`.*?` cannot be used: /s, '');
 }
