@@ -14,7 +14,7 @@ import {
 } from '../src/project/edit-effects';
 import { duplicateTrack } from '../src/project/edit-tracks';
 import { formatValue, parseValue } from '../src/project/effect-format';
-import { nameInSection, originOf, placeOfValue, sectionsOf, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
+import { inSentence, nameInSection, originOf, placeOfValue, sectionsOf, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
 import { MASTER_ID, type Project } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 import { updateTrack } from '../src/project/update-track';
@@ -96,6 +96,15 @@ describe('parameters of a kind', () => {
       ['Bell 1', ['Gain']],
       [null, ['Output', 'Soft']],
     ]);
+  });
+
+  it.each([
+    ['Cut-off', 'cut-off'],
+    ['Bell 1 Q', 'bell 1 Q'],
+    ['LFO rate', 'LFO rate'],
+    ['Q', 'Q'],
+  ])('named %s are %s in a sentence', (name, text) => {
+    expect(inSentence({ name })).toBe(text);
   });
 
   it('are one section where nothing is switched', () => {

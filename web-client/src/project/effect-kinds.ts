@@ -43,6 +43,11 @@ export function nameInSection({ toggle }: ParameterSection, { name }: EffectPara
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
+/** A name in the middle of a sentence: `cut-off`, but `LFO rate`. */
+export function inSentence({ name }: { name: string }): string {
+  return /^[A-Z]([A-Z]|$)/.test(name) ? name : name.charAt(0).toLowerCase() + name.slice(1);
+}
+
 /** The groups in the order of menus, by their names. */
 export const EFFECT_GROUPS: readonly { group: EffectGroup; name: string }[] = [
   { group: 'dynamics', name: 'Dynamics' },

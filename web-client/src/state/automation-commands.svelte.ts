@@ -2,6 +2,7 @@
 import type { App } from './app.svelte';
 import { addLane, insertPoint, lanesOf, movePoint, removeLane, setCurve, setPoints, valueAtTick, type Curve } from '../project/automation';
 import { targetsOf, type AutomationTarget } from '../project/automation-targets';
+import { inSentence } from '../project/effect-kinds';
 import { snapTick } from '../project/grid';
 import type { AutomationPoint } from '../project/model';
 
@@ -38,8 +39,9 @@ export class AutomationCommands {
     this.#app.song.focus = 'automation';
   }
 
-  addLane(owner: string, { target, name, current }: AutomationTarget): void {
-    this.#app.song.edit(`Automate ${name.toLowerCase()}`, (project) => addLane(project, owner, target, current));
+  addLane(owner: string, added: AutomationTarget): void {
+    const { target, current } = added;
+    this.#app.song.edit(`Automate ${inSentence(added)}`, (project) => addLane(project, owner, target, current));
     this.select({ owner, target, index: 0 });
   }
 
