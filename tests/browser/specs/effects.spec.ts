@@ -140,3 +140,56 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
 });
+
+test('controls keep the keys, and what is held or turned in one go is one step', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Electric piano' }).click();
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  const add = page.getByRole('region', { name: 'Editor' }).getByRole('button', { name: 'Add an effect to Electric piano' });
+  await add.press('Enter');
+  await page.keyboard.press('Escape');
+  await expect(add, 'the menu gives the keys back').toBeFocused();
+  await addUtility(page, 'Electric piano');
+  const gain = knobOf(page, 'Utility gain');
+
+  await gain.press('Enter');
+  await page.keyboard.type('-3');
+  await page.keyboard.press('Enter');
+  await expect(gain).toHaveAttribute('aria-valuetext', '−3.0 dB');
+  await expect(gain).toBeFocused();
+  await gain.press('Enter');
+  await page.keyboard.press('Escape');
+  await expect(gain).toBeFocused();
+
+  for (let times = 0; times < 4; times++) await page.keyboard.down('ArrowUp');
+  await page.keyboard.up('ArrowUp');
+  await expect(gain).toHaveAttribute('aria-valuetext', '−1.0 dB');
+  await page.keyboard.press('Control+z');
+  await expect(gain, 'a key that is held is one step').toHaveAttribute('aria-valuetext', '−3.0 dB');
+
+  await gain.hover();
+  for (let times = 0; times < 10; times++) await page.mouse.wheel(0, -4);
+  await expect(gain, 'small moves on a trackpad add up').toHaveAttribute('aria-valuetext', '−2.5 dB');
+  await page.waitForTimeout(700);
+  await page.mouse.wheel(0, -100);
+  await page.mouse.wheel(0, -100);
+  await expect(gain).toHaveAttribute('aria-valuetext', '−1.5 dB');
+  await page.keyboard.press('Control+z');
+  await expect(gain, 'after a rest the wheel makes another step').toHaveAttribute('aria-valuetext', '−2.5 dB');
+
+  await gain.focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Delete');
+  await expect(gain, 'Delete resets what the Tab key led to').toHaveAttribute('aria-valuetext', '0.0 dB');
+  await gain.click();
+  await page.keyboard.press('Delete');
+  await expect(panels(page, 'Electric piano'), 'after a click it deletes the effect').toHaveCount(0);
+
+  const fader = page.getByRole('slider', { name: 'Electric piano fader' });
+  await fader.hover();
+  await page.keyboard.down('Shift');
+  await page.mouse.wheel(-100, 0);
+  await page.keyboard.up('Shift');
+  await expect(fader, 'browsers turn a wheel with Shift sideways').toHaveAttribute('aria-valuetext', '−6.4 dB');
+});

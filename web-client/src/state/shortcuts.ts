@@ -45,24 +45,27 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'View', keys: '?', label: 'Show these shortcuts', on: (event) => bare(event) && event.key === '?', run: (app) => (app.dialog = 'shortcuts') },
 ];
 
+const ofRoles = (...roles: string[]): string => roles.map((role) => `[role="${role}"]`).join(', ');
+/** Elements that Delete resets. */
+const RESET_BY_DELETE = ofRoles('slider', 'spinbutton');
 /** Elements that the arrow keys, Home and End move. */
-const MOVED_BY_ARROWS = ['slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar']
-  .map((role) => `[role="${role}"]`)
-  .join(', ');
+const MOVED_BY_ARROWS = ofRoles('slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar');
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
 }
 
 /**
- * Whether the event is meant for the element it happened on. Space presses a
- * button only when the Tab key led there (`tabbed`); it plays otherwise.
+ * Whether the event is meant for the element it happened on. Only when the Tab key
+ * led there (`tabbed`), Space presses a button and Delete resets a control; else the
+ * one plays, and the other deletes what is selected.
  */
 function isTaken(event: KeyboardEvent, tabbed: boolean): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
   if (event.key === ' ') return tabbed && target.closest('button, [role="button"], a') !== null;
+  if (event.key === 'Delete' || event.key === 'Backspace') return tabbed && target.closest(RESET_BY_DELETE) !== null;
   const arrows = event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End';
   return arrows && target.closest(MOVED_BY_ARROWS) !== null;
 }
