@@ -99,3 +99,22 @@ test('effects and sends have lanes, which go with them', async ({ page, service 
   await page.keyboard.press('Control+z');
   expect(targets(await saveAndRead(page, service))).toHaveLength(3);
 });
+
+test('a new lane comes into view, and controls say that they follow it', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Drums' }).click();
+  const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
+  await strip.getByRole('button', { name: 'Add an effect to Drums' }).click();
+  await page.getByRole('menuitem', { name: 'Filter' }).click();
+  const marks = (of: Locator): Locator => of.getByRole('img', { name: 'Automated' });
+  await page.getByRole('tab', { name: 'Automation' }).click();
+  for (const name of ['Volume', 'Pan', 'Type', 'Cut-off', 'Drive']) {
+    await addLane(page, name);
+    const added = lane(page, `(Channel|Filter) ${name}`);
+    await expect(added).toBeInViewport({ ratio: 0.9 });
+  }
+  await expect(marks(strip), 'fader and pan').toHaveCount(2);
+  await expect(marks(page.getByRole('listitem', { name: 'Track Drums' }))).toHaveCount(2);
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  await expect(marks(page.getByRole('region', { name: 'Editor' })), 'type, cut-off and drive').toHaveCount(3);
+});
