@@ -26,6 +26,16 @@ describe('numbers for people', () => {
     expect(format.formatDb(db)).toBe(text);
   });
 
+  it.each([
+    [-14.24, '\u221214.2'],
+    [-0.04, '0.0'],
+    [1.26, '1.3'],
+    [-164.4, '\u2212\u221e'],
+    [-Infinity, '\u2212\u221e'],
+  ])('a level of %d is %s', (level, text) => {
+    expect(format.formatLevel(level)).toBe(text);
+  });
+
   it('reads what it wrote', () => {
     expect(format.parseNumber(format.formatDb(-12.3))).toBe(-12.3);
     expect(format.parseNumber(format.formatDb(-144))).toBe(-Infinity);

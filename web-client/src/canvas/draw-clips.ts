@@ -12,6 +12,8 @@ import type { TimeView } from './time-view.svelte';
 /** Height of a track's lane, in pixels. */
 export const LANE_PX = 66;
 const CLIP_INSET_PX = 4;
+/** Room between a clip and the next one, in pixels. */
+const CLIP_GAP_PX = 1.5;
 /** Height of the names of clips, and of the handles of fades, in pixels. */
 export const TITLE_PX = 15;
 
@@ -129,7 +131,7 @@ function drawAudio(
     startSecs: secsAtTick(time.tempoMap, item.start_tick),
     secs: columns.secs,
   };
-  drawWaveform(context, scene, withAlpha(color, 0.9), box);
+  drawWaveform(context, scene, withAlpha(color, 0.9), { ...box, width: box.width - CLIP_GAP_PX });
   drawFades(context, fadeSpans(time, item, box.width), PALETTE.text, box);
 }
 
@@ -145,7 +147,7 @@ function drawClip(
 ): void {
   // Clips far wider than the view are cut to it: long paths are slow to fill.
   const left = Math.max(-8, box.left) + 0.5;
-  const right = Math.min(box.widthPx + 8, box.left + box.width) - 1.5;
+  const right = Math.min(box.widthPx + 8, box.left + box.width) - CLIP_GAP_PX;
   const width = Math.max(2, right - left);
   context.beginPath();
   context.roundRect(left, box.top + 0.5, width, box.height - 1, 4);

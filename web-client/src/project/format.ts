@@ -43,7 +43,7 @@ export function formatDb(db: number): string {
 
 /** `−14.2`, or `−∞` for silence: a measured level without its unit. */
 export function formatLevel(level: number): string {
-  return Number.isFinite(level) ? level.toFixed(1).replace('-', MINUS) : `${MINUS}\u221e`;
+  return formatDb(level).replace('+', '');
 }
 
 /** Reads a number, taking a typographic minus as well; null when it is none. */
