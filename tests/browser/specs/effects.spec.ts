@@ -3,6 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf } from '../support/stored';
+import { toneWav } from '../support/tone';
 
 // A service of their own: what these tests store must not be heard in others.
 test.use({ settings: { SF_LOG: 'warn' } });
@@ -192,4 +193,70 @@ test('controls keep the keys, and what is held or turned in one go is one step',
   await page.mouse.wheel(-100, 0);
   await page.keyboard.up('Shift');
   await expect(fader, 'browsers turn a wheel with Shift sideways').toHaveAttribute('aria-valuetext', '−6.4 dB');
+});
+
+test('panels keep their layout and come wholly into view; what adds and removes effects stays there', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Steel guitar' }).click();
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  const strip = page.getByRole('group', { name: 'Channel Steel guitar' });
+  const add = strip.getByRole('button', { name: 'Add an effect to Steel guitar' });
+  const addKind = async (name: string): Promise<Locator> => {
+    await add.click();
+    await page.getByRole('menuitem', { name, exact: true }).click();
+    const panel = panels(page, 'Steel guitar').last();
+    await expect(panel).toBeInViewport({ ratio: 0.99 });
+    return panel;
+  };
+  const compressor = await addKind('Compressor');
+  /** Where a knob stands in its panel, frame by frame, until half a second has gone. */
+  const places = compressor.evaluate(
+    (panel) =>
+      new Promise<number[]>((resolve) => {
+        const seen = new Set<number>();
+        const end = performance.now() + 500;
+        const look = (): void => {
+          const knob = panel.querySelector('[role="slider"]');
+          if (knob) seen.add(knob.getBoundingClientRect().left - panel.getBoundingClientRect().left);
+          if (performance.now() < end) requestAnimationFrame(look);
+          else resolve([...seen]);
+        };
+        look();
+      }),
+  );
+  const gate = await addKind('Gate');
+  expect(await places, 'nothing moves for the meter').toHaveLength(1);
+  await expect(gate).toBeInViewport({ ratio: 0.99 });
+
+  for (const name of ['Limiter', 'Delay', 'Chorus', 'Reverb']) await addKind(name);
+  await expect(add, 'the list of effects scrolls, not what adds one').toBeInViewport({ ratio: 0.99 });
+  await add.click();
+  await page.getByRole('menuitem', { name: 'Equalizer' }).click();
+  await expect(page.getByRole('button', { name: 'Remove Equalizer' }), 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
+  await page.getByRole('slider', { name: 'Equalizer output' }).focus();
+  for (const kept of [page.getByRole('switch', { name: 'Use Equalizer' }), page.getByRole('heading').getByText('Equalizer')]) {
+    await expect(kept, 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
+  }
+});
+
+test('a convolution takes a file of its own, which makes no clip', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Drums' }).click();
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  await page.getByRole('region', { name: 'Editor' }).getByRole('button', { name: 'Add an effect to Drums' }).click();
+  await page.getByRole('menuitem', { name: 'Convolution' }).click();
+  const pick = async (name: string, buffer: Buffer): Promise<void> => {
+    const picker = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Pick a file…' }).click();
+    await (await picker).setFiles({ name, mimeType: 'audio/wav', buffer });
+  };
+  await pick('cave.wav', Buffer.from('no sound'));
+  await expect(page.getByRole('alert')).toContainText('cave.wav cannot be used: it is no kind of audio file');
+  await pick('Cave.wav', toneWav(48_000, 4_800));
+  await expect(page.getByRole('combobox', { name: 'Response file of Convolution' }).getByRole('option', { selected: true })).toHaveText('Cave.wav');
+  await expect(page.getByRole('combobox', { name: 'Convolution response' }).getByRole('option', { selected: true })).toHaveText('Own');
+  const stored = await saveAndRead(page, service);
+  const [convolution] = trackOf(stored, 'Drums').effects as { impulse?: string }[];
+  expect(convolution?.impulse).toBeTruthy();
+  expect(stored.tracks.filter((track) => track.kind === 'audio'), 'no track was made of it').toHaveLength(0);
 });
