@@ -138,6 +138,24 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
   expect(equalizer?.params.bell_2_frequency_hz).toBeLessThan(6_500);
   expect(equalizer?.params.bell_2_gain_db).toBeGreaterThan(4);
   expect(compressor?.params.threshold_db).toBe(-60);
+
+  /** Turns the wheel over a handle that stands at a place of the axis. */
+  const turn = async (hertz: number): Promise<void> => {
+    const box = await curve.boundingBox();
+    if (!box) throw new Error('the curve is not shown');
+    await page.mouse.move(box.x + (box.width * Math.log10(hertz / 20)) / 3, box.y + box.height / 2);
+    await page.mouse.wheel(0, -100);
+    await page.waitForTimeout(700);
+  };
+  await curve.scrollIntoViewIfNeeded();
+  const qOf = (band: string): Locator => knobOf(page, `Equalizer ${band} Q`);
+  const before = await qOf('bell 1').getAttribute('aria-valuetext');
+  await turn(200);
+  await turn(1_800);
+  await expect(qOf('bell 3')).not.toHaveAttribute('aria-valuetext', before ?? '');
+  await page.keyboard.press('Control+z');
+  await expect(qOf('bell 3'), 'each band’s turns are a step').toHaveAttribute('aria-valuetext', before ?? '');
+  await expect(qOf('bell 1')).not.toHaveAttribute('aria-valuetext', before ?? '');
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
 });

@@ -7,8 +7,12 @@ const REST_MS = 500;
 /** What a notch is worth with Shift. */
 const FINE = 0.1;
 
-/** Listens to the wheel over an element: `turn` hears notches, upwards as positive numbers. */
-export function wheelTurns(turn: (notches: number) => void, end: () => void): (node: HTMLElement) => () => void {
+/** Listens to the wheel over an element: `turn` hears notches, upwards as positive numbers. What is not `wanted` scrolls. */
+export function wheelTurns(
+  turn: (notches: number) => void,
+  end: () => void,
+  wanted: (event: WheelEvent) => boolean = () => true,
+): (node: HTMLElement) => () => void {
   return (node) => {
     let scrolledPx = 0;
     let resting: ReturnType<typeof setTimeout> | undefined;
@@ -17,6 +21,7 @@ export function wheelTurns(turn: (notches: number) => void, end: () => void): (n
       end();
     };
     const wheel = (event: WheelEvent): void => {
+      if (!wanted(event)) return;
       event.preventDefault();
       event.stopPropagation();
       // With Shift, some browsers scroll sideways.
