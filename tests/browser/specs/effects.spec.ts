@@ -278,3 +278,17 @@ test('a convolution takes a file of its own, which makes no clip', async ({ page
   expect(convolution?.impulse).toBeTruthy();
   expect(stored.tracks.filter((track) => track.kind === 'audio'), 'no track was made of it').toHaveLength(0);
 });
+
+test('what is not heard of a chain does not look as if it were', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Bass' }).click();
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  await addUtility(page, 'Bass');
+  const use = page.getByRole('group', { name: 'Channel Bass', exact: true }).getByRole('button', { name: 'Bass: use Utility' }).last();
+  await expect(use).toHaveAttribute('title', 'Bypass Utility');
+  const body = panels(page, 'Bass').last().locator('.body');
+  await expect(body).toHaveCSS('opacity', '1');
+  await page.getByRole('switch', { name: 'Use all effects of Bass' }).click();
+  await expect(use).toHaveAttribute('title', 'All effects of Bass are bypassed');
+  await expect(body).toHaveCSS('opacity', '0.45');
+});

@@ -78,3 +78,11 @@ for (const size of [
     expect(overflow).toBe(0);
   });
 }
+
+test('the strip of a track that is chosen elsewhere comes into view', async ({ page, service }) => {
+  await openDemo(page, service);
+  const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
+  await expect(strip).not.toBeInViewport();
+  await page.getByRole('listitem', { name: 'Track Drums' }).click();
+  await expect(strip).toBeInViewport({ ratio: 0.99 });
+});
