@@ -133,6 +133,7 @@ describe('values as text', () => {
     [SYNC, 8, '2 bars'],
     [parameter({ unit: 'ratio' }), 4, '4:1'],
     [parameter({ unit: 'degrees' }), 90, '90°'],
+    [parameter({ unit: 'octaves', min: -6, max: 6 }), -1.5, '−1.5 oct'],
     [MODE, 2, 'High'],
     [BALANCE, -0.3, 'L30'],
   ])('%# are written with their unit: %s', (of, value, text) => {

@@ -23,8 +23,8 @@ pub(super) static FILTER: EffectKind = EffectKind {
         Parameter::linear("resonance_db", "Resonance", Unit::Decibels, [0.0, 36.0], 3.0),
         Parameter::linear("drive_db", "Drive", Unit::Decibels, [0.0, 24.0], 0.0),
         Parameter::logarithmic("lfo_rate_hz", "LFO rate", Unit::Hertz, [0.01, 20.0], 0.5),
-        Parameter::linear("lfo_octaves", "LFO amount in octaves", Unit::Number, [0.0, 5.0], 0.0),
-        Parameter::linear("envelope_octaves", "Envelope amount in octaves", Unit::Number, [-6.0, 6.0], 0.0),
+        Parameter::linear("lfo_octaves", "LFO amount", Unit::Octaves, [0.0, 5.0], 0.0),
+        Parameter::linear("envelope_octaves", "Envelope amount", Unit::Octaves, [-6.0, 6.0], 0.0),
         Parameter::logarithmic(
             "envelope_attack_ms",
             "Envelope attack",

@@ -36,7 +36,7 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.2),
     Parameter::logarithmic("delay_ms", "Delay", Unit::Milliseconds, [0.1, LONGEST_MS], 0.6),
     Parameter::linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, WIDEST_MS], 3.0),
-    Parameter::linear("feedback", "Feedback", Unit::Number, [-0.95, 0.95], 0.4),
+    Parameter::linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.4),
     Parameter::linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 60.0),
     Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
 ];

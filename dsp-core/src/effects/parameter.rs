@@ -41,6 +41,8 @@ pub enum Unit {
     Beats,
     /// Degrees of a turn.
     Degrees,
+    /// Octaves.
+    Octaves,
     /// Bits.
     Bits,
 }

@@ -50,8 +50,8 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::choice("stages", "Stages", &["4", "6", "8", "10", "12"], 1),
     Parameter::logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.3),
     Parameter::logarithmic("frequency_hz", "Frequency", Unit::Hertz, [50.0, 8_000.0], 800.0),
-    Parameter::linear("depth_octaves", "Depth", Unit::Number, [0.0, 4.0], 1.5),
-    Parameter::linear("feedback", "Feedback", Unit::Number, [-0.95, 0.95], 0.3),
+    Parameter::linear("depth_octaves", "Depth", Unit::Octaves, [0.0, 4.0], 1.5),
+    Parameter::linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.3),
     Parameter::linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 45.0),
     Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
 ];

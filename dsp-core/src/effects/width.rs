@@ -19,7 +19,7 @@ pub(super) static WIDTH: EffectKind = EffectKind {
     parameters: &[
         Parameter::linear("width", "Width", Unit::Share, [0.0, 2.0], 1.0),
         Parameter::switch("mono_below_on", "Mono below", false),
-        Parameter::logarithmic("mono_below_hz", "Mono below", Unit::Hertz, [20.0, 500.0], 120.0),
+        Parameter::logarithmic("mono_below_hz", "Mono below frequency", Unit::Hertz, [20.0, 500.0], 120.0),
     ],
     has_side_chain: false,
     make: |config| best(Width::new(config)),

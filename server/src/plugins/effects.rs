@@ -80,6 +80,7 @@ fn unit_names() -> Object {
         "ratio",
         "beats",
         "degrees",
+        "octaves",
         "bits",
     ])
 }

@@ -64,6 +64,8 @@ export function formatValue(parameter: EffectParameter, value: number): string {
       return noteLength(value);
     case 'degrees':
       return `${brief(value)}\u00b0`;
+    case 'octaves':
+      return `${brief(value)} oct`;
     case 'bits':
       return `${brief(value)} bit`;
     case 'number':

@@ -99,6 +99,7 @@ export function stepOf(parameter: EffectParameter, value: number): number {
   if (unit === 'decibels') return max - floorOf(parameter) > 12 ? 0.5 : 0.1;
   if (unit === 'share') return 0.01;
   if (unit === 'degrees') return 1;
+  if (unit === 'octaves') return 0.1;
   // About a hundredth of the value, or of the range, as one digit of the decimal system.
   const size = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
   return 10 ** Math.floor(Math.log10(size));

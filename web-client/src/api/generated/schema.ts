@@ -1853,7 +1853,7 @@ export interface components {
             /** @description What people call it. */
             name: string;
             /** @enum {string} */
-            unit: "number" | "decibels" | "hertz" | "milliseconds" | "seconds" | "share" | "ratio" | "beats" | "degrees" | "bits";
+            unit: "number" | "decibels" | "hertz" | "milliseconds" | "seconds" | "share" | "ratio" | "beats" | "degrees" | "octaves" | "bits";
             /**
              * Format: double
              * @description Lowest value.
