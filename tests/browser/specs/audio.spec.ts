@@ -29,20 +29,22 @@ const lanes = (page: Page): Locator => page.getByLabel('Clips of the tracks');
 const clipsOf = (project: StoredProject): Clip[] => trackOf(project, 'Tone').items as Clip[];
 const knob = (page: Page, name: string): Locator => page.getByRole('group', { name: 'Clip', exact: true }).getByRole('slider', { name });
 
-const dropTone = (page: Page, x: number, y: number): Promise<void> => dropFile(page, 'Tone.wav', toneWav(RATE_HZ, FRAMES), x, y);
+const dropTone = (page: Page, x: number, y: number): Promise<void> => dropFiles(page, { 'Tone.wav': toneWav(RATE_HZ, FRAMES) }, x, y);
 
-/** Lets a file go over the lanes. */
-async function dropFile(page: Page, name: string, file: Buffer, x: number, y: number): Promise<void> {
+/** Lets files go over the lanes. */
+async function dropFiles(page: Page, files: Record<string, Buffer>, x: number, y: number): Promise<void> {
   const box = await lanes(page).boundingBox();
   if (!box) throw new Error('the lanes are not shown');
   const dataTransfer = await page.evaluateHandle(
-    ({ name, encoded }) => {
+    (named) => {
       const transfer = new DataTransfer();
-      const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
-      transfer.items.add(new File([bytes], name, { type: 'audio/wav' }));
+      for (const [name, encoded] of named) {
+        const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+        transfer.items.add(new File([bytes], name));
+      }
       return transfer;
     },
-    { name, encoded: file.toString('base64') },
+    Object.entries(files).map(([name, file]) => [name, file.toString('base64')] as const),
   );
   await lanes(page).dispatchEvent('drop', { dataTransfer, clientX: box.x + x, clientY: box.y + y });
 }
@@ -129,7 +131,7 @@ test('clips are trimmed and faded by their edges, and stay on audio tracks', asy
   await dragFrom(page, lanes(page), [(width - 3) / box.width, y / box.height], [-width / 2, 0]);
   await expect(facts, 'half is left').toContainText('00:05.000 long');
   await dragFrom(page, lanes(page), [5 / box.width, y / box.height], [width / 4, 0]);
-  await expect(facts).toContainText('from 00:02.500, 00:02.500 long');
+  await expect(facts).toContainText('from 00:02.500 00:02.500 long');
   await dragFrom(page, lanes(page), at(0.25 + 7 / width, y - 27), [width / 10, 0]);
   await expect(knob(page, 'Clip fade in')).toHaveAttribute('aria-valuetext', /^(9\d\d ms|1\.0\d s)$/);
   await page.keyboard.press('Control+z');
@@ -159,12 +161,14 @@ test('files that are no sound are refused in one sentence, and leave nothing', a
   await openDemo(page, service);
   const tracks = await page.getByRole('listitem', { name: /^Track / }).count();
   const refusal = (text: string): Promise<void> => expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible();
-  await dropFile(page, 'empty.wav', Buffer.alloc(0), 100, 20);
+  await dropFiles(page, { 'empty.wav': Buffer.alloc(0) }, 100, 20);
   await refusal('empty.wav cannot be used: it is empty.');
-  await dropFile(page, 'letter.wav', Buffer.from('Dear Sir or Madam, '.repeat(20)), 100, 20);
+  await dropFiles(page, { 'letter.wav': Buffer.from('Dear Sir or Madam, '.repeat(20)) }, 100, 20);
   await refusal('letter.wav cannot be used: it is no kind of audio file that is read here.');
-  await dropFile(page, 'cut.wav', toneWav(RATE_HZ, 100).subarray(0, 30), 100, 20);
+  await dropFiles(page, { 'cut.wav': toneWav(RATE_HZ, 100).subarray(0, 30) }, 100, 20);
   await refusal('cut.wav cannot be used: it ends in the middle of its header.');
   await expect(page.getByText('`')).toHaveCount(0);
+  await dropFiles(page, { 'picture.png': Buffer.from('PNG'), 'other.wav': Buffer.alloc(0) }, 100, 20);
+  await refusal('picture.png is neither a MIDI nor an audio file');
   await expect(page.getByRole('listitem', { name: /^Track / })).toHaveCount(tracks);
 });
