@@ -36,8 +36,9 @@ impl Row {
         Self { slots: [slot].into(), runs: Vec::new() }
     }
 
+    /// Whether it changes nothing, and has not since it was reset.
     pub(super) fn is_empty(&self) -> bool {
-        self.slots.is_empty() && self.runs.is_empty()
+        self.slots.is_empty() && self.runs.iter().all(|run| run.was_reset)
     }
 
     /// Goes on with another row behind it.
@@ -52,7 +53,7 @@ impl Row {
 
     /// Falls silent at a place of the clock; what comes has come, what goes has gone.
     pub(super) fn reset(&mut self, frame: u64) {
-        self.runs.iter_mut().for_each(Run::end);
+        self.runs.iter_mut().for_each(Run::reset);
         self.slots.iter_mut().for_each(|slot| slot.reset(frame));
     }
 
@@ -105,6 +106,7 @@ pub(super) struct Run {
     hears: Glide,
     /// Frames until it fades: until what comes out of the new effects is of all that they hear.
     wait_frames: u32,
+    was_reset: bool,
 }
 
 impl Run {
@@ -113,7 +115,7 @@ impl Run {
         let (mut share, mut hears) = (Glide::new(1.0), Glide::new(0.0));
         share.set(0.0, fade_frames);
         hears.set(1.0, fade_frames);
-        Self { new, before, share, hears, wait_frames }
+        Self { new, before, share, hears, wait_frames, was_reset: false }
     }
 
     /// Goes on with its new effects at these places.
@@ -130,7 +132,8 @@ impl Run {
         self.share.is_at_rest()
     }
 
-    fn end(&mut self) {
+    fn reset(&mut self) {
+        self.was_reset = true;
         self.share.jump();
         self.hears.jump();
         self.wait_frames = 0;
