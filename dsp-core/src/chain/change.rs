@@ -136,9 +136,9 @@ fn runs_of(placed: &[Placed], rest: Rest, fade_frames: u32) -> Vec<Run> {
     let wait_frames = |new: &[Placed]| latency_frames(new).saturating_add(fade_frames);
     // What goes stays until all that is new elsewhere is heard, and has passed the others.
     let news = (0..placed.len()).map(new_from).filter(|new| !new.is_empty());
-    let until_heard =
-        |new| wait_frames(new).saturating_add(fade_frames).saturating_add(latency_frames(placed));
-    let leave_frames = news.map(until_heard).max().unwrap_or(0);
+    let heard_frames = news.map(|new| wait_frames(new).saturating_add(fade_frames));
+    let heard_frames = heard_frames.chain(rest.runs.iter().map(Run::left_frames)).max();
+    let leave_frames = heard_frames.map_or(0, |frames| frames.saturating_add(latency_frames(placed)));
     let mut runs = Vec::new();
     let mut going_on = rest.runs;
     let mut place = 0;

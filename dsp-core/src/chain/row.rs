@@ -100,8 +100,9 @@ pub(super) struct Run {
     pub(super) new: Range<usize>,
     /// What was there before.
     pub(super) before: Row,
-    /// Share of what was there before.
+    /// Share of what was there before, which takes so many frames to go.
     share: Glide,
+    fade_frames: u32,
     /// Share of what comes in that the new effects hear, which have heard nothing before.
     hears: Glide,
     /// Frames until it fades: until what comes out of the new effects is of all that they hear.
@@ -115,7 +116,7 @@ impl Run {
         let (mut share, mut hears) = (Glide::new(1.0), Glide::new(0.0));
         share.set(0.0, fade_frames);
         hears.set(1.0, fade_frames);
-        Self { new, before, share, hears, wait_frames, was_reset: false }
+        Self { new, before, share, fade_frames, hears, wait_frames, was_reset: false }
     }
 
     /// Goes on with its new effects at these places.
@@ -125,7 +126,12 @@ impl Run {
 
     /// Whether nothing of what is new has been heard yet.
     pub(super) fn is_unheard(&self) -> bool {
-        self.share.value() == 1.0
+        self.share.left_frames() == self.fade_frames
+    }
+
+    /// Frames until nothing of what was there before is heard any more.
+    pub(super) fn left_frames(&self) -> u32 {
+        self.wait_frames.saturating_add(self.share.left_frames())
     }
 
     fn has_ended(&self) -> bool {

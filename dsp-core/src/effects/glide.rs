@@ -48,6 +48,11 @@ impl Glide {
         self.left == 0
     }
 
+    /// Frames until it is there.
+    pub(crate) fn left_frames(&self) -> u32 {
+        self.left
+    }
+
     /// Lets frames pass.
     pub(crate) fn pass(&mut self, frames: usize) {
         self.left = self.left.saturating_sub(u32::try_from(frames).unwrap_or(u32::MAX));

@@ -189,6 +189,11 @@ fn what_an_effect_takes_the_place_of_is_heard_until_it_is_ready() {
     check("two for one", one(late()), one(vec![quiet("1")]), 0.1);
     let moved = one(vec![quiet("3"), with("limiter", &[])]);
     check("one that comes again elsewhere", one(late()), moved, 0.1);
+    let stays = |more| one(vec![quiet("3"), with("limiter", &[]), with("width", &[("width", more)])]);
+    let before = one(vec![with("limiter", &[]), with("width", &[]), quiet("2")]);
+    let twice = |last| vec![(0, stays(1.0)), (128, last)];
+    let without = one(vec![quiet("3"), with("limiter", &[])]);
+    check_all("and then another goes", before, twice(without), 0.1);
     let thrice = vec![(0, one(vec![quiet("2")])), (0, one(vec![quiet("3")])), (300, one(vec![quiet("4")]))];
     check_all("again and again", one(vec![quiet("1")]), thrice, 0.1);
     let back = vec![(0, one(vec![quiet("2")])), (600, one(vec![quiet("1")]))];
