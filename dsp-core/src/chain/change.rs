@@ -63,14 +63,14 @@ impl Chain {
             });
         }
         placed.iter_mut().filter(|(place, _)| place.is_none()).for_each(|(_, slot)| slot.reset(self.clock));
-        let reordered = join_reordered(&mut placed);
-        if reordered.is_some() || rest.is_cut {
+        let broken_frames = join_broken(&mut placed, &rest);
+        if let Some(latency_frames) = broken_frames {
             self.join.begin();
-        }
-        if let Some(latency_frames) = reordered.filter(|frames| *frames > 0) {
-            self.wait_frames = self.wait_frames.max(latency_frames);
-            self.heard = Glide::new(0.0);
-            self.heard.set(1.0, fade_frames);
+            if latency_frames > 0 {
+                self.wait_frames = self.wait_frames.max(latency_frames);
+                self.heard = Glide::new(0.0);
+                self.heard.set(1.0, fade_frames);
+            }
         }
         let runs = runs_of(&placed, rest, fade_frames);
         self.row = Row { slots: placed.into_iter().map(|(_, slot)| slot).collect(), runs };
@@ -95,7 +95,7 @@ fn what_goes(slots: &mut [Option<Slot>], runs: Vec<Run>, wanted: &[Wanted], kept
     for mut run in runs {
         if goes_on(&run) {
             rest.runs.push(run);
-        } else if run.is_unheard() {
+        } else if run.is_unheard() && !run.new.is_empty() {
             // What was there before is all that is heard of it.
             let new = run.new;
             rest.unheard.extend(new.clone().filter(|place| is_kept(*place)));
@@ -172,16 +172,21 @@ fn runs_of(placed: &[Placed], rest: Rest, fade_frames: u32) -> Vec<Run> {
     }
 }
 
-/// Joins what comes out where effects stay in another order. Says for how long there comes out of those from the first that
-/// is not where it was on what went in in the old order; `None` if all are where they were. Where that is some time, nobody hears
-/// what comes out: then what goes in needs no join.
-fn join_reordered(slots: &mut [Placed]) -> Option<usize> {
+/// Joins what comes in where effects stay in another order. Says for how long there may come out what went in before that, or
+/// before something was cut; `None` if all is where it was. Where that is some time, nobody hears what comes out: then what goes in needs
+/// no join.
+fn join_broken(slots: &mut [Placed], rest: &Rest) -> Option<usize> {
+    let going = rest.going.iter().map(|(_, row)| row).chain(rest.runs.iter().map(|run| &run.before));
+    let going_frames: usize = going.map(Row::latency_frames).sum();
+    if rest.is_cut {
+        return Some(going_frames + slots.iter().map(|(_, slot)| slot.latency_frames()).sum::<usize>());
+    }
     let mut in_order: Vec<usize> = slots.iter().filter_map(|(place, _)| *place).collect();
     in_order.sort_unstable();
     let kept = slots.iter_mut().filter_map(|(place, slot)| Some(((*place)?, slot)));
     let moved = kept.zip(in_order).skip_while(|((place, _), expected)| place == expected);
     let mut moved: Vec<&mut Slot> = moved.map(|((_, slot), _)| slot).collect();
-    let latency_frames: usize = moved.iter().map(|slot| slot.latency_frames()).sum();
+    let latency_frames = going_frames + moved.iter().map(|slot| slot.latency_frames()).sum::<usize>();
     if latency_frames == 0 {
         moved.iter_mut().for_each(|slot| slot.join_entry());
     }

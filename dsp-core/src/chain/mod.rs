@@ -36,6 +36,8 @@ pub struct Chain {
     /// Share of the output that is heard; less than 1 behind a change of order, until what was on its way has passed.
     heard: Glide,
     wait_frames: usize,
+    /// Whether what side-chains heard is not there any more.
+    has_lost_keys: bool,
 }
 
 impl Chain {
@@ -49,6 +51,7 @@ impl Chain {
             join: Join::new(sample_rate_hz),
             heard: Glide::new(1.0),
             wait_frames: 0,
+            has_lost_keys: false,
         }
     }
 
@@ -72,9 +75,16 @@ impl Chain {
         self.row.is_empty()
     }
 
-    /// Lets go of effects that are heard no more.
+    /// Lets go of effects that are heard no more, unless that would leave it [empty](Self::is_empty) while it changes something.
     pub(crate) fn let_go(&mut self) {
-        self.row.let_go();
+        if self.heard.is_at_rest() && self.join.is_silent() {
+            self.row.let_go();
+        }
+    }
+
+    /// What side-chains hear is not there any more: silence from here on, where it was another sound than the effect's own.
+    pub(crate) fn lose_keys(&mut self) {
+        self.has_lost_keys = true;
     }
 
     /// Frames by which the output lags the input, bypassed effects included.
@@ -181,7 +191,7 @@ impl Chain {
             make_fit([&mut *left, &mut *right]);
             self.last_input = left.last().zip(right.last()).map(|(left, right)| [*left, *right]);
             let sides = Sides { by_place: sides, first_frame: step.start, frames: step.len() };
-            self.row.process(self.clock, [left, right], sides);
+            self.row.process(self.clock, [left, right], (!self.has_lost_keys).then_some(sides));
             self.clock = self.clock.wrapping_add(step.len() as u64);
             done = step.end;
         }

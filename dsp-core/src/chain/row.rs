@@ -15,8 +15,6 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    const NONE: Self = Self { by_place: &[], first_frame: 0, frames: 0 };
-
     fn of(&self, place: usize) -> Option<[&'a [f32]; 2]> {
         let side = self.by_place.get(place).copied().flatten()?;
         Some(side.map(|values| &values[self.first_frame..][..self.frames]))
@@ -39,6 +37,12 @@ impl Row {
     /// Whether it changes nothing, and has not since it was reset.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty() && self.runs.iter().all(|run| run.was_reset)
+    }
+
+    /// Frames by which what comes out may lag, that of all that fades included.
+    pub(super) fn latency_frames(&self) -> usize {
+        let before = self.runs.iter().map(|run| run.before.latency_frames());
+        self.slots.iter().map(Slot::latency_frames).chain(before).sum()
     }
 
     /// Goes on with another row behind it.
@@ -68,8 +72,9 @@ impl Row {
         self.runs.iter_mut().for_each(|run| run.before.let_go());
     }
 
-    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it.
-    pub(super) fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], sides: Sides<'_>) {
+    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it. `sides` is `None` for a
+    /// row whose side-chains have gone.
+    pub(super) fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], sides: Option<Sides<'_>>) {
         let mut done = 0;
         for run in self.runs.iter_mut().filter(|run| !run.has_ended()) {
             pass(&mut self.slots, done..run.new.start, clock, [&mut *left, &mut *right], sides);
@@ -86,10 +91,14 @@ fn pass(
     places: Range<usize>,
     clock: u64,
     [left, right]: [&mut [f32]; 2],
-    sides: Sides<'_>,
+    sides: Option<Sides<'_>>,
 ) {
     for place in places {
-        slots[place].process(clock, [&mut *left, &mut *right], sides.of(place));
+        let audio = [&mut *left, &mut *right];
+        match &sides {
+            Some(sides) => slots[place].process(clock, audio, sides.of(place)),
+            None => slots[place].process_without_key(clock, audio),
+        }
     }
 }
 
@@ -145,13 +154,19 @@ impl Run {
         self.wait_frames = 0;
     }
 
-    fn process(&mut self, slots: &mut [Slot], clock: u64, [left, right]: [&mut [f32]; 2], sides: Sides<'_>) {
+    fn process(
+        &mut self,
+        slots: &mut [Slot],
+        clock: u64,
+        [left, right]: [&mut [f32]; 2],
+        sides: Option<Sides<'_>>,
+    ) {
         let frames = left.len();
         let mut before = [[0.0; LONGEST_FRAMES]; 2];
         for (before, values) in before.iter_mut().zip([&*left, &*right]) {
             before[..frames].copy_from_slice(values);
         }
-        self.before.process(clock, before.each_mut().map(|values| &mut values[..frames]), Sides::NONE);
+        self.before.process(clock, before.each_mut().map(|values| &mut values[..frames]), None);
         if !self.new.is_empty() && !self.hears.is_at_rest() {
             for (left, right) in left.iter_mut().zip(&mut *right) {
                 let share = self.hears.next() as f32;

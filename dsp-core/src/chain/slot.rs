@@ -25,7 +25,12 @@ pub struct Slot {
     dry: [Delay; 2],
     /// Joins what comes in where other effects stand before it now.
     entry: Join,
+    /// Whether its side-chain heard another sound than its own.
+    is_keyed: bool,
 }
+
+/// What a side-chain hears that has gone.
+static SILENCE: [f32; LONGEST_FRAMES] = [0.0; LONGEST_FRAMES];
 
 impl Slot {
     /// A new effect, with every parameter at its default. `id` is unique within the chain.
@@ -40,6 +45,7 @@ impl Slot {
             wet: Glide::new(1.0),
             dry: [Delay::new(latency_frames), Delay::new(latency_frames)],
             entry: Join::new(config.sample_rate_hz),
+            is_keyed: false,
         }
     }
 
@@ -101,8 +107,15 @@ impl Slot {
 
     /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it.
     pub(super) fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
+        self.is_keyed = side.is_some();
         self.entry.process([&mut *left, &mut *right]);
         self.work(clock, [left, right], side);
+    }
+
+    /// As [`Self::process`], where what the side-chain heard is not there any more: silence, if that was another sound than its own.
+    pub(super) fn process_without_key(&mut self, clock: u64, audio: [&mut [f32]; 2]) {
+        let frames = audio[0].len();
+        self.process(clock, audio, self.is_keyed.then(|| [&SILENCE[..frames]; 2]));
     }
 
     /// The effect's output, or its input delayed while it is bypassed.

@@ -263,8 +263,9 @@ impl Mixer {
         (self.desk.strips, self.sources) = parts.into_iter().map(|part| (part.strip, part.source)).unzip();
         self.desk.find_order();
         let strips = &self.desk.strips;
-        let is_fed = |place| {
-            strips.iter().flat_map(|strip| &strip.edges).any(|edge| edge.to == Destination::Strip(place))
+        let is_fed = |place: usize| {
+            let leads = |edge: &Edge| edge.to == Destination::Strip(place);
+            strips.iter().flat_map(|strip| &strip.edges).any(leads) || !strips[place].fed_join.is_silent()
         };
         self.desk.sums.strips =
             (0..strips.len()).map(|place| is_fed(place).then(|| Box::new(SILENT_BLOCK))).collect();
@@ -365,6 +366,7 @@ fn leave(mut part: Part) -> Option<Part> {
         part.strip.leaves = true;
         part.source.fade_out();
         part.strip.keys.clear();
+        part.strip.insert.iter_mut().for_each(Insert::lose_keys);
         if fades_with_ways {
             part.strip.edges.iter_mut().for_each(|edge| edge.leave(0));
         }
@@ -412,13 +414,17 @@ impl super::desk::Desk {
                     Ok(order) => best = Some(order),
                     Err(_) => {
                         counted.remove(way);
-                        cut.push(way.1);
+                        cut.push(*way);
                     }
                 }
             }
         }
         self.order = best.unwrap_or_else(|| settled.clone());
         self.settled_order = settled;
-        cut.into_iter().for_each(|place| self.strips[place].fed_join.begin());
+        for (from, to) in cut {
+            self.strips[to].fed_join.begin();
+            let edges = self.strips[from].edges.iter_mut();
+            edges.filter(|edge| edge.leaves() && edge.to == Destination::Strip(to)).for_each(Edge::cut);
+        }
     }
 }

@@ -122,6 +122,11 @@ impl Edge {
         gate.set(0.0, self.switch_frames);
     }
 
+    /// Is heard no more.
+    pub(super) fn cut(&mut self) {
+        (self.gate, self.exit) = (Glide::new(0.0), Glide::new(0.0));
+    }
+
     pub(super) fn leaves(&self) -> bool {
         self.leaves
     }

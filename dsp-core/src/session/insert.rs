@@ -133,6 +133,11 @@ impl Insert {
         Some([left, right, reverb, chorus])
     }
 
+    /// See [`Chain::lose_keys`].
+    pub(super) fn lose_keys(&mut self) {
+        self.chain.lose_keys();
+    }
+
     /// See [`Chain::gap_frames`].
     pub(super) fn gap_frames(&self) -> usize {
         self.chain.gap_frames()

@@ -340,3 +340,77 @@ fn ways_that_go_decide_nothing_about_solo() {
     let [_, late] = around_edits(by_send(sends), vec![(0, by_send(vec![]))]);
     assert_eq!(peak(&late[24_000..]), 0.0);
 }
+
+#[test]
+fn what_goes_does_so_in_time_however_many_edits_follow() {
+    let louder = |number: usize| named(&number.to_string(), with("utility", &[("gain_db", 6.0)]));
+    let three =
+        |first: usize| vec![Track { gain: 0.01, ..sounding("a", (first..first + 3).map(louder).collect()) }];
+    let edits = (1..40).map(|number| (480, three(number))).collect();
+    let [early, late] = around_edits(three(0), edits);
+    assert!(peak(&late) < 4.1 * peak(&early), "{} after {}", peak(&late), peak(&early));
+    // Where one comes and goes each time.
+    let also = |first: usize, last: &str| {
+        let effects = (first..first + 3).map(louder).chain([named(last, with("utility", &[]))]);
+        vec![Track { gain: 0.01, ..sounding("a", effects.collect()) }]
+    };
+    let edits = (1..40).map(|number| (450, also(number, ["x", "y"][number % 2]))).collect();
+    let [early, late] = around_edits(also(0, "x"), edits);
+    assert!(peak(&late) < 4.1 * peak(&early), "{} after {}", peak(&late), peak(&early));
+}
+
+#[test]
+fn what_is_late_and_goes_takes_its_sound_with_it() {
+    let at = |id: &str, gain_db: f64| named(id, with("utility", &[("gain_db", gain_db)]));
+    let limiter = |id: &str| named(id, with("limiter", &[]));
+    let one = |effects: &[EffectSettings]| vec![sounding("a", effects.to_vec())];
+    let (first, second, third) = (at("1", -14.0), at("2", -17.0), at("3", -12.0));
+    let before = one(&[first.clone(), second.clone(), limiter("l")]);
+    check("changed places before it", before, one(&[second, first]), 0.1);
+    let (before, after) =
+        ([third.clone(), at("4", -24.0), limiter("l")], [limiter("m"), at("4", -24.0), third]);
+    check("another before them", one(&before), one(&after), 0.1);
+    // Cut while it fades, before one that stays.
+    let new = || [at("5", -20.0), at("6", 0.0)];
+    let both = one(&[new().to_vec(), vec![limiter("l")]].concat());
+    for wait in [720, 880] {
+        let edits = vec![(0, both.clone()), (wait, one(&[new()[1].clone(), at("7", -20.0), limiter("l")]))];
+        check_all("cut before it", one(&[at("8", -20.0), limiter("l")]), edits, 0.3);
+    }
+    // All removed while there is silence for a change of places.
+    let many = ["1", "2", "3"].map(limiter).to_vec();
+    let around = |first: bool| {
+        one(&if first { [vec![at("u", 0.0)], many.clone()] } else { [many.clone(), vec![at("u", 0.0)]] }
+            .concat())
+    };
+    let muted = |gain| vec![Track { gain, ..sounding("a", vec![]) }];
+    for wait in [482, 500, 600] {
+        let edits = vec![(0, around(true)), (0, muted(1.0)), (wait, muted(0.99))];
+        check_all("all removed meanwhile", around(false), edits, 2.0);
+    }
+}
+
+#[test]
+fn what_listens_and_goes_does_not_hear_itself() {
+    let gate = |id: &str, side_chain| {
+        let gate = with("gate", &[("threshold_db", -30.0), ("range_db", 60.0), ("ratio", 100.0)]);
+        named(id, EffectSettings { side_chain, ..gate })
+    };
+    let tracks = |effect| vec![silent("key", vec![]), sounding("a", vec![effect])];
+    check("for another", tracks(gate("1", Some(0))), tracks(gate("2", Some(0))), 0.1);
+    check("for a quiet one", tracks(gate("1", Some(0))), tracks(quiet("2")), 0.1);
+    check("with its track", tracks(gate("1", Some(0))), vec![silent("key", vec![])], 0.1);
+}
+
+#[test]
+fn ways_that_are_cut_stay_so() {
+    let tracks = |ways: [Option<u32>; 2]| {
+        let [a, b] = ways;
+        vec![Track { output: a, ..sounding("a", vec![]) }, Track { output: b, ..silent("b", vec![]) }]
+    };
+    let (there, back, apart) = (|| tracks([Some(1), None]), tracks([None, Some(0)]), tracks([None, None]));
+    for wait in [0, 128, 256] {
+        check_all("and back", there(), vec![(0, back.clone()), (wait, there())], 2.0);
+        check_all("and apart", there(), vec![(0, back.clone()), (wait, apart.clone())], 2.0);
+    }
+}
