@@ -62,7 +62,7 @@ impl Mixer {
             // What fades into effects is heard through them to its end, and what waited for a side-chain, or is still joined to
             // what did, does so until then.
             let is_fed = part.old_place.is_some_and(|old| fed.contains(&old));
-            let is_joined = part.strip.insert.is_some() && !part.strip.waiting.is_idle();
+            let is_joined = part.strip.insert.is_some() && !part.strip.wait.is_idle();
             let waits = graph.waits(place) || is_fed || is_joined || !part.strip.keys.is_empty();
             self.set_insert(part, waits, session, track, slots, &tempo);
         }
@@ -192,10 +192,10 @@ impl Mixer {
         tempo: &Tempo,
     ) {
         let of_source = part.source.insert.take();
-        let goes_over = waits && part.strip.waiting.is_idle();
+        let goes_over = waits && part.strip.wait.is_idle();
         if let Some(last) = of_source.as_ref().filter(|_| goes_over).and_then(Insert::last_input) {
             // Its sound now waits before its effects, where it waited behind them.
-            part.strip.waiting.come_from(last);
+            part.strip.wait.pass_by(last);
         }
         let known = of_source.or(part.strip.insert.take());
         let mut insert = known.unwrap_or_else(|| Insert::new(tempo, self.sample_rate_hz));
@@ -243,7 +243,7 @@ impl Mixer {
                     insert.reset(self.position);
                 }
             }
-            part.strip.waiting.set(input);
+            part.strip.wait.set(input);
             let insert = part.strip.insert.as_ref();
             let before = |effect| insert.map_or(0, |insert| insert.latency_frames_before(effect));
             let keys = core::mem::take(&mut part.strip.keys);

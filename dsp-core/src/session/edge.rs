@@ -6,14 +6,11 @@ use super::automation::Line;
 use super::follower::Follower;
 use super::gliding_gain::GlidingGain;
 use super::strip::{Own, SILENT_BLOCK, TrackBlock};
-use super::{AutomationLane, AutomationTarget, SendSettings, TRACK_OUTPUTS};
+use super::{AutomationLane, AutomationTarget, SWITCH_SECS, SendSettings, TRACK_OUTPUTS};
 use crate::block::BLOCK_FRAMES;
 use crate::delay::Delay;
 use crate::effects::Glide;
 use crate::gain;
-
-/// How long a way takes to open or to close, in seconds.
-const SWITCH_SECS: f64 = 0.01;
 
 /// What a way takes from its strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

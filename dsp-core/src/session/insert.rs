@@ -8,14 +8,17 @@ use super::audio::{Audio, AudioSlot};
 use super::automation::{Line, control_place, next_control};
 use super::follower::Follower;
 use super::musical_time::Tempo;
-use super::send_delays::{SENDS, SendDelays};
 use super::strip::{Key, StereoBlock};
+use super::wait::Wait;
 use super::{AutomationLane, AutomationTarget, EffectSettings, TRACK_OUTPUTS};
 use crate::chain::{Chain, Slot, Wanted};
 use crate::effects::{EffectConfig, EffectKind, effect_kind};
 
 /// Most effects of one track.
 pub const MAX_EFFECTS: usize = 64;
+
+/// Outputs of a track that go to the shared effects.
+const SENDS: usize = TRACK_OUTPUTS - 2;
 
 /// What an insert is told by a session.
 pub(super) struct InsertSettings<'a> {
@@ -97,7 +100,7 @@ pub(super) struct Insert {
     clock: u64,
     next_tempo: u64,
     next_place: u64,
-    sends: SendDelays,
+    sends: Wait<SENDS>,
 }
 
 impl Insert {
@@ -114,7 +117,7 @@ impl Insert {
             clock: 0,
             next_tempo: 0,
             next_place: 0,
-            sends: SendDelays::new(sample_rate_hz),
+            sends: Wait::new(sample_rate_hz),
         }
     }
 
@@ -353,7 +356,7 @@ impl Insert {
         }
     }
 
-    /// Lets what goes to the shared effects wait for the chain: see [`SendDelays::process`].
+    /// Lets what goes to the shared effects wait for the chain: see [`Wait::process`].
     pub(super) fn delay_sends(&mut self, sends: [&mut [f32]; SENDS], sounding: &mut [bool; SENDS]) {
         self.sends.process(sends, sounding);
     }

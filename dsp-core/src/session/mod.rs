@@ -31,12 +31,11 @@ mod musical_time;
 mod note_ends;
 mod offline;
 mod routing;
-mod send_delays;
 mod source;
 mod strip;
 mod track_player;
 mod track_render;
-mod waiting;
+mod wait;
 
 #[cfg(test)]
 mod tests;
@@ -56,6 +55,9 @@ pub use track_render::TrackRender;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// How long what opens, closes or is delayed otherwise takes to do so, in seconds.
+const SWITCH_SECS: f64 = 0.01;
 
 /// Everything that decides what a project sounds like, except the banks and the audio themselves.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use super::edge::{Destination, Edge, Tap};
 use super::fader::Fader;
 use super::insert::Insert;
 use super::meter::Meter;
-use super::waiting::Waiting;
+use super::wait::Wait;
 use crate::block::BLOCK_FRAMES;
 use crate::delay::Delay;
 use crate::join::Join;
@@ -126,7 +126,7 @@ pub(super) struct Strip {
     pub(super) insert: Option<Insert>,
     pub(super) keys: Vec<Key>,
     /// Lets its own sound wait for what else comes.
-    pub(super) waiting: Waiting,
+    pub(super) wait: Wait<TRACK_OUTPUTS>,
     /// Joins what feeds it where some of that is cut.
     pub(super) fed_join: Join<TRACK_OUTPUTS>,
     /// Whether it belongs to a track that the session no longer has.
@@ -145,7 +145,7 @@ impl Strip {
             edges: Vec::new(),
             insert: None,
             keys: Vec::new(),
-            waiting: Waiting::new(sample_rate_hz),
+            wait: Wait::new(sample_rate_hz),
             fed_join: Join::new(sample_rate_hz),
             leaves: false,
             hears_solo: false,
@@ -159,7 +159,7 @@ impl Strip {
         self.fader.jump(clock);
         self.edges.iter_mut().for_each(|edge| edge.jump(clock));
         self.keys.iter_mut().for_each(Key::jump);
-        self.waiting.jump();
+        self.wait.jump();
         self.fed_join.reset();
         if let Some(insert) = &mut self.insert {
             insert.reset(clock);
@@ -178,12 +178,13 @@ impl Strip {
         scratch: &mut [TrackBlock; 2],
     ) {
         self.meter.pass(moment.frames);
-        if self.waiting.is_idle() {
-            self.waiting.pass_by(own);
+        if self.wait.is_idle() {
+            self.wait
+                .pass_by(own.map(|values| values.and_then(|values| values.last()).copied().unwrap_or(0.0)));
         }
         let is_simple = sums.strips[place].is_none()
             && self.insert.is_none()
-            && self.waiting.is_idle()
+            && self.wait.is_idle()
             && taps[place].is_none();
         if is_simple && self.add_simply(moment, own, sums) {
             return;
@@ -266,10 +267,11 @@ impl Strip {
                 None => values[..frames].fill(0.0),
             }
         }
-        let mut sounds = own != [None; TRACK_OUTPUTS];
-        if !self.waiting.is_idle() {
-            sounds = self.waiting.process(block, frames, sounds);
+        let mut sounding = own.map(|own| own.is_some());
+        if !self.wait.is_idle() {
+            self.wait.process(block.each_mut().map(|values| &mut values[..frames]), &mut sounding);
         }
+        let mut sounds = sounding != [false; TRACK_OUTPUTS];
         if let Some(fed) = &mut sums.strips[place] {
             self.fed_join.process(fed.each_mut().map(|values| &mut values[..frames]));
             for (values, fed) in block.iter_mut().zip(fed.iter()) {

@@ -1,0 +1,102 @@
+//! Sound that waits for other sound, for a time that may change while it sounds.
+
+use super::SWITCH_SECS;
+use crate::delay::Delay;
+use crate::effects::Glide;
+use crate::join::Join;
+
+/// Delays some outputs alike. Where the delay changes, what was on its way is left out, and what comes then fades in.
+pub(super) struct Wait<const OUTPUTS: usize> {
+    delays: [Delay; OUTPUTS],
+    last_input: [f32; OUTPUTS],
+    /// Of what comes in.
+    fade: Glide,
+    fade_frames: u32,
+    join: Join<OUTPUTS>,
+}
+
+impl<const OUTPUTS: usize> Wait<OUTPUTS> {
+    /// No wait.
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        Self {
+            delays: core::array::from_fn(|_| Delay::new(0)),
+            last_input: [0.0; OUTPUTS],
+            fade: Glide::new(1.0),
+            fade_frames: libm::round(SWITCH_SECS * f64::from(sample_rate_hz)) as u32,
+            join: Join::new(sample_rate_hz),
+        }
+    }
+
+    /// Waits for so many frames from here on.
+    pub(super) fn set(&mut self, frames: usize) {
+        if self.frames() == frames {
+            return;
+        }
+        self.delays = core::array::from_fn(|_| Delay::new(frames));
+        self.fade = Glide::new(0.0);
+        self.fade.set(1.0, self.fade_frames);
+        self.join.begin();
+    }
+
+    fn frames(&self) -> usize {
+        self.delays.first().map_or(0, Delay::frames)
+    }
+
+    /// Whether it changes nothing.
+    pub(super) fn is_idle(&self) -> bool {
+        self.frames() == 0 && self.fade.is_at_rest() && self.join.is_silent()
+    }
+
+    /// What comes from here on belongs to what ended with this frame, which passed by while it [`Self::is_idle`].
+    pub(super) fn pass_by(&mut self, last: [f32; OUTPUTS]) {
+        self.join.pass_by(last);
+    }
+
+    /// Nothing is on its way.
+    pub(super) fn jump(&mut self) {
+        self.delays.iter_mut().for_each(Delay::clear);
+        self.last_input = [0.0; OUTPUTS];
+        self.fade.jump();
+        self.join.reset();
+    }
+
+    /// The last frame that came in by [`Self::process`].
+    pub(super) fn last_input(&self) -> [f32; OUTPUTS] {
+        self.last_input
+    }
+
+    /// Passes the next frames, in place. Which outputs may be anything but silence is said before and afterwards; those that
+    /// are silent before hold anything.
+    pub(super) fn process(&mut self, mut outputs: [&mut [f32]; OUTPUTS], sounding: &mut [bool; OUTPUTS]) {
+        self.last_input = last(&outputs, sounding);
+        if !self.fade.is_at_rest() {
+            for frame in 0..outputs.first().map_or(0, |values| values.len()) {
+                let gain = self.fade.next() as f32;
+                outputs.iter_mut().for_each(|values| values[frame] *= gain);
+            }
+        }
+        for ((delay, values), sounds) in self.delays.iter_mut().zip(&mut outputs).zip(&mut *sounding) {
+            if *sounds {
+                delay.process(values);
+            } else if delay.holds_sound() {
+                delay.give_rest(values);
+                *sounds = true;
+            }
+        }
+        if self.join.is_silent() {
+            return self.join.pass_by(last(&outputs, sounding));
+        }
+        for (values, sounds) in outputs.iter_mut().zip(sounding) {
+            if !core::mem::replace(sounds, true) {
+                values.fill(0.0);
+            }
+        }
+        self.join.process(outputs);
+    }
+}
+
+/// The last frame, of those that sound.
+fn last<const OUTPUTS: usize>(outputs: &[&mut [f32]; OUTPUTS], sounding: &[bool; OUTPUTS]) -> [f32; OUTPUTS] {
+    let last = |output: usize| outputs[output].last().copied().unwrap_or(0.0);
+    core::array::from_fn(|output| if sounding[output] { last(output) } else { 0.0 })
+}
