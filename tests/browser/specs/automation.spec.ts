@@ -118,3 +118,38 @@ test('a new lane comes into view, and controls say that they follow it', async (
   await page.getByRole('tab', { name: 'Effects' }).click();
   await expect(marks(page.getByRole('region', { name: 'Editor' })), 'type, cut-off and drive').toHaveCount(3);
 });
+
+test('controls show where their lanes have them while the song plays', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('listitem', { name: 'Track Drums' }).click();
+  const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
+  await strip.getByRole('button', { name: 'Add an effect to Drums' }).click();
+  await page.getByRole('menuitem', { name: 'Filter' }).click();
+  await page.getByRole('tab', { name: 'Automation' }).click();
+  await addLane(page, 'Volume');
+  await addLane(page, 'Drive');
+  for (const name of ['Channel Volume', 'Filter Drive']) {
+    const line = lane(page, name);
+    await line.scrollIntoViewIfNeeded();
+    const box = await line.boundingBox();
+    if (!box) throw new Error('the lane is not shown');
+    await page.mouse.click(box.x + 60, box.y + box.height * 0.25);
+    await expect(line).toHaveAccessibleName(/point 2 of 2/);
+    await page.keyboard.press('ArrowUp');
+  }
+  await page.getByRole('tab', { name: 'Effects' }).click();
+  const fader = strip.getByRole('slider', { name: 'Drums fader' });
+  const drive = page.getByRole('slider', { name: 'Filter drive' });
+  const faderMark = strip.getByRole('img', { name: 'Automated' }).first();
+  /** What the fader's mark says, and where the lanes' values are drawn at fader and knob. */
+  const shown = (): Promise<(string | null)[]> =>
+    Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
+  const set = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
+  const [before, stopped] = [await set(), await shown()];
+  expect(stopped[0]).toBe('Follows its lane of automation: now +2.0 dB');
+  await page.keyboard.press('Space');
+  await expect.poll(async () => (await shown()).every((one, control) => one !== stopped[control])).toBe(true);
+  await page.keyboard.press('Space');
+  expect((await shown())[0]).toMatch(/^Follows its lane of automation: now [+−]?[\d.]+ dB$/);
+  expect(await set(), 'what is set stays').toEqual(before);
+});

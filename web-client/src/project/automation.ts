@@ -10,11 +10,6 @@ export function lanesOf(project: Project, owner: string): readonly AutomationLan
   return holder?.automation ?? [];
 }
 
-/** The targets of a track or of the master that follow lines, whatever they are set to. */
-export function automatedTargets(project: Project, owner: string): ReadonlySet<string> {
-  return new Set(lanesOf(project, owner).flatMap(({ target, points }) => (points.length > 0 ? [target] : [])));
-}
-
 /** Replaces the lanes by what `change` makes of them. */
 export function updateLanes(
   project: Project,

@@ -14,6 +14,7 @@ import { ChainCommands } from './chain-commands';
 import { Commands } from './commands.svelte';
 import { EffectTable } from './effect-table.svelte';
 import { Exporting } from './exporting.svelte';
+import { LaneValues } from './lane-values';
 import { Layout } from './layout.svelte';
 import { Notices } from './notices.svelte';
 import { OwnSoundFonts } from './own-soundfonts.svelte';
@@ -53,6 +54,7 @@ export class App {
   readonly commands = new Commands(this);
   readonly chain = new ChainCommands(this);
   readonly automation = new AutomationCommands(this);
+  readonly laneValues = new LaneValues(this.song, this.player);
   readonly clips = new AudioCommands(this);
   readonly ownSoundFonts = new OwnSoundFonts(this);
 

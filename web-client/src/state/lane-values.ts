@@ -1,0 +1,34 @@
+/** Where lanes of automation have what they move while the playhead goes. */
+import { createSubscriber } from 'svelte/reactivity';
+
+import { onFrame } from '../canvas/frames';
+import type { Player } from '../engine/player.svelte';
+import { lanesOf, valueAtTick } from '../project/automation';
+import type { Song } from './song.svelte';
+
+export class LaneValues {
+  readonly #song: Song;
+  readonly #player: Player;
+  readonly #followPlayhead: () => void;
+
+  constructor(song: Song, player: Player) {
+    this.#song = song;
+    this.#player = player;
+    this.#followPlayhead = createSubscriber((moved) => {
+      let shown = NaN;
+      return onFrame(() => {
+        const tick = player.positionTick();
+        if (tick !== shown) moved();
+        shown = tick;
+      });
+    });
+  }
+
+  /** The value of a track's or the master's target at the playhead; null where that follows no lane. */
+  of(owner: string, target: string): number | null {
+    const points = lanesOf(this.#song.project, owner).find((lane) => lane.target === target)?.points ?? [];
+    if (points.length === 0) return null;
+    this.#followPlayhead();
+    return valueAtTick(points, this.#player.positionTick());
+  }
+}
