@@ -1,15 +1,34 @@
 //! What every effect keeps to.
 
+use std::sync::LazyLock;
+
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::chain::{Chain, Slot};
-use dsp_core::effects::{EFFECTS, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind};
+use dsp_core::effects::{
+    CONTROL_FRAMES, EFFECTS, Effect, EffectConfig, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind,
+};
 use dsp_core::simd::force_baseline;
 
-use crate::measure::{RATE_HZ, Stereo, config, noise, peak, sine};
+use crate::measure::{RATE_HZ, Stereo, beside, noise, peak, sine};
 
 const SECOND: usize = RATE_HZ as usize;
 
-/// Where the values of parameters stand in a test.
+const TIME: MusicalTime = MusicalTime { bpm: 97.0, beat: 0.0 };
+
+/// The response of a convolution: 0.3 s of noise that decays.
+static RESPONSE: LazyLock<Stereo> = LazyLock::new(|| {
+    let frames = 3 * SECOND / 10;
+    noise(0.5, frames).map(|side| {
+        let decay = |frame: usize| 10.0_f32.powf(-3.0 * frame as f32 / frames as f32);
+        side.iter().enumerate().map(|(frame, value)| value * decay(frame)).collect()
+    })
+});
+
+fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
+    EffectConfig { sample_rate_hz, seed: 1, impulse: Some(RESPONSE.each_ref().map(|side| &side[..])) }
+}
+
+/// Where the values of parameters stand in a test. What would mute the effect, a mix of nothing, stays where it is.
 #[derive(Clone, Copy, Debug)]
 enum Setting {
     Defaults,
@@ -20,28 +39,71 @@ enum Setting {
 
 const SETTINGS: [Setting; 4] = [Setting::Defaults, Setting::Lowest, Setting::Highest, Setting::Middle];
 
+impl Setting {
+    fn values(self, kind: &'static EffectKind) -> impl Iterator<Item = (usize, f64)> {
+        kind.parameters.iter().enumerate().map(move |(place, parameter)| {
+            let value = match self {
+                Self::Defaults => parameter.default,
+                Self::Lowest if parameter.id == "mix" => parameter.default,
+                Self::Lowest => parameter.min,
+                Self::Highest => parameter.max,
+                Self::Middle if parameter.scale == Scale::Logarithmic => {
+                    (parameter.min * parameter.max).sqrt()
+                }
+                Self::Middle => f64::midpoint(parameter.min, parameter.max),
+            };
+            (place, value)
+        })
+    }
+}
+
 fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
     chain_at(RATE_HZ, kind, setting)
 }
 
 fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) -> Chain {
     let mut slot = Slot::new("effect", kind, &config(sample_rate_hz));
-    for (place, parameter) in kind.parameters.iter().enumerate() {
-        let value = match setting {
-            Setting::Defaults => parameter.default,
-            Setting::Lowest => parameter.min,
-            Setting::Highest => parameter.max,
-            Setting::Middle if parameter.scale == Scale::Logarithmic => {
-                (parameter.min * parameter.max).sqrt()
-            }
-            Setting::Middle => f64::midpoint(parameter.min, parameter.max),
-        };
-        slot.set(place, value, 0);
-    }
+    setting.values(kind).for_each(|(place, value)| slot.set(place, value, 0));
     let mut chain = Chain::new(sample_rate_hz);
     chain.push(slot);
-    chain.set_time(MusicalTime { bpm: 97.0, beat: 0.0 });
+    chain.set_time(TIME);
     chain
+}
+
+/// An effect without the chain around it, which would hide what is not finite.
+struct Bare {
+    effect: Box<dyn Effect>,
+    kind: &'static EffectKind,
+}
+
+impl Bare {
+    fn new(kind: &'static EffectKind, setting: Setting) -> Self {
+        let mut effect = (kind.make)(&config(RATE_HZ));
+        setting.values(kind).for_each(|(place, value)| effect.set(place, value, 0));
+        effect.reset(0);
+        effect.set_time(TIME);
+        Self { effect, kind }
+    }
+
+    /// What comes out, heard by a side-chain, too. Two parameters move in each tenth of the time if `moves`.
+    fn play(&mut self, input: &Stereo, moves: bool) -> Stereo {
+        let [mut left, mut right] = input.clone();
+        let calls = left.len() / CONTROL_FRAMES;
+        for call in 0..calls {
+            if moves && call % (calls / 10) == 0 {
+                let number = call / (calls / 10);
+                for place in [number, number + 5].map(|number| number % self.kind.parameters.len()) {
+                    let parameter = &self.kind.parameters[place];
+                    let value = if number % 2 == 0 { parameter.min } else { parameter.max };
+                    self.effect.set(place, value, 480);
+                }
+            }
+            let part = call * CONTROL_FRAMES..(call + 1) * CONTROL_FRAMES;
+            let side = input.each_ref().map(|side| &side[part.clone()]);
+            self.effect.process([&mut left[part.clone()], &mut right[part]], Some(side));
+        }
+        [left, right]
+    }
 }
 
 /// What happens while a test plays: some parameters move, and the bypass goes on and off.
@@ -61,8 +123,11 @@ fn play(chain: &mut Chain, kind: &EffectKind, input: &Stereo, call_frames: &[usi
             let place = number % kind.parameters.len();
             let parameter = &kind.parameters[place];
             let value = if number % 2 == 0 { parameter.min } else { parameter.max };
-            chain.set(0, place, value);
-            chain.set_bypass(0, number % 3 == 1);
+            assert_no_alloc(|| {
+                chain.set(0, place, value);
+                chain.set_bypass(0, number % 3 == 1);
+                chain.set_time(MusicalTime { bpm: 97.0 + number as f64, ..TIME });
+            });
             next = happenings.next();
         }
         let until = next.map_or(frames, |(_, at)| at);
@@ -74,6 +139,11 @@ fn play(chain: &mut Chain, kind: &EffectKind, input: &Stereo, call_frames: &[usi
         done = part.end;
     }
     [left, right]
+}
+
+/// What comes out while nothing happens.
+fn hear(chain: &mut Chain, input: &Stereo) -> Stereo {
+    beside(chain, input, &[input[1].clone(), input[0].clone()])
 }
 
 fn bits(audio: &Stereo) -> Vec<u32> {
@@ -98,11 +168,13 @@ fn call_sizes_change_no_bit() {
 fn instructions_change_no_bit() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {
-        force_baseline(true);
-        let baseline = play(&mut chain(kind, Setting::Defaults), kind, &input, &[512]);
-        force_baseline(false);
-        let best = play(&mut chain(kind, Setting::Defaults), kind, &input, &[512]);
-        assert!(bits(&baseline) == bits(&best), "{}", kind.id);
+        for setting in SETTINGS {
+            force_baseline(true);
+            let baseline = play(&mut chain(kind, setting), kind, &input, &[512]);
+            force_baseline(false);
+            let best = play(&mut chain(kind, setting), kind, &input, &[512]);
+            assert!(bits(&baseline) == bits(&best), "{} at {setting:?}", kind.id);
+        }
     }
 }
 
@@ -149,26 +221,36 @@ fn what_rests_is_as_if_it_had_worked() {
 
 #[test]
 fn reset_equals_new() {
-    let input = noise(0.5, SECOND / 4);
+    // Longer than any echo, so that whatever was left would be heard.
+    let before = noise(0.9, 4 * SECOND);
+    let (after, moved) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
     for kind in EFFECTS {
-        for setting in SETTINGS {
+        for (setting, frame) in SETTINGS.into_iter().zip([0, 12_345, 0, 12_345]) {
             let fresh = |frame| {
                 let mut chain = chain(kind, setting);
                 chain.reset(frame);
-                chain.set_time(MusicalTime { bpm: 97.0, beat: 3.25 });
+                chain.set_time(MusicalTime { beat: 3.25, ..TIME });
                 chain
             };
-            for frame in [0, 12_345] {
-                let mut used = fresh(7);
-                used.process(&mut noise(0.9, 5_000)[0], &mut noise(0.9, 5_000)[1], &[]);
-                assert_no_alloc(|| used.reset(frame));
-                used.set_time(MusicalTime { bpm: 97.0, beat: 3.25 });
-                let expected = play(&mut fresh(frame), kind, &input, &[512]);
-                assert!(
-                    bits(&play(&mut used, kind, &input, &[512])) == bits(&expected),
-                    "{} at {setting:?}",
-                    kind.id
-                );
+            let mut used = fresh(7);
+            hear(&mut used, &before);
+            // Everything is on its way to where it was.
+            let values: Vec<(usize, f64)> = setting.values(kind).collect();
+            for (place, value) in &values {
+                used.set(0, *place, kind.parameters[*place].max);
+                used.set(0, *place, *value);
+            }
+            used.set_bypass(0, true);
+            hear(&mut used, &noise(0.5, 100));
+            used.set_bypass(0, false);
+            hear(&mut used, &noise(0.5, 100));
+            assert_no_alloc(|| used.reset(frame));
+            used.set_time(MusicalTime { beat: 3.25, ..TIME });
+            let mut new = fresh(frame);
+            let [heard, expected] =
+                [&mut used, &mut new].map(|chain| [hear(chain, &after), play(chain, kind, &moved, &[512])]);
+            for (heard, expected) in heard.iter().zip(&expected) {
+                assert!(bits(heard) == bits(expected), "{} at {setting:?}", kind.id);
             }
         }
     }
@@ -190,13 +272,23 @@ fn output_is_finite_whatever_comes_in() {
                 let output = play(&mut chain, kind, &input, &[100]);
                 assert!(output.iter().flatten().all(|value| value.is_finite()), "{} at {setting:?}", kind.id);
             }
-            // It works on afterwards: what went in does not stay for ever.
-            chain.reset(0);
-            chain.process(&mut vec![0.0; SECOND], &mut vec![0.0; SECOND], &[]);
-            let mut tone = noise(0.25, SECOND);
-            let [left, right] = &mut tone;
-            chain.process(left, right, &[]);
-            assert!(tone.iter().flatten().all(|value| value.is_finite()), "{} at {setting:?}", kind.id);
+        }
+    }
+}
+
+#[test]
+fn the_loudest_input_leaves_nothing_that_is_no_number() {
+    let tone = sine(997.0, 0.25, 2 * SECOND);
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            let mut used = Bare::new(kind, setting);
+            let mut heard = Vec::new();
+            for peak in [LOUDEST, 1.0, LOUDEST] {
+                heard.push(used.play(&noise(peak, SECOND / 2), true));
+            }
+            heard.push(used.play(&tone, false));
+            let is_finite = |audio: &Stereo| audio.iter().flatten().all(|value| value.is_finite());
+            assert!(heard.iter().all(is_finite), "{} at {setting:?}", kind.id);
         }
     }
 }
@@ -229,10 +321,26 @@ fn silence_falls_silent() {
         let mut after = [vec![0.0; 20 * SECOND], vec![0.0; 20 * SECOND]];
         let [left, right] = &mut after;
         chain.process(left, right, &[]);
-        let end = &after[0][19 * SECOND..];
-        println!("{}: {:e} after 19 s of silence", kind.id, peak(end));
-        assert!(peak(end) < 1e-6, "{} still sounds at {}", kind.id, peak(end));
-        assert!(after.iter().flatten().all(|value| *value == 0.0 || value.is_normal()), "{}", kind.id);
+        let end = after.each_ref().map(|values| peak(&values[19 * SECOND..]));
+        println!("{}: {end:?} after 19 s of silence", kind.id);
+        assert!(end.iter().all(|peak| *peak < 1e-6), "{} still sounds at {end:?}", kind.id);
+    }
+}
+
+#[test]
+fn what_rings_ends_before_it_is_too_small_for_a_normal_float() {
+    // What swings passes 0, and may be small there.
+    const PASSING: usize = 4;
+    let silence = [vec![0.0; 10 * SECOND], vec![0.0; 10 * SECOND]];
+    for kind in EFFECTS {
+        for setting in SETTINGS {
+            let mut bare = Bare::new(kind, setting);
+            bare.play(&noise(0.5, SECOND), false);
+            let after = bare.play(&silence, false);
+            let small = after.iter().flatten().filter(|value| value.is_subnormal()).count();
+            println!("{} at {setting:?}: {small} values too small for a normal float", kind.id);
+            assert!(small <= PASSING, "{} at {setting:?}", kind.id);
+        }
     }
 }
 
