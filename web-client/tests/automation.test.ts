@@ -41,6 +41,7 @@ function song(): Project {
   });
 }
 
+const TEMPO = [{ tick: 0, bpm: 120 }];
 const POINTS: AutomationPoint[] = [
   { tick: 0, value: 0, curve: 'linear' },
   { tick: 1000, value: 10, curve: 'step' },
@@ -61,11 +62,25 @@ describe('a line', () => {
     [3000, 0],
     [9000, 0],
   ])('at tick %i has the value %f', (tick, value) => {
-    expect(valueAtTick(POINTS, tick)).toBeCloseTo(value, 9);
+    expect(valueAtTick(POINTS, TEMPO, tick)).toBeCloseTo(value, 9);
+  });
+
+  it('goes on in seconds where the tempo changes on the way', () => {
+    const points = [
+      { tick: 0, value: 0 },
+      { tick: 3840, value: -60 },
+    ];
+    const tempoMap = [
+      { tick: 0, bpm: 60 },
+      { tick: 1920, bpm: 240 },
+    ];
+    expect(valueAtTick(points, tempoMap, 960)).toBeCloseTo(-24, 9);
+    expect(valueAtTick(points, tempoMap, 1920)).toBeCloseTo(-48, 9);
+    expect(valueAtTick(points, tempoMap, 2880)).toBeCloseTo(-54, 9);
   });
 
   it('has no value without points', () => {
-    expect(valueAtTick([], 100)).toBeNull();
+    expect(valueAtTick([], TEMPO, 100)).toBeNull();
   });
 
   it('arrives at both ends whatever its curve', () => {

@@ -90,7 +90,7 @@ impl Bare {
         let [mut left, mut right] = input.clone();
         let calls = left.len() / CONTROL_FRAMES;
         for call in 0..calls {
-            if moves && call % (calls / 10) == 0 {
+            if moves && call.is_multiple_of(calls / 10) {
                 let number = call / (calls / 10);
                 for place in [number, number + 5].map(|number| number % self.kind.parameters.len()) {
                     let parameter = &self.kind.parameters[place];

@@ -244,7 +244,7 @@ pub struct AutomationPoint {
     pub extra: Extra,
 }
 
-/// How an automated value goes on to the next point.
+/// How an automated value goes on to the next point: in seconds, whatever the tempo does on the way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AutomationCurve {
     /// In a straight line.

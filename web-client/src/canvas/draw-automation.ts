@@ -1,6 +1,6 @@
-import { shareAt } from '../project/automation';
+import { shareAt, timeBetween } from '../project/automation';
 import type { TargetScale } from '../project/automation-targets';
-import type { AutomationPoint, TimeSignature } from '../project/model';
+import type { AutomationPoint, TempoPoint, TimeSignature } from '../project/model';
 import { drawGrid } from './draw-grid';
 import { FONT_NUMBERS, PALETTE, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
@@ -13,6 +13,7 @@ const PIECE_PX = 3;
 export type AutomationScene = {
   view: TimeView;
   signatures: readonly TimeSignature[];
+  tempoMap: readonly TempoPoint[];
   stepTicks: number;
   points: readonly AutomationPoint[];
   scale: TargetScale;
@@ -74,18 +75,18 @@ function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [
   return corners;
 }
 
-/** Corners between two points: a straight line of values may be bent on a scale that is not. */
+/** Corners between two points: a straight line of values may be bent on a scale that is not, and by the tempo. */
 function piecesOf(
-  { view, scale }: AutomationScene,
+  { view, scale, tempoMap }: AutomationScene,
   point: AutomationPoint,
   next: AutomationPoint,
   [from, to]: [number, number],
   heightPx: number,
 ): [number, number][] {
   const pieces: [number, number][] = [];
+  const timeAt = timeBetween(tempoMap, point.tick, next.tick);
   for (let x = from + PIECE_PX; x < to; x += PIECE_PX) {
-    const time = (view.tick(x) - point.tick) / (next.tick - point.tick);
-    const value = point.value + (next.value - point.value) * shareAt(point.curve, time);
+    const value = point.value + (next.value - point.value) * shareAt(point.curve, timeAt(view.tick(x)));
     pieces.push([x, yOfValue(scale, value, heightPx)]);
   }
   return pieces;

@@ -1,5 +1,6 @@
 /** Lines that parameters follow: their points, and the way from one to the next. */
-import { MASTER_ID, TICK_MAX, type AutomationLane, type AutomationPoint, type Project } from './model';
+import { MASTER_ID, TICK_MAX, type AutomationLane, type AutomationPoint, type Project, type TempoPoint } from './model';
+import { secsAtTick } from './tempo';
 import { updateTrack } from './update-track';
 
 export type Curve = NonNullable<AutomationPoint['curve']>;
@@ -78,12 +79,22 @@ export function curvatureThrough(time: number, share: number): number {
   return Math.round(Math.min(0.98, Math.max(-0.98, curvature)) * 1000) / 1000;
 }
 
+/**
+ * Share of the time from one tick to another that has passed at ticks between them. As in the engine it is time in
+ * seconds that counts, whatever the tempo does on the way.
+ */
+export function timeBetween(tempoMap: readonly TempoPoint[], from: number, to: number): (tick: number) => number {
+  const start = secsAtTick(tempoMap, from);
+  const length = secsAtTick(tempoMap, to) - start;
+  return (tick) => (secsAtTick(tempoMap, tick) - start) / length;
+}
+
 /** The value of a line at a tick; null for a line without points. */
-export function valueAtTick(points: readonly AutomationPoint[], tick: number): number | null {
+export function valueAtTick(points: readonly AutomationPoint[], tempoMap: readonly TempoPoint[], tick: number): number | null {
   const after = points.findIndex((point) => point.tick > tick);
   const start = points[after === -1 ? points.length - 1 : after - 1];
   const end = after === -1 ? undefined : points[after];
   if (!start) return end?.value ?? null;
   if (!end) return start.value;
-  return start.value + (end.value - start.value) * shareAt(start.curve, (tick - start.tick) / (end.tick - start.tick));
+  return start.value + (end.value - start.value) * shareAt(start.curve, timeBetween(tempoMap, start.tick, end.tick)(tick));
 }

@@ -58,7 +58,7 @@ export class AutomationCommands {
   addAtPlayhead(owner: string, { target, stepped, current }: AutomationTarget): void {
     const points = this.pointsOf(owner, target);
     const tick = Math.round(this.#app.player.positionTick());
-    const value = valueAtTick(points, tick) ?? current;
+    const value = valueAtTick(points, this.#app.song.project.tempo_map, tick) ?? current;
     const added = insertPoint(points, { tick, value, curve: stepped ? 'step' : 'linear' });
     this.setPoints('Add point', owner, target, added.points);
     this.select({ owner, target, index: added.index });

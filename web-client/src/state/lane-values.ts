@@ -26,9 +26,10 @@ export class LaneValues {
 
   /** The value of a track's or the master's target at the playhead; null where that follows no lane. */
   of(owner: string, target: string): number | null {
-    const points = lanesOf(this.#song.project, owner).find((lane) => lane.target === target)?.points ?? [];
+    const { project } = this.#song;
+    const points = lanesOf(project, owner).find((lane) => lane.target === target)?.points ?? [];
     if (points.length === 0) return null;
     this.#followPlayhead();
-    return valueAtTick(points, this.#player.positionTick());
+    return valueAtTick(points, project.tempo_map, this.#player.positionTick());
   }
 }

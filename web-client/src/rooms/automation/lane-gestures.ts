@@ -1,7 +1,7 @@
 /** What the pointer does on a lane of automation: adding, moving and bending. */
 import { valueAtY, yOfValue } from '../../canvas/draw-automation';
 import type { TimeView } from '../../canvas/time-view.svelte';
-import { curvatureThrough, insertPoint, movePoint, setCurve } from '../../project/automation';
+import { curvatureThrough, insertPoint, movePoint, setCurve, timeBetween } from '../../project/automation';
 import type { AutomationTarget } from '../../project/automation-targets';
 import { snapTick } from '../../project/grid';
 import type { AutomationPoint } from '../../project/model';
@@ -152,7 +152,7 @@ export class LaneGestures {
     const start = drag.base[drag.index];
     const end = drag.base[drag.index + 1];
     if (!start || !end) return [...drag.base];
-    const time = (this.#view.tick(drag.at.x) - start.tick) / (end.tick - start.tick);
+    const time = timeBetween(this.#song.project.tempo_map, start.tick, end.tick)(this.#view.tick(drag.at.x));
     const value = valueAtY(target, pointer.y, pointer.heightPx);
     return setCurve(drag.base, drag.index, curvatureThrough(time, (value - start.value) / (end.value - start.value)));
   }
