@@ -121,9 +121,9 @@ test('a new lane comes into view, and controls say that they follow it', async (
 
 test('controls show where their lanes have them while the song plays', async ({ page, service }) => {
   await openDemo(page, service);
-  await page.getByRole('listitem', { name: 'Track Drums' }).click();
-  const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
-  await strip.getByRole('button', { name: 'Add an effect to Drums' }).click();
+  await page.getByRole('listitem', { name: 'Track Bass' }).click();
+  const strip = page.getByRole('group', { name: 'Channel Bass', exact: true });
+  await strip.getByRole('button', { name: 'Add an effect to Bass' }).click();
   await page.getByRole('menuitem', { name: 'Filter' }).click();
   await page.getByRole('tab', { name: 'Automation' }).click();
   await addLane(page, 'Volume');
@@ -138,7 +138,7 @@ test('controls show where their lanes have them while the song plays', async ({ 
     await page.keyboard.press('ArrowUp');
   }
   await page.getByRole('tab', { name: 'Effects' }).click();
-  const fader = strip.getByRole('slider', { name: 'Drums fader' });
+  const fader = strip.getByRole('slider', { name: 'Bass fader' });
   const drive = page.getByRole('slider', { name: 'Filter drive' });
   const faderMark = strip.getByRole('img', { name: 'Automated' }).first();
   /** What the fader's mark says, and where the lanes' values are drawn at fader and knob. */
@@ -146,7 +146,7 @@ test('controls show where their lanes have them while the song plays', async ({ 
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
   const set = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
   const [before, stopped] = [await set(), await shown()];
-  expect(stopped[0]).toBe('Follows its lane of automation: now +2.0 dB');
+  expect(stopped[0]).toBe('Follows its lane of automation: now −1.0 dB');
   await page.keyboard.press('Space');
   await expect.poll(async () => (await shown()).every((one, control) => one !== stopped[control])).toBe(true);
   await page.keyboard.press('Space');
