@@ -8,7 +8,7 @@ use schemas::project::{Item, Project, Track, TrackKind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::delivery::Delivery;
+use super::delivery::{Content, Delivery};
 use super::measure::Measured;
 use super::sources::{Prepared, Sources, has_notes};
 use super::{Observer, RenderError, crew};
@@ -98,7 +98,8 @@ pub(super) fn render_prepared(
     let tail = TailConfig { max_secs: options.tail_secs };
     let mut render = OfflineRender::new(session, prepared.slots(), tail)?;
     let rate_hz = session.sample_rate_hz;
-    let mut delivery = Delivery::new(destination, rate_hz, session.length_frames, options, session.seed)?;
+    let mut delivery =
+        Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Mix)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     let mut track_peaks = vec![0.0_f32; session.tracks.len()];
     let mut blocks = 0;

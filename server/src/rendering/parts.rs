@@ -11,7 +11,7 @@ use dsp_core::gain;
 use dsp_core::session::{AutomationTarget, OfflineRender, Session, TailConfig};
 use schemas::Project;
 
-use super::delivery::Delivery;
+use super::delivery::{Content, Delivery};
 use super::measure::Measured;
 use super::mix::{LeftOutOfRender, MixOptions, tracks_that_play};
 use super::sources::{Prepared, Sources};
@@ -97,7 +97,8 @@ impl Parts {
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
         let rate_hz = session.sample_rate_hz;
-        let mut delivery = Delivery::new(destination, rate_hz, session.length_frames, options, session.seed)?;
+        let mut delivery =
+            Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Part)?;
         let (mut left, mut right) = (Vec::new(), Vec::new());
         let mut blocks = 0;
         while let Some((quiet_left, quiet_right)) = render.next_block_by(crew::shared()) {
