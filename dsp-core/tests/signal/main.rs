@@ -8,6 +8,7 @@ mod meters;
 mod resampling;
 mod spectrum;
 mod true_peak;
+mod wav;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]
