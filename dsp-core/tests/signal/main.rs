@@ -2,6 +2,7 @@
 //! `cargo test --package dsp-core --test signal -- --nocapture` shows the figures.
 
 mod dither;
+mod ebu;
 mod fingerprint;
 mod loudness;
 mod meters;
