@@ -303,4 +303,33 @@ mod tests {
             assert_eq!(quantizer.shaping(), expected, "{sample_rate_hz} Hz");
         }
     }
+
+    #[test]
+    fn the_dither_is_triangular_from_minus_one_to_one_step() {
+        const ROUNDS: usize = 4_000_000;
+        const BINS: usize = 64;
+        let (mut bins, mut lowest, mut highest) = ([0_u32; BINS], 0.0_f64, 0.0_f64);
+        let mut dither = Tpdf::new(1, 0);
+        for _ in 0..ROUNDS {
+            let value = dither.value();
+            (lowest, highest) = (lowest.min(value), highest.max(value));
+            bins[((value + 1.0) / 2.0 * BINS as f64) as usize] += 1;
+        }
+        // The part of the triangle over one bin.
+        let below = |value: f64| 0.5 + value - 0.5 * value * value.abs();
+        let edge = |bin: usize| 2.0 * bin as f64 / BINS as f64 - 1.0;
+        let off = |(bin, count): (usize, &u32)| {
+            let expected = ROUNDS as f64 * (below(edge(bin + 1)) - below(edge(bin)));
+            (f64::from(*count) - expected).abs() / libm::sqrt(expected)
+        };
+        let worst = bins.iter().enumerate().map(off).fold(0.0, f64::max);
+        std::println!(
+            "dither from {lowest:.5} to {highest:.5} LSB, {worst:.2} standard deviations off the triangle"
+        );
+        assert!(lowest > -1.0 && highest < 1.0 && lowest < -0.999 && highest > 0.999);
+        assert!(worst < 5.0);
+        // The furthest that any bits can bring it.
+        let furthest = 1.0 - 1.0 / 4_294_967_296.0;
+        assert_eq!([triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)], [furthest, -furthest]);
+    }
 }

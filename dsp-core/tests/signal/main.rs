@@ -2,12 +2,14 @@
 //! `cargo test --package dsp-core --test signal -- --nocapture` shows the figures.
 
 mod dither;
+mod ebu;
 mod fingerprint;
 mod loudness;
 mod meters;
 mod resampling;
 mod spectrum;
 mod true_peak;
+mod wav;
 
 /// Refuses memory to what runs inside `assert_no_alloc`.
 #[global_allocator]

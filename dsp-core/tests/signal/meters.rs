@@ -7,10 +7,8 @@ use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::meters::{MasterMeter, MasterReadings, SPECTRUM_BANDS};
 use realfft::RealFftPlanner;
 
-use crate::loudness::{SILENCE, TOLERANCE_LU, assert_lufs, frames, parts};
+use crate::ebu::{self, RATE_HZ, TOLERANCE_LU, WatchedMasterMeter, assert_dbtp, assert_lufs, frames, parts};
 use crate::spectrum::tone;
-
-const RATE_HZ: u32 = 48_000;
 
 fn stereo(left: &[f32], right: &[f32]) -> MasterReadings {
     let mut meter = MasterMeter::new(RATE_HZ);
@@ -56,54 +54,28 @@ fn steady_tones_at_every_rate() {
 }
 
 #[test]
-fn integrated_loudness_of_tech_3341() {
-    let cases: [&[(f64, f64)]; 5] = [
-        &[(20.0, -23.0)],
-        &[(20.0, -33.0)],
-        &[(10.0, -36.0), (60.0, -23.0), (10.0, -36.0)],
-        &[(10.0, -72.0), (10.0, -36.0), (60.0, -23.0), (10.0, -36.0), (10.0, -72.0)],
-        &[(20.0, -26.0), (20.1, -20.0), (20.0, -26.0)],
-    ];
-    for (case, expected) in (1..).zip([-23.0, -33.0, -23.0, -23.0, -23.0]) {
-        assert_lufs(&format!("3341-{case} I"), mono(&parts(cases[case - 1])).integrated_lufs, expected);
-    }
-}
-
-/// The lowest and highest of a reading every 10 ms from a time in seconds on.
-fn readings(channel: &[f32], from_secs: f64, read: impl Fn(&MasterReadings) -> f64) -> (f64, f64) {
-    let mut meter = MasterMeter::new(RATE_HZ);
-    let (mut lowest, mut highest) = (f64::MAX, f64::MIN);
-    let step = frames(0.01);
-    for (number, piece) in channel.chunks(step).enumerate() {
-        meter.process([piece, piece], true);
-        if (number + 1) * step >= frames(from_secs) {
-            let value = read(&meter.read());
-            lowest = lowest.min(value);
-            highest = highest.max(value);
-        }
-    }
-    (lowest, highest)
+fn cases_1_and_2_of_tech_3341_steady_tones() {
+    ebu::steady_tones::<WatchedMasterMeter>();
 }
 
 #[test]
-fn momentary_and_short_term_loudness_of_tech_3341() {
-    let case_9 = parts(&[(1.34, -20.0), (1.66, -30.0)].repeat(5));
-    let (lowest, highest) = readings(&case_9, 3.0, |readings| readings.short_term_lufs);
-    assert_lufs("3341-9 lowest S", lowest, -23.0);
-    assert_lufs("3341-9 highest S", highest, -23.0);
-    let case_12 = parts(&[(0.18, -20.0), (0.22, -30.0)].repeat(25));
-    let (lowest, highest) = readings(&case_12, 1.0, |readings| readings.momentary_lufs);
-    assert_lufs("3341-12 lowest M", lowest, -23.0);
-    assert_lufs("3341-12 highest M", highest, -23.0);
-    for i in [0, 1, 7, 19] {
-        let before = f64::from(i);
-        let signal = parts(&[(before * 0.15, SILENCE), (3.0, -23.0), (1.0, SILENCE)]);
-        let (_, highest) = readings(&signal, 0.0, |readings| readings.short_term_lufs);
-        assert_lufs(&format!("3341-10-{i} max S"), highest, -23.0);
-        let signal = parts(&[(before * 0.02, SILENCE), (0.4, before - 38.0), (0.4, SILENCE)]);
-        let (_, highest) = readings(&signal, 0.0, |readings| readings.momentary_lufs);
-        assert_lufs(&format!("3341-14-{i} max M"), highest, before - 38.0);
-    }
+fn cases_3_to_5_of_tech_3341_gates() {
+    ebu::gates::<WatchedMasterMeter>();
+}
+
+#[test]
+fn cases_9_and_12_of_tech_3341_alternating_levels() {
+    ebu::alternating_levels::<WatchedMasterMeter>();
+}
+
+#[test]
+fn cases_10_and_13_of_tech_3341_a_tone_after_silence_of_any_length() {
+    ebu::tones_after_silence::<WatchedMasterMeter>();
+}
+
+#[test]
+fn cases_11_and_14_of_tech_3341_rising_tones_between_silences() {
+    ebu::rising_tones::<WatchedMasterMeter>();
 }
 
 #[test]
@@ -155,24 +127,17 @@ fn music_like_noise_measures_as_by_the_reference() {
 }
 
 #[test]
-fn true_peaks_between_samples() {
-    // Cases 16 to 19 of Tech 3341.
-    let cases =
-        [(4.0, 45.0, 0.5, -6.0), (6.0, 60.0, 0.5, -6.0), (8.0, 67.5, 0.5, -6.0), (4.0, 45.0, 1.41, 3.0)];
-    for (divisor, degrees, amplitude, expected) in cases {
-        let mut signal: Vec<f32> = tone(1.0 / divisor, degrees / 360.0, frames(1.0))
-            .iter()
-            .map(|value| (amplitude * value) as f32)
-            .collect();
-        for n in 0..480 {
-            let last = signal.len() - 1 - n;
-            signal[n] *= n as f32 / 480.0;
-            signal[last] *= n as f32 / 480.0;
-        }
-        let silent = vec![0.0; signal.len()];
-        for readings in [stereo(&signal, &silent), stereo(&silent, &signal)] {
-            let error = readings.true_peak_dbtp - expected;
-            assert!((-0.4..=0.2).contains(&error), "{} dBTP, expected {expected}", readings.true_peak_dbtp);
+fn cases_15_to_23_of_tech_3341_true_peaks() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for case in ebu::peak_cases(rate_hz) {
+            let signal: Vec<f32> = case.signal.iter().map(|value| *value as f32).collect();
+            let silent = vec![0.0; signal.len()];
+            for (channel, audio) in [("left", [&signal, &silent]), ("right", [&silent, &signal])] {
+                let mut meter = MasterMeter::new(rate_hz);
+                assert_no_alloc(|| meter.process(audio.map(Vec::as_slice), true));
+                let name = format!("3341-{} at {rate_hz} Hz, master, {channel}", case.number);
+                assert_dbtp(&name, meter.read().true_peak_dbtp, case.expected_dbtp);
+            }
         }
     }
 }

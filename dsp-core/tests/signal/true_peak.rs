@@ -1,10 +1,10 @@
 //! True peaks: cases 15 to 23 of EBU Tech 3341, and against a waveform computed exactly.
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::resample::resample;
 use dsp_core::true_peak::TruePeakMeter;
 use realfft::RealFftPlanner;
 
+use crate::ebu::{assert_dbtp, fade, peak_cases};
 use crate::spectrum::{db, tone};
 
 const RATES_HZ: [u32; 3] = [44_100, 48_000, 96_000];
@@ -16,60 +16,13 @@ fn true_peak_dbtp(rate_hz: u32, signal: &[f64]) -> f64 {
     db(f64::from(meter.true_peak()))
 }
 
-#[track_caller]
-fn assert_dbtp(case: &str, measured: f64, expected: f64) {
-    println!("{case}: {measured:.3} dBTP");
-    let error = measured - expected;
-    assert!((-0.4..=0.2).contains(&error), "{case}: {measured}, not {expected} dBTP");
-}
-
-/// Lets a signal begin and end in so many frames.
-fn fade(signal: &mut [f64], fade_frames: usize) {
-    let frames = signal.len();
-    for n in 0..fade_frames {
-        let gain = n as f64 / fade_frames as f64;
-        signal[n] *= gain;
-        signal[frames - 1 - n] *= gain;
-    }
-}
-
 #[test]
-fn cases_15_to_19_tones_between_samples() {
-    let cases = [
-        (15, 4.0, 0.0, 0.5, -6.0),
-        (16, 4.0, 45.0, 0.5, -6.0),
-        (17, 6.0, 60.0, 0.5, -6.0),
-        (18, 8.0, 67.5, 0.5, -6.0),
-        (19, 4.0, 45.0, 1.41, 3.0),
-    ];
+fn cases_15_to_23_peaks_between_samples() {
     for rate_hz in RATES_HZ {
-        for (case, divisor, degrees, amplitude, expected) in cases {
-            let mut signal = tone(1.0 / divisor, degrees / 360.0, rate_hz as usize);
-            signal.iter_mut().for_each(|value| *value *= amplitude);
-            fade(&mut signal, rate_hz as usize / 100);
-            assert_dbtp(&format!("3341-{case} at {rate_hz} Hz"), true_peak_dbtp(rate_hz, &signal), expected);
+        for case in peak_cases(rate_hz) {
+            let name = format!("3341-{} at {rate_hz} Hz", case.number);
+            assert_dbtp(&name, true_peak_dbtp(rate_hz, &case.signal), case.expected_dbtp);
         }
-    }
-}
-
-/// A tone of a sixth of the rate at 0.50 with one period of a fourth of it at 1.00, at four times the rate.
-fn burst(quarter_secs: usize) -> Vec<f64> {
-    let sixth = tone(1.0 / 24.0, 0.0, quarter_secs / 24 * 24);
-    let mut signal: Vec<f64> = sixth.iter().map(|value| 0.5 * value).collect();
-    let mut end = signal.clone();
-    signal.extend(tone(1.0 / 16.0, 0.0, 16));
-    signal.append(&mut end);
-    signal
-}
-
-#[test]
-fn cases_20_to_23_a_burst_at_any_place_between_samples() {
-    let mut signal = burst(48_000);
-    fade(&mut signal, 1_920);
-    for offset in 0..4 {
-        let shifted: Vec<f64> = signal[offset..].to_vec();
-        let decimated = resample(192_000, 48_000, &[&shifted]).unwrap().remove(0);
-        assert_dbtp(&format!("3341-{}", 20 + offset), true_peak_dbtp(48_000, &decimated), 0.0);
     }
 }
 
