@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
-    steepest, through,
+    RATE_HZ, chain_of, check, check_started_anywhere, cycle, db, impulse, lateness_ms, noise, peak,
+    response_db, rms, sine, steepest, through,
 };
 use dsp_core::effects::effect_kind;
 
@@ -80,6 +80,24 @@ fn sweeps_by_the_depth_on_each_side() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn a_turn_takes_the_time_of_its_rate() {
+    for rate_hz in [0.5, 3.0, 5.0] {
+        let parameters =
+            [("rate_hz", rate_hz), ("delay_ms", 1.0), ("depth_ms", 2.0), ("feedback", 0.0), ("mix", 1.0)];
+        let input = sine(1_000.0, 0.5, 5 * RATE_HZ as usize);
+        let [left, _] = through(&mut chain_of("flanger", &parameters), &input);
+        let late = &lateness_ms(&left)[10..];
+        let [lowest, highest] =
+            [f64::min, f64::max].map(|further| late.iter().copied().reduce(further).unwrap());
+        let secs = 0.01 * cycle(late, 0.5 * (lowest + highest));
+        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
+        // The furthest may lie between two windows' middles.
+        let missed = 2.0 * (1.0 - (0.005 * TAU * rate_hz).cos());
+        check(&format!("sweep at {rate_hz} Hz, ms"), highest - lowest, 2.0, 0.01 + missed);
     }
 }
 
