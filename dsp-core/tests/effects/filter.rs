@@ -6,8 +6,8 @@ use dsp_core::chain::Chain;
 use dsp_core::effects::effect_kind;
 
 use crate::measure::{
-    RATE_HZ, bent, chain_of, check, cycle, db, frames_to_63, impulse, noise, peak, response_db, rms, sine,
-    through, tone,
+    RATE_HZ, bent, chain_at, chain_of, check, cycle, db, frames_to_63, impulse, noise, peak, response_at_db,
+    response_db, rms, sine, through, tone,
 };
 
 const LOW: f64 = 0.0;
@@ -22,12 +22,16 @@ fn response(parameters: &[(&str, f64)]) -> Vec<f32> {
 
 #[test]
 fn the_cut_off_is_3_db_down() {
-    for kind in [LOW, HIGH] {
-        for slope in [0.0, 1.0] {
-            for cutoff_hz in [60.0, 1_000.0, 12_000.0] {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for kind in [LOW, HIGH] {
+            for (slope, cutoff_hz) in
+                [(0.0, 60.0), (0.0, 1_000.0), (0.0, 12_000.0), (1.0, 60.0), (1.0, 1_000.0), (1.0, 12_000.0)]
+            {
                 let parameters =
                     [("type", kind), ("slope", slope), ("cutoff_hz", cutoff_hz), ("resonance_db", 0.0)];
-                check("cut-off, dB", response_db(&response(&parameters), cutoff_hz), -3.0103, 0.01);
+                let [left, _] = through(&mut chain_at(rate_hz, "filter", &parameters), &impulse(1 << 16));
+                let what = format!("cut-off at {cutoff_hz} Hz, {rate_hz} Hz, dB");
+                check(&what, response_at_db(rate_hz, &left, cutoff_hz), -3.0103, 0.01);
             }
         }
     }
@@ -133,9 +137,9 @@ fn cutoff_hz(response: &[f32]) -> f64 {
 }
 
 /// A low-pass filter without resonance, of 12 dB an octave, and some settings more.
-fn low_pass(settings: &[(&str, f64)]) -> Chain {
+fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> Chain {
     let plain = [("type", LOW), ("slope", 0.0), ("resonance_db", 0.0)];
-    chain_of("filter", &[&plain[..], settings].concat())
+    chain_at(sample_rate_hz, "filter", &[&plain[..], settings].concat())
 }
 
 #[test]
@@ -144,7 +148,7 @@ fn the_oscillator_moves_the_cut_off_by_its_octaves() {
         for turn in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9] {
             // So slow that it stands still while a pulse passes.
             let mut chain =
-                low_pass(&[("cutoff_hz", 1_000.0), ("lfo_rate_hz", 0.01), ("lfo_octaves", octaves)]);
+                low_pass(RATE_HZ, &[("cutoff_hz", 1_000.0), ("lfo_rate_hz", 0.01), ("lfo_octaves", octaves)]);
             chain.reset((turn * 4_800_000.0) as u64);
             let [left, _] = through(&mut chain, &impulse(4_800));
             let measured = (cutoff_hz(&left) / 1_000.0).log2();
@@ -164,27 +168,29 @@ fn probe(frames: usize) -> Vec<f32> {
 }
 
 /// Octaves of the cut-off of [`low_pass`] above 250 Hz, in each period of what it leaves of the [`probe`].
-fn octaves(passed: &[f32]) -> Vec<f64> {
-    let tangent = |hz: f64| (PI * hz / f64::from(RATE_HZ)).tan();
-    let probe_tangent = tangent(f64::from(RATE_HZ) / PROBE_FRAMES as f64);
+fn octaves(sample_rate_hz: u32, passed: &[f32]) -> Vec<f64> {
+    let rate_hz = f64::from(sample_rate_hz);
     let of_period = |period: &[f32]| {
         let gain = rms(period) * 2_f64.sqrt() / 1e-3;
         // A Butterworth filter: gain = 1 / sqrt(1 + w^4).
         let w = (gain.powi(-2) - 1.0).sqrt().sqrt();
-        ((probe_tangent / w).atan() * f64::from(RATE_HZ) / PI / 250.0).log2()
+        (((PI / PROBE_FRAMES as f64).tan() / w).atan() * rate_hz / PI / 250.0).log2()
     };
     passed.chunks_exact(PROBE_FRAMES).map(of_period).collect()
 }
 
 #[test]
 fn a_turn_of_the_oscillator_takes_the_time_of_its_rate() {
-    for rate_hz in [0.5, 3.0, 20.0] {
-        let mut chain = low_pass(&[("cutoff_hz", 250.0), ("lfo_rate_hz", rate_hz), ("lfo_octaves", 1.0)]);
-        let probe = probe((2.2 / rate_hz * f64::from(RATE_HZ)) as usize + 9_600);
-        let [left, _] = through(&mut chain, &[probe.clone(), probe]);
-        let octaves = octaves(&left[4_800..]);
-        let secs = cycle(&octaves, 0.0) * PROBE_FRAMES as f64 / f64::from(RATE_HZ);
-        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for lfo_rate_hz in [0.5, 3.0, 20.0] {
+            let settings = [("cutoff_hz", 250.0), ("lfo_rate_hz", lfo_rate_hz), ("lfo_octaves", 1.0)];
+            let probe = probe((2.2 / lfo_rate_hz * f64::from(rate_hz)) as usize + 9_600);
+            let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe.clone(), probe]);
+            let periods = cycle(&octaves(rate_hz, &left[4_800..]), 0.0);
+            let secs = periods * PROBE_FRAMES as f64 / f64::from(rate_hz);
+            let what = format!("turn at {lfo_rate_hz} Hz, {rate_hz} Hz, s");
+            check(&what, secs, 1.0 / lfo_rate_hz, 1e-3 / lfo_rate_hz);
+        }
     }
 }
 
@@ -212,7 +218,7 @@ fn the_oscillator_is_where_it_would_be_had_it_run_from_the_start() {
 fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
     // What is on the right sets the level, a pulse on the left measures.
     for (level, octaves) in [(0.5, 6.0), (0.5, -6.0), (1.0, -2.0), (0.25, 3.0), (1.0, 0.0), (2.0, 3.0)] {
-        let mut chain = low_pass(&[("cutoff_hz", 1_500.0), ("envelope_octaves", octaves)]);
+        let mut chain = low_pass(RATE_HZ, &[("cutoff_hz", 1_500.0), ("envelope_octaves", octaves)]);
         let right = vec![level as f32; 9_600];
         through(&mut chain, &[vec![0.0; 9_600], right.clone()]);
         let [mut left, _] = impulse(9_600);
@@ -227,33 +233,31 @@ fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
 
 #[test]
 fn the_envelope_rises_and_falls_in_its_time_constants() {
-    for (attack_ms, release_ms) in [(5.0, 20.0), (20.0, 150.0), (200.0, 1_000.0)] {
+    for (rate_hz, attack_ms, release_ms) in
+        [(48_000, 5.0, 20.0), (44_100, 20.0, 150.0), (96_000, 20.0, 150.0), (48_000, 200.0, 1_000.0)]
+    {
         for amount in [2.0, -2.0] {
-            let mut chain = low_pass(&[
+            let settings = [
                 ("cutoff_hz", 250.0 * f64::exp2(1.0 - 0.5 * amount)),
                 ("envelope_octaves", amount),
                 ("envelope_attack_ms", attack_ms),
                 ("envelope_release_ms", release_ms),
-            ]);
-            let frames = |time_ms: f64| (time_ms * f64::from(RATE_HZ) / 1e3) as usize;
+            ];
+            let frames = |time_ms: f64| (time_ms * f64::from(rate_hz) / 1e3) as usize;
             let (before, rising, falling) = (9_600, frames(12.0 * attack_ms), frames(12.0 * release_ms));
             let mut right = vec![0.0; before + rising + falling];
             right[before..before + rising].fill(1.0);
-            let [left, _] = through(&mut chain, &[probe(right.len()), right]);
-            let octaves = octaves(&left);
+            let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
+            let octaves = octaves(rate_hz, &left);
             let (start, turn) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
             // The cut-off goes from control place to control place: it is there one of them, 32 frames, later.
             for (what, time_ms, from, to) in
                 [("attack", attack_ms, start, turn), ("release", release_ms, turn, octaves.len())]
             {
-                let taken = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64;
+                let taken = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
                 let expected = frames(time_ms) as f64;
-                check(
-                    &format!("frames of {time_ms} ms {what}, {amount} octaves"),
-                    taken - 32.0,
-                    expected,
-                    0.005 * expected + 5.0,
-                );
+                let what = format!("frames of {time_ms} ms {what}, {amount} octaves, {rate_hz} Hz");
+                check(&what, taken, expected, 0.005 * expected + 5.0);
             }
         }
     }
