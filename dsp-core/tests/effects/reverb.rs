@@ -436,18 +436,11 @@ fn a_turn_of_the_modulation_takes_the_time_of_its_rate() {
             db(rms(&off) / rms(&first))
         };
         let again = (1..=70).find(|steps| off_db(steps * step) < -80.0).expect("it turns");
-        check(
-            &format!("turn at {rate_hz} Hz, s"),
-            (again * step) as f64 / f64::from(RATE_HZ),
-            1.0 / rate_hz,
-            1e-9,
-        );
-        println!(
-            "{:.1} dB off after a turn, {:.1} dB after half of one",
-            off_db(20 * step),
-            off_db(10 * step)
-        );
-        assert!(off_db(59 * step) > -40.0 && off_db(30 * step) > -10.0);
+        let secs = (again * step) as f64 / f64::from(RATE_HZ);
+        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-9);
+        let [nearly_db, half_db] = [59, 30].map(|steps| off_db(steps * step));
+        println!("a step before a turn {nearly_db:.1} dB off, after half of one {half_db:.1} dB");
+        assert!(nearly_db > -40.0 && half_db > -10.0);
     }
 }
 
