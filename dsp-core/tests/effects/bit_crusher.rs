@@ -1,6 +1,10 @@
 //! Steps in level and time.
 
-use crate::measure::{Stereo, chain_of, check, db, noise, peak, response_db, rms, sine, through, tone};
+use std::f64::consts::PI;
+
+use crate::measure::{
+    RATE_HZ, Stereo, bent, chain_of, check, db, noise, peak, response_db, rms, sine, through, tone,
+};
 
 /// Full rate, so that only the bits count.
 fn crushed(bits: f64, more: &[(&str, f64)], input: &Stereo) -> Stereo {
@@ -91,6 +95,33 @@ fn filters_keep_aliases_and_images_away() {
     check("1 kHz at 16 kHz, dB", db(tone(&left[4_800..], 1_000.0).0 / 0.5), -0.056, 0.02);
     println!("its image at 15 kHz: {:.1} dB", db(tone(&left[4_800..], 15_000.0).0 / 0.5));
     assert!(db(tone(&left[4_800..], 15_000.0).0) < -60.0);
+}
+
+#[test]
+fn filters_are_butterworths_of_eighth_order_at_two_fifths_of_the_rate() {
+    for rate_hz in [8_000.0, 12_000.0, 16_000.0] {
+        let filter = |hz: f64| 1.0 / (1.0 + bent(RATE_HZ, hz, 0.4 * rate_hz).powi(16)).sqrt();
+        // A value held for some frames.
+        let held = 48_000.0 / rate_hz;
+        let hold = |hz: f64| {
+            let angle = PI * hz / 48_000.0;
+            (held * angle).sin() / (held * angle.sin())
+        };
+        let parameters = [("bits", 24.0), ("rate_hz", rate_hz), ("anti_alias", 1.0)];
+        for share in [0.05, 0.2, 0.35, 0.4, 0.45, 0.55, 0.6] {
+            // It comes out as itself, and folded at half the rate: as an image or as an alias.
+            let frequency_hz = share * rate_hz;
+            let input = sine(frequency_hz, 1.0, 48_000);
+            let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &input);
+            for heard_hz in [frequency_hz, rate_hz - frequency_hz] {
+                let expected = filter(frequency_hz) * hold(heard_hz) * filter(heard_hz);
+                let what = format!("{frequency_hz} Hz at {rate_hz} Hz, heard at {heard_hz} Hz, dB");
+                if db(expected) > -90.0 {
+                    check(&what, db(tone(&left[4_800..], heard_hz).0), db(expected), 0.02);
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
-    steepest, through, tone,
+    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, lateness_ms, noise, peak, response_db,
+    rms, sine, steepest, through,
 };
 use dsp_core::effects::effect_kind;
 
@@ -47,20 +47,47 @@ fn each_voice_stands_where_its_phase_says() {
     }
 }
 
-/// How late a side is against a sine of 1 kHz at the middles of windows of 10 ms, in milliseconds.
-fn lateness_ms(values: &[f32]) -> Vec<f64> {
-    let mut last = 0.0;
-    let frames = RATE_HZ as usize / 100;
-    values
-        .chunks_exact(frames)
-        .map(|window| {
-            // Windows hold whole periods, so each starts where the sine does.
-            let (_, phase) = tone(window, 1_000.0);
-            let turns = -(phase / TAU + 0.25);
-            last = turns + (last - turns).round();
-            last
-        })
-        .collect()
+#[test]
+fn voices_divide_a_turn_and_the_way_from_side_to_side() {
+    let turn = 0.05;
+    for voices in 2..=4 {
+        for spread in [0.0, 0.5, 0.8, 1.0] {
+            let parameters = [
+                ("voices", f64::from(voices - 2)),
+                ("spread", spread),
+                ("rate_hz", 0.02),
+                ("delay_ms", 20.0),
+                ("depth_ms", 8.0),
+                ("mix", 1.0),
+            ];
+            let mut chain = chain_of("chorus", &parameters);
+            chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
+            let output = through(&mut chain, &impulse(2_400));
+            for (side, sign) in output.iter().zip([-1.0, 1.0]) {
+                // A side loses a voice by as much as that moves away from it; together they have a power of 1.
+                let place = |voice: i32| spread * (2.0 * f64::from(voice) / f64::from(voices - 1) - 1.0);
+                let gain = |voice: i32| (1.0 + sign * place(voice)).min(1.0);
+                let power: f64 = (0..voices).map(|voice| gain(voice).powi(2)).sum();
+                for voice in 0..voices {
+                    let ahead = f64::from(voice) / f64::from(voices);
+                    let late_at = |secs: f64| 20.0 + 8.0 * (TAU * (turn + ahead + 0.02 * secs)).sin();
+                    // It swings on while the pulse is on its way.
+                    let late_ms = late_at(1e-3 * late_at(0.02));
+                    let near = (late_ms * 48.0) as usize - 48..(late_ms * 48.0) as usize + 48;
+                    let (moment, sum) = near.fold((0.0, 0.0), |(moment, sum), frame| {
+                        let value = f64::from(side[frame]);
+                        (moment + frame as f64 * value, sum + value)
+                    });
+                    let what = format!("voice {voice} of {voices}, spread {spread}");
+                    // A delay that moves by a thousandth makes a pulse that much longer or shorter.
+                    check(&format!("{what}, gain"), sum, gain(voice) / power.sqrt(), 2e-3);
+                    if sum > 0.1 {
+                        check(&format!("{what}, ms"), moment / sum / 48.0, late_ms, 0.002);
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

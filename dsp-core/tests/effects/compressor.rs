@@ -153,6 +153,34 @@ fn the_detector_of_mean_squares_reads_the_power_of_noise() {
 }
 
 #[test]
+fn the_detector_of_mean_squares_takes_10_ms() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let settings = [
+            ("detector", 1.0),
+            ("threshold_db", -60.0),
+            ("ratio", 2.0),
+            ("knee_db", 0.0),
+            ("attack_ms", 0.05),
+            ("release_ms", 5.0),
+        ];
+        let frames = |time_ms: f64| (time_ms * f64::from(rate_hz) / 1e3) as usize;
+        let (start, turn) = (frames(100.0), frames(300.0));
+        let input = steps(&[(-40.0, start), (-6.0, turn - start), (-80.0, frames(100.0))]);
+        let mut chain = chain_at(rate_hz, "compressor", &settings);
+        // At a ratio of 2 the gain is half of what is above the threshold.
+        let squares: Vec<f64> = gains_db(&mut chain, &input)
+            .iter()
+            .map(|gain_db| 10_f64.powf((-2.0 * gain_db - 60.0) / 10.0))
+            .collect();
+        let taken_ms = frames_to_63(&squares, start, turn) * 1e3 / f64::from(rate_hz);
+        // The shortest attack comes on top.
+        check(&format!("rise at {rate_hz} Hz, ms"), taken_ms, 10.0 + 0.05, 0.02);
+        let fall = (squares[turn + frames(30.0)] / squares[turn + frames(60.0)]).ln();
+        check(&format!("fall at {rate_hz} Hz, ms"), 30.0 / fall, 10.0, 0.02);
+    }
+}
+
+#[test]
 fn make_up_and_mix_are_what_they_say() {
     let reduction_db = 20.0 * 0.75;
     let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];

@@ -5,7 +5,8 @@ use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{EffectConfig, effect_kind};
 
 use crate::measure::{
-    RATE_HZ, Stereo, chain_of, check, config, db, impulse, noise, peak, response_db, rms, sine, through,
+    RATE_HZ, Stereo, bent, chain_of, check, config, db, impulse, noise, peak, response_at_db, rms, sine,
+    through,
 };
 
 const OWN: f64 = 0.0;
@@ -18,13 +19,17 @@ const BARE: [(&str, f64); 4] =
     [("pre_delay_ms", 0.0), ("low_cut_hz", 20.0), ("high_cut_hz", 20_000.0), ("mix", 1.0)];
 
 fn with_impulse(response: &Stereo, parameters: &[(&str, f64)]) -> Chain {
+    with_impulse_at(RATE_HZ, response, parameters)
+}
+
+fn with_impulse_at(rate_hz: u32, response: &Stereo, parameters: &[(&str, f64)]) -> Chain {
     let kind = effect_kind("convolution").unwrap();
     let impulse = Some([&response[0][..], &response[1]]);
-    let mut slot = Slot::new("effect", kind, &EffectConfig { impulse, ..config(RATE_HZ) });
+    let mut slot = Slot::new("effect", kind, &EffectConfig { impulse, ..config(rate_hz) });
     for (id, value) in [&[("response", OWN)], &BARE[..], parameters].concat() {
         slot.set(kind.parameter_place(id).unwrap(), value, 0);
     }
-    let mut chain = Chain::new(RATE_HZ);
+    let mut chain = Chain::new(rate_hz);
     chain.push(slot);
     chain
 }
@@ -111,17 +116,34 @@ fn dry_and_wet_meet() {
 }
 
 #[test]
-fn pre_delay_level_and_cuts_are_what_they_say() {
+fn pre_delay_and_level_are_what_they_say() {
     let one = [vec![1.0], vec![1.0]];
     let [left, _] =
         through(&mut with_impulse(&one, &[("pre_delay_ms", 10.0), ("level_db", -6.0)]), &impulse(1_000));
     assert_eq!(left.iter().position(|value| *value != 0.0), Some(480));
     check("level, dB", db(f64::from(left[480])), -6.0, 1e-4);
-    let cuts = [("low_cut_hz", 300.0), ("high_cut_hz", 5_000.0)];
-    let [left, _] = through(&mut with_impulse(&one, &cuts), &impulse(1 << 14));
-    check("at the low cut, dB", response_db(&left, 300.0), -3.01, 0.02);
-    check("at the high cut, dB", response_db(&left, 5_000.0), -3.01, 0.02);
-    check("an octave below, dB", response_db(&left, 150.0), -12.3, 0.1);
+}
+
+#[test]
+fn the_cuts_are_butterworths_of_second_order() {
+    let one = [vec![1.0], vec![1.0]];
+    for rate_hz in [44_100, 48_000, 96_000] {
+        // At its end a cut is off.
+        for (low_hz, high_hz) in [(300.0, 5_000.0), (60.0, 12_000.0), (2_000.0, 20_000.0), (20.0, 500.0)] {
+            let cuts = [("low_cut_hz", low_hz), ("high_cut_hz", high_hz)];
+            let [left, _] = through(&mut with_impulse_at(rate_hz, &one, &cuts), &impulse(1 << 14));
+            for frequency_hz in
+                [30.0, 60.0, 150.0, 300.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 12_000.0, 18_000.0]
+            {
+                let low4 = if low_hz > 20.0 { bent(rate_hz, low_hz, frequency_hz).powi(4) } else { 0.0 };
+                let high4 =
+                    if high_hz < 20_000.0 { bent(rate_hz, frequency_hz, high_hz).powi(4) } else { 0.0 };
+                let expected = -0.5 * db((1.0 + low4) * (1.0 + high4));
+                let what = format!("{low_hz} to {high_hz} Hz at {frequency_hz} Hz, {rate_hz} Hz, dB");
+                check(&what, response_at_db(rate_hz, &left, frequency_hz), expected, 0.02);
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,15 +3,9 @@
 use std::f64::consts::PI;
 
 use crate::measure::{
-    RATE_HZ, Stereo, amplitude, chain_of, check, db, frames_to_63, impulse, noise, response_db, sine,
-    through, tone,
+    RATE_HZ, Stereo, amplitude, bent, chain_at, chain_of, check, db, frames_to_63, impulse, noise,
+    response_at_db, sine, sine_at, through, tone, tone_at,
 };
-
-/// A frequency in parts of another, as the trapezoidal rule bends it.
-fn bent(frequency_hz: f64, corner_hz: f64) -> f64 {
-    let tangent = |hz: f64| (PI * hz / f64::from(RATE_HZ)).tan();
-    tangent(frequency_hz) / tangent(corner_hz)
-}
 
 /// Half the sample rate: of constant magnitude, and what a high-pass leaves as it is.
 fn highest_tone(level_db: f64, frames: usize) -> Stereo {
@@ -43,20 +37,21 @@ fn the_reduction_is_the_formula() {
 #[test]
 fn split_it_is_a_shelf_that_leaves_the_bass_alone() {
     // Half the sample rate holds the gain still while another tone measures the response.
-    for range_db in [6.0, 24.0] {
+    for (rate_hz, range_db) in [(44_100, 12.0), (48_000, 6.0), (48_000, 24.0), (96_000, 12.0)] {
         let settings = [("frequency_hz", 5_000.0), ("threshold_db", -60.0), ("range_db", range_db)];
         let g = amplitude(-range_db);
         for frequency_hz in [50.0, 200.0, 1_000.0, 2_000.0, 4_000.0, 5_000.0, 7_000.0, 10_000.0, 16_000.0] {
             let mut input = highest_tone(-6.0, 48_000);
-            let measured = sine(frequency_hz, 0.1, 48_000);
+            let measured = sine_at(rate_hz, frequency_hz, 0.1, 48_000);
             for (input, measured) in input.iter_mut().zip(&measured) {
                 input.iter_mut().zip(measured).for_each(|(input, measured)| *input += measured);
             }
-            let output = through(&mut chain_of("de_esser", &settings), &input);
-            let gain_db = db(tone(&output[0][24_000..], frequency_hz).0 / 0.1);
-            let w4 = bent(frequency_hz, 5_000.0).powi(4);
+            let output = through(&mut chain_at(rate_hz, "de_esser", &settings), &input);
+            let gain_db = db(tone_at(rate_hz, &output[0][24_000..], frequency_hz).0 / 0.1);
+            let w4 = bent(rate_hz, frequency_hz, 5_000.0).powi(4);
             let expected_db = 0.5 * db((1.0 + g * g * w4) / (1.0 + w4));
-            check(&format!("{frequency_hz} Hz at a range of {range_db} dB, dB"), gain_db, expected_db, 0.01);
+            let what = format!("{frequency_hz} Hz at a range of {range_db} dB, {rate_hz} Hz, dB");
+            check(&what, gain_db, expected_db, 0.01);
         }
     }
 }
@@ -71,7 +66,8 @@ fn an_s_goes_down_and_a_vowel_does_not() {
 
     // Far above its frequency: 20 dB over the threshold, less the high-pass.
     let mut both = sine(9_000.0, 0.1, 48_000);
-    let high_pass = bent(9_000.0, 5_000.0).powi(2) / (1.0 + bent(9_000.0, 5_000.0).powi(4)).sqrt();
+    let high_pass =
+        bent(RATE_HZ, 9_000.0, 5_000.0).powi(2) / (1.0 + bent(RATE_HZ, 9_000.0, 5_000.0).powi(4)).sqrt();
     let over_db = 20.0 + db(high_pass);
     for (both, vowel) in both.iter_mut().zip(&vowel) {
         both.iter_mut().zip(vowel).for_each(|(both, vowel)| *both += vowel);
@@ -81,7 +77,7 @@ fn an_s_goes_down_and_a_vowel_does_not() {
     // A detector of peaks reads a tone a little below its peak.
     check("reduction of 9 kHz, dB", f64::from(chain.gain_reduction_db(0).unwrap()), over_db - 0.3, 0.4);
     let end = &output[0][24_000..];
-    let w4 = bent(9_000.0, 5_000.0).powi(4);
+    let w4 = bent(RATE_HZ, 9_000.0, 5_000.0).powi(4);
     let g = amplitude(-f64::from(chain.gain_reduction_db(0).unwrap()));
     let expected_db = 0.5 * db((1.0 + g * g * w4) / (1.0 + w4));
     check("9 kHz, dB", db(tone(end, 9_000.0).0 / 0.1), expected_db, 0.3);
@@ -102,33 +98,39 @@ fn wide_it_turns_down_everything_alike() {
 
 #[test]
 fn listening_lets_the_band_be_heard() {
-    let settings = [("listen", 1.0), ("frequency_hz", 5_000.0), ("threshold_db", -60.0)];
-    let [response, _] = through(&mut chain_of("de_esser", &settings), &impulse(9_600));
-    for frequency_hz in [100.0, 1_000.0, 5_000.0, 12_000.0] {
-        let w = bent(frequency_hz, 5_000.0);
-        let expected_db = db(w * w / (1.0 + w.powi(4)).sqrt());
-        check(&format!("{frequency_hz} Hz, dB"), response_db(&response, frequency_hz), expected_db, 0.01);
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let settings = [("listen", 1.0), ("frequency_hz", 5_000.0), ("threshold_db", -60.0)];
+        let [response, _] = through(&mut chain_at(rate_hz, "de_esser", &settings), &impulse(9_600));
+        for frequency_hz in [100.0, 1_000.0, 5_000.0, 12_000.0] {
+            let w = bent(rate_hz, frequency_hz, 5_000.0);
+            let expected_db = db(w * w / (1.0 + w.powi(4)).sqrt());
+            let measured_db = response_at_db(rate_hz, &response, frequency_hz);
+            check(&format!("{frequency_hz} Hz at {rate_hz} Hz, dB"), measured_db, expected_db, 0.01);
+        }
     }
 }
 
 #[test]
 fn it_attacks_and_releases_in_its_time_constants() {
-    let settings = [("threshold_db", -40.0), ("range_db", 24.0)];
-    let [mut input, _] = highest_tone(-60.0, 9_600);
-    for (frame, value) in input[4_800..7_200].iter_mut().enumerate() {
-        *value = amplitude(-25.0) as f32 * if frame % 2 == 0 { 1.0 } else { -1.0 };
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let settings = [("threshold_db", -40.0), ("range_db", 24.0)];
+        let (start, turn, end) = (4_800, 9_600, 105_600);
+        let mut input = highest_tone(-60.0, end)[0].clone();
+        input[start..turn].copy_from_slice(&highest_tone(-25.0, turn - start)[0]);
+        let mut chain = chain_at(rate_hz, "de_esser", &settings);
+        let reductions: Vec<f64> = input
+            .iter()
+            .map(|value| {
+                through(&mut chain, &[vec![*value], vec![*value]]);
+                f64::from(chain.gain_reduction_db(0).unwrap())
+            })
+            .collect();
+        let frames = |time_ms: f64| time_ms * f64::from(rate_hz) / 1_000.0;
+        let (attack, release) =
+            (frames_to_63(&reductions, start, turn), frames_to_63(&reductions, turn, end));
+        check(&format!("at {rate_hz} Hz, frames of 0.5 ms attack"), attack, frames(0.5), 0.5);
+        check(&format!("at {rate_hz} Hz, frames of 40 ms release"), release, frames(40.0), 5.0);
     }
-    input.extend(&highest_tone(-60.0, 40_000)[0]);
-    let mut chain = chain_of("de_esser", &settings);
-    let reductions: Vec<f64> = input
-        .iter()
-        .map(|value| {
-            through(&mut chain, &[vec![*value], vec![*value]]);
-            f64::from(chain.gain_reduction_db(0).unwrap())
-        })
-        .collect();
-    check("frames of 0.5 ms attack", frames_to_63(&reductions, 4_800, 7_200), 24.0, 1.0);
-    check("frames of 40 ms release", frames_to_63(&reductions, 7_200, 49_600), 1_920.0, 10.0);
 }
 
 #[test]

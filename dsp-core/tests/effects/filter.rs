@@ -1,11 +1,14 @@
 //! Curves and movements of the filter.
 
-use std::f64::consts::PI;
+use std::f64::consts::{PI, SQRT_2, TAU};
 
 use dsp_core::chain::Chain;
 use dsp_core::effects::effect_kind;
 
-use crate::measure::{chain_of, check, db, impulse, noise, peak, response_db, rms, sine, through, tone};
+use crate::measure::{
+    RATE_HZ, bent, chain_at, chain_of, check, cycle, db, frames_to_63, impulse, noise, peak, response_at_db,
+    response_db, rms, sine, through, tone,
+};
 
 const LOW: f64 = 0.0;
 const HIGH: f64 = 1.0;
@@ -19,12 +22,16 @@ fn response(parameters: &[(&str, f64)]) -> Vec<f32> {
 
 #[test]
 fn the_cut_off_is_3_db_down() {
-    for kind in [LOW, HIGH] {
-        for slope in [0.0, 1.0] {
-            for cutoff_hz in [60.0, 1_000.0, 12_000.0] {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for kind in [LOW, HIGH] {
+            for (slope, cutoff_hz) in
+                [(0.0, 60.0), (0.0, 1_000.0), (0.0, 12_000.0), (1.0, 60.0), (1.0, 1_000.0), (1.0, 12_000.0)]
+            {
                 let parameters =
                     [("type", kind), ("slope", slope), ("cutoff_hz", cutoff_hz), ("resonance_db", 0.0)];
-                check("cut-off, dB", response_db(&response(&parameters), cutoff_hz), -3.0103, 0.01);
+                let [left, _] = through(&mut chain_at(rate_hz, "filter", &parameters), &impulse(1 << 16));
+                let what = format!("cut-off at {cutoff_hz} Hz, {rate_hz} Hz, dB");
+                check(&what, response_at_db(rate_hz, &left, cutoff_hz), -3.0103, 0.01);
             }
         }
     }
@@ -118,6 +125,75 @@ fn the_oscillator_swings_by_its_octaves_in_time_with_the_clock() {
     }
 }
 
+/// Where a low-pass filter without resonance, of 12 dB an octave, is 3 dB down.
+fn cutoff_hz(response: &[f32]) -> f64 {
+    let (mut below, mut above) = (5.0_f64, 23_000.0_f64);
+    for _ in 0..40 {
+        let middle = (below * above).sqrt();
+        let is_below = response_db(response, middle) > -3.0103;
+        (below, above) = if is_below { (middle, above) } else { (below, middle) };
+    }
+    below
+}
+
+/// A low-pass filter without resonance, of 12 dB an octave, and some settings more.
+fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> Chain {
+    let plain = [("type", LOW), ("slope", 0.0), ("resonance_db", 0.0)];
+    chain_at(sample_rate_hz, "filter", &[&plain[..], settings].concat())
+}
+
+#[test]
+fn the_oscillator_moves_the_cut_off_by_its_octaves() {
+    for octaves in [0.5, 2.0, 3.0] {
+        for turn in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9] {
+            // So slow that it stands still while a pulse passes.
+            let mut chain =
+                low_pass(RATE_HZ, &[("cutoff_hz", 1_000.0), ("lfo_rate_hz", 0.01), ("lfo_octaves", octaves)]);
+            chain.reset((turn * 4_800_000.0) as u64);
+            let [left, _] = through(&mut chain, &impulse(4_800));
+            let measured = (cutoff_hz(&left) / 1_000.0).log2();
+            let expected = octaves * (TAU * turn).sin();
+            check(&format!("octaves after {turn} turns of {octaves}"), measured, expected, 2e-3);
+        }
+    }
+}
+
+/// Frames of a period of the tone by which a moving cut-off is measured, far above it.
+const PROBE_FRAMES: usize = 6;
+
+/// A tone on the left, soft enough to leave what follows the level to the right.
+fn probe(frames: usize) -> Vec<f32> {
+    let [probe, _] = sine(f64::from(RATE_HZ) / PROBE_FRAMES as f64, 1e-3, frames);
+    probe
+}
+
+/// Octaves of the cut-off of [`low_pass`] above 250 Hz, in each period of what it leaves of the [`probe`].
+fn octaves(sample_rate_hz: u32, passed: &[f32]) -> Vec<f64> {
+    let rate_hz = f64::from(sample_rate_hz);
+    let of_period = |period: &[f32]| {
+        let gain = rms(period) * 2_f64.sqrt() / 1e-3;
+        // A Butterworth filter: gain = 1 / sqrt(1 + w^4).
+        let w = (gain.powi(-2) - 1.0).sqrt().sqrt();
+        (((PI / PROBE_FRAMES as f64).tan() / w).atan() * rate_hz / PI / 250.0).log2()
+    };
+    passed.chunks_exact(PROBE_FRAMES).map(of_period).collect()
+}
+
+#[test]
+fn a_turn_of_the_oscillator_takes_the_time_of_its_rate() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for lfo_rate_hz in [0.5, 3.0, 20.0] {
+            let settings = [("cutoff_hz", 250.0), ("lfo_rate_hz", lfo_rate_hz), ("lfo_octaves", 1.0)];
+            let probe = probe((2.2 / lfo_rate_hz * f64::from(rate_hz)) as usize + 9_600);
+            let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe.clone(), probe]);
+            let periods = cycle(&octaves(rate_hz, &left[4_800..]), 0.0);
+            let secs = periods * PROBE_FRAMES as f64 / f64::from(rate_hz);
+            let what = format!("turn at {lfo_rate_hz} Hz, {rate_hz} Hz, s");
+            check(&what, secs, 1.0 / lfo_rate_hz, 1e-3 / lfo_rate_hz);
+        }
+    }
+}
+
 #[test]
 fn the_oscillator_is_where_it_would_be_had_it_run_from_the_start() {
     let parameters = [("lfo_octaves", 3.0), ("lfo_rate_hz", 3.0)];
@@ -139,19 +215,75 @@ fn the_oscillator_is_where_it_would_be_had_it_run_from_the_start() {
 }
 
 #[test]
-fn the_envelope_opens_the_filter() {
-    let parameters = [
-        ("type", LOW),
-        ("cutoff_hz", 100.0),
-        ("resonance_db", 0.0),
-        ("envelope_octaves", 6.0),
-        ("envelope_attack_ms", 0.1),
-        ("envelope_release_ms", 2_000.0),
-        ("slope", 0.0),
-    ];
-    // A steady tone of peak 0.5 holds the follower near 0.5: three octaves, so 800 Hz.
-    let [left, _] = through(&mut chain_of("filter", &parameters), &sine(800.0, 0.5, 96_000));
-    check("at the cut-off that the level sets, dB", db(tone(&left[48_000..], 800.0).0 / 0.5), -3.01, 0.3);
+fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
+    // What is on the right sets the level, a pulse on the left measures.
+    for (level, octaves) in [(0.5, 6.0), (0.5, -6.0), (1.0, -2.0), (0.25, 3.0), (1.0, 0.0), (2.0, 3.0)] {
+        let mut chain = low_pass(RATE_HZ, &[("cutoff_hz", 1_500.0), ("envelope_octaves", octaves)]);
+        let right = vec![level as f32; 9_600];
+        through(&mut chain, &[vec![0.0; 9_600], right.clone()]);
+        let [mut left, _] = impulse(9_600);
+        left[0] = 0.1;
+        let [left, _] = through(&mut chain, &[left, right]);
+        let response: Vec<f32> = left.iter().map(|value| value / 0.1).collect();
+        let measured = (cutoff_hz(&response) / 1_500.0).log2();
+        // A level above 1 counts as 1.
+        check(&format!("octaves at {level} of {octaves}"), measured, octaves * f64::min(level, 1.0), 1e-3);
+    }
+}
+
+#[test]
+fn the_envelope_rises_and_falls_in_its_time_constants() {
+    for (rate_hz, attack_ms, release_ms) in
+        [(48_000, 5.0, 20.0), (44_100, 20.0, 150.0), (96_000, 20.0, 150.0), (48_000, 200.0, 1_000.0)]
+    {
+        for amount in [2.0, -2.0] {
+            let settings = [
+                ("cutoff_hz", 250.0 * f64::exp2(1.0 - 0.5 * amount)),
+                ("envelope_octaves", amount),
+                ("envelope_attack_ms", attack_ms),
+                ("envelope_release_ms", release_ms),
+            ];
+            let frames = |time_ms: f64| (time_ms * f64::from(rate_hz) / 1e3) as usize;
+            let (before, rising, falling) = (9_600, frames(12.0 * attack_ms), frames(12.0 * release_ms));
+            let mut right = vec![0.0; before + rising + falling];
+            right[before..before + rising].fill(1.0);
+            let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
+            let octaves = octaves(rate_hz, &left);
+            let (start, turn) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
+            // The cut-off goes from control place to control place: it is there one of them, 32 frames, later.
+            for (what, time_ms, from, to) in
+                [("attack", attack_ms, start, turn), ("release", release_ms, turn, octaves.len())]
+            {
+                let taken = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
+                let expected = frames(time_ms) as f64;
+                let what = format!("frames of {time_ms} ms {what}, {amount} octaves, {rate_hz} Hz");
+                check(&what, taken, expected, 0.005 * expected + 5.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn mix_is_a_share_of_what_is_filtered() {
+    for (kind, mix) in [(LOW, 0.5), (HIGH, 0.5), (LOW, 0.2)] {
+        let response = response(&[
+            ("type", kind),
+            ("slope", 0.0),
+            ("cutoff_hz", 1_500.0),
+            ("resonance_db", 0.0),
+            ("mix", mix),
+        ]);
+        for frequency_hz in [50.0, 700.0, 1_500.0, 3_000.0, 9_000.0] {
+            // With w in place of s / j, the filter is top / (1 - w^2 + j sqrt(2) w).
+            let w = bent(RATE_HZ, frequency_hz, 1_500.0);
+            let top = if kind == LOW { 1.0 } else { -w * w };
+            let (re, im) = (1.0 - w * w, SQRT_2 * w);
+            let power = re * re + im * im;
+            let sum = (1.0 - mix + mix * top * re / power).hypot(mix * top * im / power);
+            let what = format!("type {kind} mixed by {mix} at {frequency_hz} Hz, dB");
+            check(&what, response_db(&response, frequency_hz), db(sum), 0.01);
+        }
+    }
 }
 
 #[test]

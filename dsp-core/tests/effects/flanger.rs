@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
-    steepest, through,
+    RATE_HZ, chain_at, chain_of, check, check_started_anywhere, cycle, db, impulse, lateness_ms, noise, peak,
+    response_db, rms, sine, steepest, through,
 };
 use dsp_core::effects::effect_kind;
 
@@ -61,10 +61,10 @@ fn sweeps_by_the_depth_on_each_side() {
         let rest = [("rate_hz", 0.02), ("delay_ms", 1.0), ("depth_ms", 4.0), ("feedback", 0.0), ("mix", 1.0)];
         [&rest[..], &[("stereo_degrees", stereo_degrees)]].concat()
     };
-    for stereo_degrees in [0.0, 90.0, 180.0] {
+    for (rate_hz, stereo_degrees) in [(48_000, 0.0), (44_100, 90.0), (48_000, 90.0), (96_000, 180.0)] {
         for turn in [0.0, 0.25, 0.4, 0.5, 0.75] {
-            let mut chain = chain_of("flanger", &parameters(stereo_degrees));
-            chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
+            let mut chain = chain_at(rate_hz, "flanger", &parameters(stereo_degrees));
+            chain.reset((turn * 50.0 * f64::from(rate_hz)) as u64);
             let output = through(&mut chain, &impulse(2_400));
             for (side, ahead) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
                 let (moment, sum) =
@@ -72,14 +72,28 @@ fn sweeps_by_the_depth_on_each_side() {
                         (moment + frame as f64 * f64::from(*value), sum + f64::from(*value))
                     });
                 let expected = 1.0 + 4.0 * 0.5 * (1.0 - (TAU * (turn + ahead)).cos());
-                check(
-                    &format!("delay after {turn} turns, {stereo_degrees} degrees, ms"),
-                    moment / sum / 48.0,
-                    expected,
-                    0.01,
-                );
+                let what = format!("delay after {turn} turns, {stereo_degrees} degrees, {rate_hz} Hz, ms");
+                check(&what, moment / sum * 1e3 / f64::from(rate_hz), expected, 0.01);
             }
         }
+    }
+}
+
+#[test]
+fn a_turn_takes_the_time_of_its_rate() {
+    for rate_hz in [0.5, 3.0, 5.0] {
+        let parameters =
+            [("rate_hz", rate_hz), ("delay_ms", 1.0), ("depth_ms", 2.0), ("feedback", 0.0), ("mix", 1.0)];
+        let input = sine(1_000.0, 0.5, 5 * RATE_HZ as usize);
+        let [left, _] = through(&mut chain_of("flanger", &parameters), &input);
+        let late = &lateness_ms(&left)[10..];
+        let [lowest, highest] =
+            [f64::min, f64::max].map(|further| late.iter().copied().reduce(further).unwrap());
+        let secs = 0.01 * cycle(late, 0.5 * (lowest + highest));
+        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
+        // The furthest may lie between two windows' middles.
+        let missed = 2.0 * (1.0 - (0.005 * TAU * rate_hz).cos());
+        check(&format!("sweep at {rate_hz} Hz, ms"), highest - lowest, 2.0, 0.01 + missed);
     }
 }
 

@@ -3,15 +3,20 @@
 use dsp_core::chain::Chain;
 
 use crate::measure::{
-    RATE_HZ, Stereo, amplitude, beside, chain_of, check, constant, db, frames_to_63, gains_db,
+    RATE_HZ, Stereo, amplitude, bent, beside, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
 };
-use crate::measure::{noise, peak, sine, steps, through};
+use crate::measure::{noise, peak, sine, sine_at, steps, through};
 
 /// A gate without hysteresis or hold, and some settings more.
 fn gate(settings: &[(&str, f64)]) -> Chain {
+    gate_at(RATE_HZ, settings)
+}
+
+/// As [`gate`], at a sample rate.
+fn gate_at(sample_rate_hz: u32, settings: &[(&str, f64)]) -> Chain {
     let plain = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
     let settings: Vec<_> = plain.iter().chain(settings).copied().collect();
-    chain_of("gate", &settings)
+    chain_at(sample_rate_hz, "gate", &settings)
 }
 
 #[test]
@@ -49,33 +54,35 @@ fn an_expander_follows_the_peaks_of_a_tone_while_it_holds() {
 
 #[test]
 fn it_opens_and_closes_in_its_time_constants() {
-    let frames = |time_ms: f64| time_ms * f64::from(RATE_HZ) / 1_000.0;
-    for (attack_ms, release_ms) in [(0.05, 2.0), (0.5, 80.0), (10.0, 10.0), (100.0, 1_000.0)] {
-        let mut chain = gate(&[("attack_ms", attack_ms), ("release_ms", release_ms), ("range_db", 40.0)]);
-        let (open, closed) = (frames(attack_ms * 20.0) as usize, frames(release_ms * 20.0) as usize);
-        let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
-        let attack = frames_to_63(&gains_db, 100, 100 + open);
-        let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
-        // Between two frames an exponential is read off a straight line: up to an eighth of a frame.
-        let tolerance = |time_ms| 0.02 * frames(time_ms) + 0.125;
-        check(&format!("frames of {attack_ms} ms attack"), attack, frames(attack_ms), tolerance(attack_ms));
-        check(
-            &format!("frames of {release_ms} ms release"),
-            release,
-            frames(release_ms),
-            tolerance(release_ms),
-        );
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let frames = |time_ms: f64| time_ms * f64::from(rate_hz) / 1_000.0;
+        for (attack_ms, release_ms) in [(0.05, 2.0), (0.5, 80.0), (10.0, 10.0), (100.0, 1_000.0)] {
+            let settings = [("attack_ms", attack_ms), ("release_ms", release_ms), ("range_db", 40.0)];
+            let mut chain = gate_at(rate_hz, &settings);
+            let (open, closed) = (frames(attack_ms * 20.0) as usize, frames(release_ms * 20.0) as usize);
+            let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
+            let attack = frames_to_63(&gains_db, 100, 100 + open);
+            let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
+            for (what, time_ms, taken) in [("attack", attack_ms, attack), ("release", release_ms, release)] {
+                let expected = frames(time_ms);
+                // Between two frames an exponential is read off a straight line: up to an eighth of a frame.
+                let tolerance = 0.02 * expected + 0.125;
+                check(&format!("at {rate_hz} Hz, frames of {time_ms} ms {what}"), taken, expected, tolerance);
+            }
+        }
     }
 }
 
 #[test]
 fn it_holds_for_its_time() {
-    for hold_ms in [0.0, 1.0, 25.0, 400.0] {
-        let mut chain = gate(&[("hold_ms", hold_ms), ("range_db", 40.0)]);
-        let gains_db = gains_db(&mut chain, &steps(&[(-10.0, 4_800), (-70.0, 24_000)]));
-        let closing = (4_800..).find(|frame| gains_db[*frame] < -1e-3).unwrap() - 4_800;
-        let expected = hold_ms * f64::from(RATE_HZ) / 1_000.0;
-        check(&format!("frames of {hold_ms} ms hold"), closing as f64, expected, 0.0);
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for hold_ms in [0.0, 1.0, 25.0, 400.0] {
+            let mut chain = gate_at(rate_hz, &[("hold_ms", hold_ms), ("range_db", 40.0)]);
+            let gains_db = gains_db(&mut chain, &steps(&[(-10.0, 4_800), (-70.0, 48_000)]));
+            let closing = (4_800..).find(|frame| gains_db[*frame] < -1e-3).unwrap() - 4_800;
+            let expected = (hold_ms * f64::from(rate_hz) / 1_000.0).round();
+            check(&format!("at {rate_hz} Hz, frames of {hold_ms} ms hold"), closing as f64, expected, 0.0);
+        }
     }
 }
 
@@ -130,6 +137,29 @@ fn the_high_pass_keeps_the_bass_from_opening_it() {
     };
     assert!(reduction_db(100.0) > 50.0);
     assert_eq!(reduction_db(4_000.0), 0.0);
+}
+
+#[test]
+fn the_high_pass_of_the_side_chain_is_a_butterworth() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for frequency_hz in [251.0, 499.0, 1_000.3, 1_999.0, 3_989.0] {
+            // An expander at a ratio of 2 turns down by what the peaks lie below the threshold, while it holds.
+            let settings = [
+                ("threshold_db", 0.0),
+                ("ratio", 2.0),
+                ("range_db", 120.0),
+                ("hold_ms", 100.0),
+                ("side_high_pass_hz", 1_000.0),
+            ];
+            let frames = rate_hz as usize;
+            let mut chain = gate_at(rate_hz, &settings);
+            beside(&mut chain, &constant(0.0, frames), &sine_at(rate_hz, frequency_hz, 0.5, frames));
+            let w = bent(rate_hz, frequency_hz, 1_000.0);
+            let expected_db = db(0.5 * w.powi(2) / (1.0 + w.powi(4)).sqrt());
+            let level_db = -f64::from(chain.gain_reduction_db(0).unwrap());
+            check(&format!("level at {frequency_hz} Hz, {rate_hz} Hz, dBFS"), level_db, expected_db, 0.05);
+        }
+    }
 }
 
 #[test]

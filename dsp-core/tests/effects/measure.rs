@@ -1,6 +1,6 @@
 //! What the tests play through effects, and how they measure what comes out.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::chain::{Chain, Slot};
@@ -79,10 +79,42 @@ pub(crate) fn frames_to_63(values: &[f64], start: usize, end: usize) -> f64 {
     (at - start) as f64 + (wanted - values[at - 1]) / (values[at] - values[at - 1])
 }
 
+/// The time of a cycle in values, from their first rise through a middle to their last.
+pub(crate) fn cycle(values: &[f64], middle: f64) -> f64 {
+    let rises: Vec<f64> = (1..values.len())
+        .filter(|place| values[place - 1] < middle && values[*place] >= middle)
+        .map(|place| place as f64 - (values[place] - middle) / (values[place] - values[place - 1]))
+        .collect();
+    assert!(rises.len() > 1, "no cycle");
+    (rises[rises.len() - 1] - rises[0]) / (rises.len() - 1) as f64
+}
+
+/// How late a side is against a sine of 1 kHz at the middles of windows of 10 ms, in milliseconds. Whole periods do not
+/// show in the first of them.
+pub(crate) fn lateness_ms(values: &[f32]) -> Vec<f64> {
+    let mut last = 0.0;
+    let frames = RATE_HZ as usize / 100;
+    values
+        .chunks_exact(frames)
+        .map(|window| {
+            // Windows hold whole periods, so each starts where the sine does.
+            let (_, phase) = tone(window, 1_000.0);
+            let turns = -(phase / TAU + 0.25);
+            last = turns + (last - turns).round();
+            last
+        })
+        .collect()
+}
+
 /// A sine on both sides, by its peak.
 pub(crate) fn sine(frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
+    sine_at(RATE_HZ, frequency_hz, peak, frames)
+}
+
+/// As [`sine`], at a sample rate.
+pub(crate) fn sine_at(sample_rate_hz: u32, frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     let values: Vec<f32> = (0..frames)
-        .map(|frame| (peak * (TAU * frequency_hz * frame as f64 / f64::from(RATE_HZ)).sin()) as f32)
+        .map(|frame| (peak * (TAU * frequency_hz * frame as f64 / f64::from(sample_rate_hz)).sin()) as f32)
         .collect();
     [values.clone(), values]
 }
@@ -112,10 +144,15 @@ pub(crate) fn noise(peak: f32, frames: usize) -> Stereo {
 
 /// Amplitude and phase (radians) of a frequency in some values at [`RATE_HZ`], under a Hann window.
 pub(crate) fn tone(values: &[f32], frequency_hz: f64) -> (f64, f64) {
+    tone_at(RATE_HZ, values, frequency_hz)
+}
+
+/// As [`tone`], at a sample rate.
+pub(crate) fn tone_at(sample_rate_hz: u32, values: &[f32], frequency_hz: f64) -> (f64, f64) {
     let (mut re, mut im, mut sum) = (0.0, 0.0, 0.0);
     for (frame, value) in values.iter().enumerate() {
         let window = 0.5 - 0.5 * (TAU * (frame as f64 + 0.5) / values.len() as f64).cos();
-        let angle = TAU * frequency_hz * frame as f64 / f64::from(RATE_HZ);
+        let angle = TAU * frequency_hz * frame as f64 / f64::from(sample_rate_hz);
         re += window * f64::from(*value) * angle.cos();
         im -= window * f64::from(*value) * angle.sin();
         sum += window;
@@ -125,13 +162,24 @@ pub(crate) fn tone(values: &[f32], frequency_hz: f64) -> (f64, f64) {
 
 /// The magnitude in decibels of a linear effect at a frequency, from its impulse response.
 pub(crate) fn response_db(impulse_response: &[f32], frequency_hz: f64) -> f64 {
+    response_at_db(RATE_HZ, impulse_response, frequency_hz)
+}
+
+/// As [`response_db`], at a sample rate.
+pub(crate) fn response_at_db(sample_rate_hz: u32, impulse_response: &[f32], frequency_hz: f64) -> f64 {
     let (mut re, mut im) = (0.0, 0.0);
     for (frame, value) in impulse_response.iter().enumerate() {
-        let angle = TAU * frequency_hz * frame as f64 / f64::from(RATE_HZ);
+        let angle = TAU * frequency_hz * frame as f64 / f64::from(sample_rate_hz);
         re += f64::from(*value) * angle.cos();
         im -= f64::from(*value) * angle.sin();
     }
     db(re.hypot(im))
+}
+
+/// A frequency in parts of a corner, as the bilinear transform bends both.
+pub(crate) fn bent(sample_rate_hz: u32, frequency_hz: f64, corner_hz: f64) -> f64 {
+    let tangent = |hz: f64| (PI * hz / f64::from(sample_rate_hz)).tan();
+    tangent(frequency_hz) / tangent(corner_hz)
 }
 
 /// An amplitude in decibels.

@@ -3,8 +3,8 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_started_anywhere, db, impulse, noise, peak, response_db, rms, sine,
-    steepest, through,
+    RATE_HZ, chain_of, check, check_started_anywhere, cycle, db, impulse, lateness_ms, noise, peak,
+    response_db, rms, sine, steepest, through,
 };
 use dsp_core::effects::effect_kind;
 
@@ -96,6 +96,33 @@ fn sweeps_by_octaves_on_each_side() {
                 check(&what, response_db(side, frequency_hz).max(-25.0), expected.max(-25.0), 0.3);
             }
         }
+    }
+}
+
+#[test]
+fn a_turn_takes_the_time_of_its_rate() {
+    for rate_hz in [0.5, 3.0, 10.0] {
+        let parameters = [
+            ("stages", 0.0),
+            ("rate_hz", rate_hz),
+            ("frequency_hz", 1_000.0),
+            ("depth_octaves", 1.0),
+            ("feedback", 0.0),
+            ("mix", 1.0),
+        ];
+        let input = sine(1_000.0, 0.5, 5 * RATE_HZ as usize);
+        let [left, _] = through(&mut chain_of("phaser", &parameters), &input);
+        // All-passes alone: what they turn 1 kHz by, in turns.
+        let turned = &lateness_ms(&left)[10..];
+        let [lowest, highest] =
+            [f64::min, f64::max].map(|further| turned.iter().copied().reduce(further).unwrap());
+        let secs = 0.01 * cycle(turned, 0.5 * (lowest + highest));
+        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
+        let turned_at = |all_pass_hz| 4.0 / PI * (warped(1_000.0) / warped(all_pass_hz)).atan();
+        let expected = turned_at(500.0) - turned_at(2_000.0);
+        // The furthest may lie between two windows' middles.
+        let missed = expected * (1.0 - (0.005 * TAU * rate_hz).cos());
+        check(&format!("sweep at {rate_hz} Hz, turns"), highest - lowest, expected, 0.002 + missed);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::measure::{
-    RATE_HZ, chain_at, chain_of, check, check_started_anywhere, db, impulse, noise, peak, rms, sine,
-    steepest, through,
+    RATE_HZ, bent, chain_at, chain_of, check, check_started_anywhere, db, impulse, noise, peak,
+    response_at_db, rms, sine, steepest, through,
 };
 use dsp_core::effects::effect_kind;
 
@@ -308,6 +308,39 @@ fn early_reflections_have_the_energy_that_is_set() {
     }
 }
 
+#[test]
+fn the_cuts_are_filters_of_the_first_order() {
+    for rate_hz in [44_100, 48_000, 96_000] {
+        // The room is the same behind both, so that it drops out.
+        let room = |low_cut_hz, high_cut_hz| {
+            let cuts = [("low_cut_hz", low_cut_hz), ("high_cut_hz", high_cut_hz)];
+            let rest = [("decay_secs", 0.3), ("modulation", 0.0), ("mix", 1.0)];
+            through(
+                &mut chain_at(rate_hz, "reverb", &[&cuts[..], &rest].concat()),
+                &impulse(rate_hz as usize),
+            )
+        };
+        let cuts_db = |frequency_hz, low_cut_hz, high_cut_hz| {
+            let low = bent(rate_hz, frequency_hz, low_cut_hz);
+            db(low / low.hypot(1.0) / bent(rate_hz, frequency_hz, high_cut_hz).hypot(1.0))
+        };
+        let open = room(20.0, 20_000.0);
+        for (low_cut_hz, high_cut_hz) in [(80.0, 14_000.0), (350.0, 3_000.0), (2_000.0, 500.0)] {
+            let cut = room(low_cut_hz, high_cut_hz);
+            for frequency_hz in [30.0, 80.0, 350.0, 1_000.0, 3_000.0, 8_000.0, 14_000.0] {
+                let expected =
+                    cuts_db(frequency_hz, low_cut_hz, high_cut_hz) - cuts_db(frequency_hz, 20.0, 20_000.0);
+                for (cut, open) in cut.iter().zip(&open) {
+                    let of = |side: &[f32]| response_at_db(rate_hz, side, frequency_hz);
+                    let what =
+                        format!("{low_cut_hz} to {high_cut_hz} Hz at {frequency_hz} Hz, {rate_hz} Hz, dB");
+                    check(&what, of(cut) - of(open), expected, 0.02);
+                }
+            }
+        }
+    }
+}
+
 /// What the cuts take of white noise, in decibels: the same that they take of an echo of the delay.
 fn cuts_db() -> f64 {
     let echo = [
@@ -345,6 +378,72 @@ fn a_steady_noise_comes_out_as_loud_as_it_goes_in() {
     }
 }
 
+/// Passes values through Schroeder's all-pass, `(z^-n - g) / (1 - g z^-n)`.
+fn all_pass(values: &mut [f64], frames: usize, g: f64) {
+    let mut line = vec![0.0; frames];
+    for (frame, value) in values.iter_mut().enumerate() {
+        let delayed = line[frame % frames];
+        let entered = *value + g * delayed;
+        line[frame % frames] = entered;
+        *value = delayed - g * entered;
+    }
+}
+
+#[test]
+fn diffusion_is_four_all_passes_on_each_side() {
+    // Primes from 4.7, 7.3, 10.9 and 13.9 ms on the left, and from 5.3, 6.7, 11.9 and 12.7 ms on the right.
+    for (silent, delays) in [(1, [227, 353, 523, 673]), (0, [257, 331, 571, 613])] {
+        let late: usize = delays.iter().sum();
+        let room = |diffusion: f64| {
+            let mut input = impulse(SECOND / 2);
+            input[silent][0] = 0.0;
+            through(&mut chain_of("reverb", &with(&[("diffusion", diffusion)])), &input)
+        };
+        let plain = room(0.0);
+        for diffusion in [0.25, 0.8, 1.0] {
+            let diffused = room(diffusion);
+            for (plain, diffused) in plain.iter().zip(&diffused) {
+                // Without diffusion they are delays.
+                let mut expected: Vec<f64> = plain[late..].iter().map(|value| f64::from(*value)).collect();
+                delays.iter().for_each(|frames| all_pass(&mut expected, *frames, 0.7 * diffusion));
+                let off: Vec<f32> = diffused
+                    .iter()
+                    .zip(&expected)
+                    .map(|(value, expected)| value - *expected as f32)
+                    .collect();
+                let off_db = db(peak(&off[..expected.len()]) / peak(diffused));
+                println!("diffusion {diffusion}, only {delays:?}: {off_db:.1} dB off");
+                assert!(off_db < -100.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_turn_of_the_modulation_takes_the_time_of_its_rate() {
+    for rate_hz in [0.5, 1.25, 5.0] {
+        // In steps of a sixtieth of a turn: when the room answers again as it did at first.
+        let step = (f64::from(RATE_HZ) / rate_hz / 60.0) as usize;
+        let answer_from = |start: usize| {
+            let mut chain = chain_of("reverb", &with(&[("modulation", 1.0), ("modulation_hz", rate_hz)]));
+            chain.reset(start as u64);
+            let [left, _] = through(&mut chain, &impulse(SECOND / 4));
+            left
+        };
+        let first = answer_from(0);
+        let off_db = |start: usize| {
+            let off: Vec<f32> = answer_from(start).iter().zip(&first).map(|(a, b)| a - b).collect();
+            db(rms(&off) / rms(&first))
+        };
+        let again = (1..=70).find(|steps| off_db(steps * step) < -80.0).expect("it turns");
+        let secs = (again * step) as f64 / f64::from(RATE_HZ);
+        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-9);
+        let [nearly_db, half_db] = [59, 30].map(|steps| off_db(steps * step));
+        println!("a step before a turn {nearly_db:.1} dB off, after half of one {half_db:.1} dB");
+        assert!(nearly_db > -40.0 && half_db > -10.0);
+    }
+}
+
 fn correlation(left: &[f32], right: &[f32]) -> f64 {
     let product: f64 = left.iter().zip(right).map(|(left, right)| f64::from(left * right)).sum();
     product / left.len() as f64 / (rms(left) * rms(right))
@@ -358,6 +457,23 @@ fn the_sides_are_two_rooms_at_full_width_and_one_at_none() {
         let late = SECOND / 5..SECOND;
         let what = format!("correlation of the sides at width {width}");
         check(&what, correlation(&left[late.clone()], &right[late]), expected, tolerance);
+    }
+}
+
+#[test]
+fn the_width_is_a_gain_of_the_difference_of_the_sides() {
+    let room = |width| answer(&with(&[("early", 0.5), ("width", width)]), 0.5);
+    let [left, right] = room(1.0);
+    for width in [0.25, 0.5, 0.75] {
+        let narrowed = room(width);
+        for (narrowed, (own, other)) in narrowed.iter().zip([(&left, &right), (&right, &left)]) {
+            let furthest = (0..narrowed.len()).fold(0.0, |furthest: f64, frame| {
+                let (own, other) = (f64::from(own[frame]), f64::from(other[frame]));
+                let expected = 0.5 * (own + other) + 0.5 * width * (own - other);
+                furthest.max((f64::from(narrowed[frame]) - expected).abs())
+            });
+            check(&format!("furthest from the formula at width {width}"), furthest / peak(&left), 0.0, 1e-6);
+        }
     }
 }
 

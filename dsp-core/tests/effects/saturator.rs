@@ -5,7 +5,10 @@ use std::f64::consts::TAU;
 use dsp_core::chain::Chain;
 use dsp_core::effects::effect_kind;
 
-use crate::measure::{chain_of, check, db, impulse, noise, peak, response_db, sine, through, tone};
+use crate::measure::{
+    amplitude, chain_at, chain_of, check, constant, db, impulse, noise, peak, response_at_db, response_db,
+    sine, through, tone,
+};
 
 const TYPES: [&str; 5] = ["tape", "tube", "soft", "hard", "fold"];
 const LATENCY_FRAMES: usize = 48;
@@ -47,6 +50,21 @@ fn constants_follow_the_curve() {
                 let expected = curve(kind, drive_db, 0.0, f64::from(level));
                 check(&format!("{kind}, {drive_db} dB, {level}"), f64::from(left[399]), expected, 2e-6);
             }
+        }
+    }
+}
+
+#[test]
+fn the_output_level_is_a_gain_of_what_is_wet() {
+    for output_db in [-36.0, -6.5, 0.0, 3.0, 12.0] {
+        for (kind, mix) in [("hard", 1.0), ("tape", 1.0), ("fold", 0.5)] {
+            let parameters =
+                [("type", place_of(kind)), ("drive_db", 12.0), ("output_db", output_db), ("mix", mix)];
+            let [left, _] = through(&mut chain_of("saturator", &parameters), &constant(-10.0, 400));
+            let dry = amplitude(-10.0);
+            let expected = (1.0 - mix) * dry + mix * amplitude(output_db) * curve(kind, 12.0, 0.0, dry);
+            let what = format!("{kind}, output {output_db} dB, mix {mix}, dBFS");
+            check(&what, db(f64::from(left[399])), db(expected), 1e-4);
         }
     }
 }
@@ -154,6 +172,22 @@ fn a_bias_leaves_no_constant() {
     // And silence stays silent.
     let silent = through(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
     assert!(peak(&silent[0]) < 1e-7);
+}
+
+#[test]
+fn what_removes_a_constant_is_a_high_pass_at_5_hz() {
+    // Faint enough for a biased straight line to stay one: what is left is the filter.
+    for rate_hz in [44_100, 48_000, 96_000] {
+        let parameters = [("type", place_of("hard")), ("drive_db", 0.0), ("bias", 0.5)];
+        let quiet: Vec<f32> = impulse(1 << 17)[0].iter().map(|value| value * 0.25).collect();
+        let [left, _] = through(&mut chain_at(rate_hz, "saturator", &parameters), &[quiet.clone(), quiet]);
+        for frequency_hz in [0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 200.0] {
+            let w: f64 = frequency_hz / 5.0;
+            let what = format!("{frequency_hz} Hz at a rate of {rate_hz} Hz, dB");
+            let response_db = response_at_db(rate_hz, &left, frequency_hz) - db(0.25);
+            check(&what, response_db, db(w / w.hypot(1.0)), 0.01);
+        }
+    }
 }
 
 fn set(chain: &mut Chain, id: &str, value: f64) {

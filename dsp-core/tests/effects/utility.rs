@@ -1,6 +1,8 @@
 //! Gain, balance, polarity and channels.
 
-use crate::measure::{chain_of, check, db, noise, peak, sine, through, tone};
+use std::f64::consts::FRAC_PI_2;
+
+use crate::measure::{amplitude, chain_of, check, constant, db, noise, peak, sine, through, tone};
 
 #[test]
 fn gain_is_what_it_says() {
@@ -40,4 +42,15 @@ fn channels_and_polarity_go_where_they_should() {
     check(&[("invert_left", 1.0)], &|left, right| (-left, right));
     check(&[("invert_right", 1.0)], &|left, right| (left, -right));
     check(&[("balance", -1.0)], &|left, _| (left, 0.0));
+}
+
+#[test]
+fn balance_fades_the_other_side_along_a_quarter_of_a_cosine() {
+    for balance in [-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0_f64] {
+        let [left, right] = through(&mut chain_of("utility", &[("balance", balance)]), &constant(-6.0, 100));
+        let faded = |turn: f64| (turn.max(0.0) * FRAC_PI_2).cos();
+        let gain = |value: f32| f64::from(value) / amplitude(-6.0);
+        check(&format!("left at {balance}"), gain(left[99]), faded(balance), 1e-6);
+        check(&format!("right at {balance}"), gain(right[99]), faded(-balance), 1e-6);
+    }
 }

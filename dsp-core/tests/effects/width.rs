@@ -1,6 +1,6 @@
 //! Width by middle and sides.
 
-use crate::measure::{chain_of, check, db, impulse, noise, response_db, through};
+use crate::measure::{bent, chain_at, chain_of, check, db, impulse, noise, response_at_db, through};
 
 #[test]
 fn outputs_are_middle_and_sides() {
@@ -44,14 +44,19 @@ fn lows_become_mono() {
     // Something on the sides only: what comes out is the filter.
     let [left, right] = impulse(1 << 15);
     let input = [left, right.into_iter().map(|value| -value).collect()];
-    let parameters = [("mono_below_on", 1.0), ("mono_below_hz", 200.0), ("width", 1.0)];
-    let [left, right] = through(&mut chain_of("width", &parameters), &input);
-    assert!(left.iter().zip(&right).all(|(left, right)| *left == -*right));
-    for frequency_hz in [50.0, 100.0, 200.0, 400.0, 2_000.0] {
-        let ratio: f64 = (std::f64::consts::PI * 200.0 / 48_000.0).tan()
-            / (std::f64::consts::PI * frequency_hz / 48_000.0).tan();
-        let expected = -10.0 * (1.0 + ratio.powi(8)).log10();
-        check(&format!("sides at {frequency_hz} Hz, dB"), response_db(&left, frequency_hz), expected, 0.02);
+    for rate_hz in [44_100, 48_000, 96_000] {
+        for below_hz in [20.0, 47.0, 200.0, 500.0] {
+            let parameters = [("mono_below_on", 1.0), ("mono_below_hz", below_hz), ("width", 1.0)];
+            let [left, right] = through(&mut chain_at(rate_hz, "width", &parameters), &input);
+            assert!(left.iter().zip(&right).all(|(left, right)| *left == -*right));
+            for octaves in [-2.0, -1.0, 0.0, 1.0, 3.3_f64] {
+                let frequency_hz = below_hz * octaves.exp2();
+                let expected = -10.0 * (1.0 + bent(rate_hz, below_hz, frequency_hz).powi(8)).log10();
+                let what =
+                    format!("sides at {frequency_hz:.0} Hz, mono below {below_hz} Hz, {rate_hz} Hz, dB");
+                check(&what, response_at_db(rate_hz, &left, frequency_hz), expected, 0.02);
+            }
+        }
     }
 }
 
