@@ -172,7 +172,7 @@ mod tests {
         let mut file = Cursor::new(Vec::new());
         let mut delivery =
             Delivery::new(&mut file, ENGINE_RATE_HZ, frames as u64, &options, 1, content).unwrap();
-        let square = |frame: usize| if frame / 5 % 2 == 0 { peak } else { -peak };
+        let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());
         let (measured, clipped_samples) = delivery.finish().unwrap();
