@@ -3,7 +3,7 @@
 //!
 //! One or two trapezoidal state-variable sections (`section.rs`). Low-pass and high-pass filters without
 //! resonance are Butterworth filters: -3 dB at the cut-off; resonance lifts the cut-off by its decibels. What moves the cut-off
-//! is asked at control places, so it follows the level [`CONTROL_FRAMES`] later.
+//! is asked at control places, so it follows the level 32 frames later.
 
 use wide::{CmpLe, f64x2};
 

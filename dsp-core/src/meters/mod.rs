@@ -6,7 +6,7 @@
 //! | integrated loudness | gated blocks of 400 ms, three quarters overlapping (ITU-R BS.1770-4), of what counts |
 //! | true peak, sample peak | the highest since the measurement began |
 //! | RMS, correlation | means of the last 300 ms, new every 10 ms |
-//! | spectrum | see [`spectrum`] |
+//! | spectrum | see `spectrum` |
 //!
 //! Frames are measured together, 10 ms at a time: a reading leaves out the frames of the 10 ms at hand.
 

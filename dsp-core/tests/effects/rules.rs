@@ -94,7 +94,7 @@ impl Bare {
                 let number = call / (calls / 10);
                 for place in [number, number + 5].map(|number| number % self.kind.parameters.len()) {
                     let parameter = &self.kind.parameters[place];
-                    let value = if number % 2 == 0 { parameter.min } else { parameter.max };
+                    let value = if number.is_multiple_of(2) { parameter.min } else { parameter.max };
                     self.effect.set(place, value, 480);
                 }
             }
