@@ -1,5 +1,7 @@
 //! The audio thread's half: banks, a mixer, and the buffers that both sides see.
 
+use std::sync::Arc;
+
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::effects::{EffectKind, effect_kind};
 use dsp_core::meters::{MasterMeter, SPECTRUM_BANDS};
@@ -8,6 +10,8 @@ use dsp_core::session::{
 };
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
+
+use crate::arrivals::Arrivals;
 
 /// Most banks that can be held at a time.
 const MAX_BANKS: usize = 64;
@@ -34,14 +38,8 @@ pub struct WasmEngine {
     /// There while somebody watches.
     meter: Option<Box<MasterMeter>>,
     readings: [f32; METER_FIGURES + SPECTRUM_BANDS],
-    arriving: Vec<Arriving>,
-}
-
-/// A bank's file of which some is there.
-struct Arriving {
-    slot: usize,
-    size_bytes: usize,
-    file: Vec<u8>,
+    arriving_banks: Arrivals,
+    arriving_audio: Arrivals,
 }
 
 #[wasm_bindgen]
@@ -66,7 +64,8 @@ impl WasmEngine {
             underruns: Underruns::default(),
             meter: None,
             readings: [f32::NEG_INFINITY; METER_FIGURES + SPECTRUM_BANDS],
-            arriving: Vec::new(),
+            arriving_banks: Arrivals::new("the sound bank"),
+            arriving_audio: Arrivals::new("the audio"),
         })
     }
 
@@ -96,13 +95,7 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = beginBank)]
     pub fn begin_bank(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
         check_slot(slot)?;
-        self.arriving.retain(|one| one.slot != slot);
-        let mut file = Vec::new();
-        if file.try_reserve_exact(size_bytes).is_err() {
-            return Err(JsError::new(&format!("there is no memory for a sound bank of {size_bytes} bytes")));
-        }
-        self.arriving.push(Arriving { slot, size_bytes, file });
-        Ok(())
+        self.arriving_banks.begin(slot, size_bytes)
     }
 
     /// Takes the next piece of a bank's file; small enough ones can be taken between two blocks
@@ -114,17 +107,7 @@ impl WasmEngine {
     /// was there of it then goes.
     #[wasm_bindgen(js_name = addToBank)]
     pub fn add_to_bank(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
-        let Some(place) = self.arriving.iter().position(|one| one.slot == slot) else {
-            return Err(JsError::new("no sound bank is on its way there"));
-        };
-        let arriving = &mut self.arriving[place];
-        if arriving.file.len() + piece.len() > arriving.size_bytes {
-            let detail = format!("the sound bank is longer than {} bytes", arriving.size_bytes);
-            self.arriving.swap_remove(place);
-            return Err(JsError::new(&detail));
-        }
-        arriving.file.extend_from_slice(piece);
-        Ok(())
+        self.arriving_banks.add(slot, piece)
     }
 
     /// Loads a bank whose file has arrived, as [`Self::load_bank`] does.
@@ -134,14 +117,7 @@ impl WasmEngine {
     /// A message if the file is not whole, or what is wrong with the bank.
     #[wasm_bindgen(js_name = endBank)]
     pub fn end_bank(&mut self, slot: usize) -> Result<(), JsError> {
-        let Some(place) = self.arriving.iter().position(|one| one.slot == slot) else {
-            return Err(JsError::new("no sound bank is on its way there"));
-        };
-        let Arriving { size_bytes, file, .. } = self.arriving.swap_remove(place);
-        if file.len() < size_bytes {
-            let detail = format!("the sound bank broke off after {} of {size_bytes} bytes", file.len());
-            return Err(JsError::new(&detail));
-        }
+        let file = self.arriving_banks.end(slot)?;
         self.load_bank(slot, file)
     }
 
@@ -152,7 +128,7 @@ impl WasmEngine {
     /// A message if the session cannot go on without it.
     #[wasm_bindgen(js_name = dropBank)]
     pub fn drop_bank(&mut self, slot: usize) -> Result<(), JsError> {
-        self.arriving.retain(|one| one.slot != slot);
+        self.arriving_banks.drop(slot);
         match self.banks.get_mut(slot) {
             Some(bank) => *bank = None,
             None => return Ok(()),
@@ -160,15 +136,40 @@ impl WasmEngine {
         self.go_on()
     }
 
-    /// Loads audio at the engine's sample rate into a slot below 4096, whole: what clips play, or an
-    /// impulse response. Without `right` it is mono.
+    /// Makes room for audio of so many bytes in a slot below 4096, that is to be there whole: what clips play, or an
+    /// impulse response. It arrives in pieces, which [`Self::add_to_audio`] takes and [`Self::end_audio`] lets sound. What
+    /// was there of an earlier arrival for the slot goes; what the slot holds sounds on until then.
     ///
     /// # Errors
     ///
-    /// A message if there is no such slot.
-    #[wasm_bindgen(js_name = loadAudio)]
-    pub fn load_audio(&mut self, slot: usize, left: &[f32], right: Option<Vec<f32>>) -> Result<(), JsError> {
-        self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_channels(left, right.as_deref()))))
+    /// A message if there is no such slot or no memory.
+    #[wasm_bindgen(js_name = beginAudio)]
+    pub fn begin_audio(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
+        check_audio_slot(slot)?;
+        self.arriving_audio.begin(slot, size_bytes)
+    }
+
+    /// Takes the next piece of audio, as [`Self::add_to_bank`] does of a bank: little-endian 32-bit floats at the
+    /// engine's sample rate, channels interleaved.
+    ///
+    /// # Errors
+    ///
+    /// A message if none was begun for the slot, or it is longer than it was said to be; what was there of it then goes.
+    #[wasm_bindgen(js_name = addToAudio)]
+    pub fn add_to_audio(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
+        self.arriving_audio.add(slot, piece)
+    }
+
+    /// Lets audio of one or two channels sound that has arrived.
+    ///
+    /// # Errors
+    ///
+    /// A message if it is not whole or has other channels.
+    #[wasm_bindgen(js_name = endAudio)]
+    pub fn end_audio(&mut self, slot: usize, channels: u16) -> Result<(), JsError> {
+        let bytes = self.arriving_audio.end(slot)?;
+        let data = 0..bytes.len();
+        self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_shared(Arc::new(bytes), data, channels)?)))
     }
 
     /// Says that a slot below 4096 holds audio of so many frames that is handed over as it is wanted:
@@ -189,13 +190,12 @@ impl WasmEngine {
     /// A message if there is no such slot.
     #[wasm_bindgen(js_name = dropAudio)]
     pub fn drop_audio(&mut self, slot: usize) -> Result<(), JsError> {
+        self.arriving_audio.drop(slot);
         self.set_audio(slot, None)
     }
 
     fn set_audio(&mut self, slot: usize, audio: Option<AudioSlot>) -> Result<(), JsError> {
-        if slot >= MAX_AUDIO {
-            return Err(JsError::new(&format!("the engine holds at most {MAX_AUDIO} pieces of audio")));
-        }
+        check_audio_slot(slot)?;
         if self.audio.len() <= slot {
             self.audio.resize(slot + 1, None);
         }
@@ -518,4 +518,11 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
         return Ok(());
     }
     Err(JsError::new(&format!("the engine holds at most {MAX_BANKS} sound banks")))
+}
+
+fn check_audio_slot(slot: usize) -> Result<(), JsError> {
+    if slot < MAX_AUDIO {
+        return Ok(());
+    }
+    Err(JsError::new(&format!("the engine holds at most {MAX_AUDIO} pieces of audio")))
 }

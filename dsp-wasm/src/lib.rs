@@ -7,5 +7,6 @@
 //! [compiles]: compile::compile_session
 //! [plays]: engine::WasmEngine
 
+mod arrivals;
 pub mod compile;
 pub mod engine;

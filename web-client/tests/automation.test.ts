@@ -22,6 +22,7 @@ const KIND: EffectKind = {
   name: 'Filter',
   group: 'tone',
   has_side_chain: false,
+  impulse_max_secs: null,
   parameters: [
     { id: 'frequency_hz', name: 'Frequency', unit: 'hertz', min: 20, max: 20000, default: 1000, scale: 'logarithmic', choices: [] },
     { id: 'mode', name: 'Mode', unit: 'number', min: 0, max: 1, default: 0, scale: 'choice', choices: ['Low', 'High'] },

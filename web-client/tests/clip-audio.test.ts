@@ -1,4 +1,4 @@
-/** Long recordings, fetched piece by piece for an engine that is a stand-in. */
+/** Recordings, fetched piece by piece for an engine that is a stand-in. */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -11,8 +11,12 @@ vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ samp
 
 type Listener = Parameters<SongEngine['onWantedAudio']>[0];
 
-/** The head of a mono WAV file of more samples than the engine takes whole. */
-function head(): ArrayBuffer {
+const MIB = 1024 * 1024;
+/** More than the engine takes whole. */
+const LONG = 80 * MIB;
+
+/** The head of a mono WAV file of so many bytes of samples. */
+function head(dataBytes: number): ArrayBuffer {
   const bytes = new ArrayBuffer(44);
   const view = new DataView(bytes);
   const tag = (at: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
@@ -22,7 +26,7 @@ function head(): ArrayBuffer {
   view.setUint16(22, 1, true);
   view.setUint32(24, 48_000, true);
   view.setUint16(34, 32, true);
-  view.setUint32(40, 80_000_000, true);
+  view.setUint32(40, dataBytes, true);
   return bytes;
 }
 
@@ -44,7 +48,7 @@ describe('audio of clips', () => {
       fillAudio,
     } as unknown as SongEngine;
     const audio = new ClipAudio({} as Api, () => undefined, (id, error) => expect.fail(`${id}: ${String(error)}`));
-    vi.mocked(audioSamples).mockResolvedValueOnce(head());
+    vi.mocked(audioSamples).mockResolvedValueOnce(head(LONG));
     audio.assign(engine, project('one'));
     await audio.settled();
     let bring: (bytes: ArrayBuffer) => void = () => undefined;
@@ -54,5 +58,69 @@ describe('audio of clips', () => {
     bring(new Float32Array([0.5, 0.25]).buffer);
     await new Promise((resolve) => setTimeout(resolve));
     expect(fillAudio).toHaveBeenCalledTimes(times);
+  });
+
+  /** An engine that takes files, and what it took: whole ones with the bytes of their samples, others with their frames. */
+  function taker(sizes: Record<string, number>): { engine: SongEngine; taken: [string, string, number][]; audio: ClipAudio } {
+    const taken: [string, string, number][] = [];
+    const engine = {
+      context: { sampleRate: 48_000 },
+      streamAudio: (id: string, frames: number) => Promise.resolve(taken.push([id, 'streamed', frames])),
+      async loadAudio(id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
+        let bytes = 0;
+        for await (const piece of pieces) bytes += piece.length;
+        taken.push([id, 'whole', bytes]);
+      },
+      dropAudio: (id: string) => taken.push([id, 'dropped', 0]),
+      onWantedAudio: () => undefined,
+    } as unknown as SongEngine;
+    vi.mocked(audioSamples).mockImplementation((_api, id, _rate, range) => {
+      const size = sizes[id];
+      if (size === undefined || !range) return Promise.reject(new Error(`there is no ${id}`));
+      const [from, to] = range;
+      return Promise.resolve(from === 0 ? head(size) : new ArrayBuffer(Math.min(to, 44 + size) - from));
+    });
+    return { engine, taken, audio: new ClipAudio({} as Api, () => undefined, (id) => taken.push([id, 'failed', 0])) };
+  }
+
+  function song(clips: string[], impulses: string[] = []): Project {
+    const tracks = clips.map((id) => ({ ...project(id).tracks[0], id }));
+    const effects = impulses.map((impulse) => ({ id: impulse, type: 'builtin', name: 'convolution', impulse }));
+    return { ...project(''), tracks, master: { effects } } as unknown as Project;
+  }
+
+  it('gives short files whole, piece by piece, and long ones as they are wanted', async () => {
+    const { engine, taken, audio } = taker({ short: 5 * MIB + 4, long: LONG, none: 0 });
+    audio.assign(engine, song(['short', 'long', 'none', 'gone']));
+    await audio.settled();
+    const all = [['short', 'whole', 5 * MIB + 4], ['long', 'streamed', LONG / 4], ['none', 'whole', 0], ['gone', 'failed', 0]];
+    expect(taken).toEqual(all);
+    audio.assign(engine, song(['short', 'long']));
+    await audio.settled();
+    expect(taken.slice(4)).toEqual([['none', 'dropped', 0], ['gone', 'dropped', 0]]);
+  });
+
+  it('takes no more than half a gibibyte whole, but for responses', async () => {
+    const names = Array.from({ length: 11 }, (_, place) => `take ${place}`);
+    const { engine, taken, audio } = taker(Object.fromEntries(names.map((name) => [name, 50 * MIB])));
+    audio.assign(engine, song(names));
+    await audio.settled();
+    expect(taken.map(([, how]) => how)).toEqual([...names.slice(1).map(() => 'whole'), 'streamed']);
+    // One that was streamed becomes a response, which has to be there whole; one that is there is not fetched again.
+    audio.assign(engine, song(names, ['take 10', 'take 3']));
+    await audio.settled();
+    expect(taken.slice(11)).toEqual([['take 10', 'whole', 50 * MIB]]);
+    // What goes makes room.
+    audio.assign(engine, song(names.slice(5), []));
+    await audio.settled();
+    expect(taken.slice(12).every(([, how]) => how === 'dropped')).toBe(true);
+  });
+
+  it('streams a response that is too long to be taken whole once', async () => {
+    const { engine, taken, audio } = taker({ hour: LONG });
+    audio.assign(engine, song(['hour']));
+    audio.assign(engine, song(['hour'], ['hour']));
+    await audio.settled();
+    expect(taken).toEqual([['hour', 'streamed', LONG / 4]]);
   });
 });

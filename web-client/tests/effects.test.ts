@@ -34,7 +34,7 @@ const TIME = parameter({ unit: 'milliseconds', min: 0.1, max: 5000, scale: 'loga
 const MODE = parameter({ scale: 'choice', max: 2, choices: ['Low', 'Band', 'High'] });
 const BALANCE = parameter({ id: 'balance', min: -1 });
 
-const KIND: EffectKind = { id: 'utility', name: 'Utility', group: 'utility', has_side_chain: false, parameters: [GAIN] };
+const KIND: EffectKind = { id: 'utility', name: 'Utility', group: 'utility', has_side_chain: false, impulse_max_secs: null, parameters: [GAIN] };
 
 describe('values on knobs', () => {
   it.each([

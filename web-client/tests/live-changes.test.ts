@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { filesOf } from '../src/engine/clip-audio';
+import { filesOf } from '../src/project/files';
 import { addEffect, setEffectBypass, setEffectParameter, setSideChain } from '../src/project/edit-effects';
 import type { EffectKind } from '../src/project/effect-kinds';
 import { liveChanges } from '../src/project/live-changes';
@@ -14,6 +14,7 @@ const KIND: EffectKind = {
   name: 'Utility',
   group: 'utility',
   has_side_chain: false,
+  impulse_max_secs: null,
   parameters: [
     { id: 'balance', name: 'Balance', unit: 'number', min: -1, max: 1, default: 0, scale: 'linear', choices: [] },
     { id: 'mono', name: 'Mono', unit: 'number', min: 0, max: 1, default: 0, scale: 'switch', choices: [] },

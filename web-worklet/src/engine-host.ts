@@ -179,8 +179,15 @@ export class EngineHost {
       case 'resetMeters':
         engine.resetMeters();
         break;
-      case 'loadAudio':
-        engine.loadAudio(command.slot, command.audio.left, command.audio.right ?? undefined);
+      case 'beginAudio':
+        engine.beginAudio(command.slot, command.sizeBytes);
+        this.#reply(command.request);
+        break;
+      case 'addToAudio':
+        engine.addToAudio(command.slot, command.piece);
+        break;
+      case 'endAudio':
+        engine.endAudio(command.slot, command.channels);
         this.#reply(command.request);
         break;
       case 'streamAudio':

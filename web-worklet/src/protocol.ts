@@ -6,9 +6,6 @@ export type TrackGain = { gain: number; pan: number; mute: boolean; solo: boolea
 /** An effect by its id; without a track it is one of the master's. */
 export type EffectName = { trackId: string | null; effectId: string };
 
-/** Audio of one channel or two, at the engine's sample rate. */
-export type Channels = { left: Float32Array; right: Float32Array | null };
-
 /** Audio that a clip will want: see `wantedAudio` of the engine. The fewer frames are ahead, the more urgent. */
 export type WantedAudio = {
   trackId: string;
@@ -58,8 +55,12 @@ export type EngineCommands = {
   watchMeters: { watch: boolean };
   /** Begin integrated loudness and peaks of the master anew. */
   resetMeters: object;
-  /** Whole audio for a slot: what clips play, or an impulse response. Answered. */
-  loadAudio: { request: number; slot: number; audio: Channels };
+  /** Make room for whole audio in a slot: what clips play, or an impulse response. Answered. */
+  beginAudio: { request: number; slot: number; sizeBytes: number };
+  /** The next piece of it: little-endian 32-bit floats, channels interleaved. */
+  addToAudio: { slot: number; piece: Uint8Array };
+  /** The audio is whole: let it sound. Answered; what was wrong with a piece is said here. */
+  endAudio: { request: number; slot: number; channels: number };
   /** Audio for a slot that is handed over as it is wanted. Answered. */
   streamAudio: { request: number; slot: number; frames: number };
   /** Let the audio in a slot go. */

@@ -13,7 +13,6 @@ import {
   type EngineReport,
   type MasterMeters,
   type ProcessorOptions,
-  type Channels,
   type TrackAudio,
   type WantedAudio,
 } from './protocol';
@@ -62,11 +61,16 @@ export class EngineUnavailableError extends Error {
 
 /** Banks that the engine holds at most. */
 export const MAX_BANKS = 64;
-/** Bytes of a bank that are handed over at a time: copying them takes a small part of a render quantum. */
+/** Bytes of a file that are handed over at a time: copying them takes a small part of a render quantum. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Audio that the engine has: its slot, its length at the engine's rate, and the rate of its file. */
 type AudioFile = { slot: number; frames: number; fileRateHz: number };
+
+/** The parts of a piece that are handed over one by one. */
+function* cut(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
+  for (let start = 0; start < chunk.length; start += PIECE_BYTES) yield chunk.slice(start, start + PIECE_BYTES);
+}
 
 type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
@@ -167,10 +171,7 @@ export class SongEngine {
     if (slot === undefined) throw new Error(`the sound bank ${bankId} has no place in the engine`);
     await this.#ask((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
-      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
-        const piece = chunk.slice(start, start + PIECE_BYTES);
-        this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
-      }
+      for (const piece of cut(chunk)) this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
     }
     await this.#ask((request) => this.#send({ type: 'endBank', request, slot }));
   }
@@ -185,12 +186,27 @@ export class SongEngine {
 
   /**
    * Takes the audio of a file of the service, at the engine's sample rate, whole: what clips play, or an
-   * impulse response. Projects set from now on may name it. The arrays are taken over.
+   * impulse response. It comes in pieces of little-endian 32-bit floats, channels interleaved, while everything else
+   * sounds on. Projects set from now on may name it. Resolves without it when it is dropped meanwhile; rejects with what
+   * is wrong with it.
    */
-  async loadAudio(fileId: string, audio: Channels, fileRateHz: number): Promise<void> {
-    const slot = this.#audioSlot(fileId, audio.left.length, fileRateHz);
-    const transfer = [audio.left.buffer, ...(audio.right ? [audio.right.buffer] : [])];
-    await this.#ask((request) => this.#send({ type: 'loadAudio', request, slot, audio }, transfer));
+  async loadAudio(
+    fileId: string,
+    { frames, channels }: { frames: number; channels: number },
+    fileRateHz: number,
+    pieces: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const file = this.#takeSlot(fileId, frames, fileRateHz);
+    const { slot } = file;
+    const sizeBytes = frames * channels * Float32Array.BYTES_PER_ELEMENT;
+    await this.#ask((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
+    for await (const chunk of pieces) {
+      // The slot may hold another file by now.
+      if (this.#audio.get(fileId) !== file) return;
+      for (const piece of cut(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
+    }
+    if (this.#audio.get(fileId) !== file) return;
+    await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
   }
 
   /**
@@ -198,7 +214,7 @@ export class SongEngine {
    * wanted: see `onWantedAudio`. Projects set from now on may name it.
    */
   async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
-    const slot = this.#audioSlot(fileId, frames, fileRateHz);
+    const { slot } = this.#takeSlot(fileId, frames, fileRateHz);
     await this.#ask((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
   }
 
@@ -231,12 +247,13 @@ export class SongEngine {
     return () => this.#wantedListeners.delete(listener);
   }
 
-  #audioSlot(fileId: string, frames: number, fileRateHz: number): number {
+  #takeSlot(fileId: string, frames: number, fileRateHz: number): AudioFile {
     const taken = new Set([...this.#audio.values()].map((file) => file.slot));
     const free = Array.from({ length: taken.size + 1 }, (_, slot) => slot).find((slot) => !taken.has(slot));
     const slot = this.#audio.get(fileId)?.slot ?? free ?? 0;
-    this.#audio.set(fileId, { slot, frames, fileRateHz });
-    return slot;
+    const file = { slot, frames, fileRateHz };
+    this.#audio.set(fileId, file);
+    return file;
   }
 
   /**

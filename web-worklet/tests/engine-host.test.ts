@@ -57,6 +57,23 @@ class Bench {
       const { bytes, trackIds } = compileSession(command.project, { bank: 0 }, undefined, 48_000, undefined);
       this.take({ type: 'setSession', request, bytes, trackIds });
     }
+    return this.errorOf(request);
+  }
+
+  /** Hands over whole mono audio in pieces that do not end where values do, and returns the error in the answer. */
+  loadAudio(slot: number, samples: Float32Array): string | undefined {
+    const bytes = new Uint8Array(samples.buffer);
+    const request = ++this.#request;
+    this.take({ type: 'beginAudio', request: -request, slot, sizeBytes: bytes.length });
+    for (let start = 0; start < bytes.length; start += 50_001) {
+      this.take({ type: 'addToAudio', slot, piece: bytes.subarray(start, start + 50_001) });
+    }
+    this.take({ type: 'endAudio', request, slot, channels: 1 });
+    return this.errorOf(request);
+  }
+
+  /** The error in the answer to a request. */
+  errorOf(request: number): string | undefined {
     const reply = this.reports.find((report) => report.type === 'reply' && report.request === request);
     if (reply?.type !== 'reply') throw new Error('no answer');
     return reply.error;
@@ -162,10 +179,7 @@ describe('EngineHost', () => {
 
   it('says which bank did not arrive whole, and lets one go', () => {
     const bench = withPiano();
-    const error = (request: number): string | undefined => {
-      const reply = bench.reports.find((report) => report.type === 'reply' && report.request === request);
-      return reply?.type === 'reply' ? reply.error : 'no answer';
-    };
+    const error = (request: number): string | undefined => bench.errorOf(request);
     bench.take({ type: 'beginBank', request: 101, slot: 1, sizeBytes: 10 });
     bench.take({ type: 'addToBank', slot: 1, piece: new Uint8Array(4) });
     bench.take({ type: 'endBank', request: 102, slot: 1 });
@@ -178,6 +192,34 @@ describe('EngineHost', () => {
     bench.render(480_000);
     bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
     expect(peak(bench.render(9_600))).toBeLessThan(1e-6);
+  });
+
+  it('says which audio did not arrive whole, and plays what was there before', () => {
+    const bench = new Bench();
+    const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
+    const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: [item] }] };
+    const { bytes, trackIds } = compileSession(clips, {}, undefined, 48_000, { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } });
+    bench.take({ type: 'setSession', request: 90, bytes, trackIds });
+    expect(bench.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
+    const arrive = (sizeBytes: number, pieces: number[], channels: number): string | undefined => {
+      const request = bench.reports.length + 1_000;
+      bench.take({ type: 'beginAudio', request: -request, slot: 3, sizeBytes });
+      for (const length of pieces) bench.take({ type: 'addToAudio', slot: 3, piece: new Uint8Array(length) });
+      bench.take({ type: 'endAudio', request, slot: 3, channels });
+      return bench.errorOf(request);
+    };
+    expect(arrive(10, [4], 1)).toContain('the audio broke off after 4 of 10 bytes');
+    // What is longer than it was said to be is gone by its end.
+    expect(arrive(10, [8, 4], 1)).toContain('the audio was not begun there');
+    expect(arrive(24, [24], 3)).toContain('3 channels');
+    bench.take({ type: 'endAudio', request: 95, slot: 3, channels: 1 });
+    expect(bench.errorOf(95)).toContain('was not begun');
+    bench.take({ type: 'beginAudio', request: 96, slot: 4_096, sizeBytes: 8 });
+    expect(bench.errorOf(96)).toContain('at most 4096');
+    bench.take({ type: 'beginAudio', request: 97, slot: 3, sizeBytes: 0xffff_fff0 });
+    expect(bench.errorOf(97)).toContain('there is no memory for the audio of 4294967280 bytes');
+    bench.take({ type: 'play' });
+    expect(peak(bench.render(4_800))).toBe(0.125);
   });
 
   it('moves effects while they sound, and tells how much they turn down', () => {
@@ -226,7 +268,7 @@ describe('EngineHost', () => {
     expect(loud).toBeGreaterThan(0.01);
     const arrivals = [
       () => expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined(),
-      () => { bench.take({ type: 'loadAudio', request: 77, slot: 3, audio: { left: new Float32Array(64), right: null } }); },
+      () => expect(bench.loadAudio(3, new Float32Array(64))).toBeUndefined(),
     ];
     const mix = { gain: 1, pan: 0, mute: false, solo: false };
     const quiet: [EngineCommand, EngineCommand][] = [
@@ -363,7 +405,7 @@ describe('EngineHost', () => {
     const half = new Float32Array(wanted.frames).fill(0.25);
     bench.take({ type: 'fillAudio', slot: 3, sourceFrame: wanted.sourceFrame, left: half, right: half });
     expect(peak(bench.render(4_800))).toBe(0.25);
-    bench.take({ type: 'loadAudio', request: 92, slot: 3, audio: { left: new Float32Array(48_000).fill(0.125), right: null } });
+    expect(bench.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
     expect(peak(bench.render(4_800).subarray(2_400))).toBe(0.125);
     bench.take({ type: 'dropAudio', slot: 3 });
     expect(peak(bench.render(4_800).subarray(2_400))).toBe(0);

@@ -31,6 +31,7 @@ pub(super) static CHORUS: EffectKind = EffectKind {
     name: "Chorus",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Chorus::new(config)),
 };
 

@@ -48,6 +48,7 @@ pub(super) static COMPRESSOR: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: true,
+    impulse_max_secs: None,
     make: |config| best(Compressor::new(config)),
 };
 

@@ -33,6 +33,7 @@ pub(super) static DE_ESSER: EffectKind = EffectKind {
         Parameter::switch("listen", "Listen", false),
     ],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(DeEsser::new(config)),
 };
 

@@ -39,6 +39,7 @@ pub(super) static DELAY: EffectKind = EffectKind {
     name: "Delay",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Delay::new(config)),
 };
 

@@ -43,6 +43,7 @@ pub(super) static FILTER: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Filter::new(config)),
 };
 

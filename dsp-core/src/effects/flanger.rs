@@ -22,6 +22,7 @@ pub(super) static FLANGER: EffectKind = EffectKind {
     name: "Flanger",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Flanger::new(config)),
 };
 

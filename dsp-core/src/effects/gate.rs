@@ -38,6 +38,7 @@ pub(super) static GATE: EffectKind = EffectKind {
         ),
     ],
     has_side_chain: true,
+    impulse_max_secs: None,
     make: |config| best(Gate::new(config)),
 };
 

@@ -18,6 +18,7 @@ pub(super) static LATENT: EffectKind = EffectKind {
     name: "Latent",
     parameters: &[],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LATENT_FRAMES), Delay::new(LATENT_FRAMES)])),
 };
 
@@ -27,6 +28,7 @@ pub(super) static LISTENER: EffectKind = EffectKind {
     name: "Listener",
     parameters: &[],
     has_side_chain: true,
+    impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LISTENER_FRAMES), Delay::new(LISTENER_FRAMES)])),
 };
 
@@ -36,6 +38,7 @@ pub(super) static CLOCK: EffectKind = EffectKind {
     name: "Clock",
     parameters: &[],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| Box::new(Clock { beat: 0.0, per_frame: 0.0, rate_hz: f64::from(config.sample_rate_hz) }),
 };
 

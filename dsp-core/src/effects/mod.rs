@@ -104,6 +104,8 @@ pub struct EffectKind {
     pub parameters: &'static [Parameter],
     /// Whether it can listen to another track.
     pub has_side_chain: bool,
+    /// How long an impulse response may be, in seconds; `None` where it takes none.
+    pub impulse_max_secs: Option<f64>,
     /// Makes one, with every parameter at its default.
     pub make: fn(&EffectConfig<'_>) -> Box<dyn Effect>,
 }
@@ -112,6 +114,11 @@ impl EffectKind {
     /// The place of a parameter in [`Self::parameters`]; `None` where there is no such parameter.
     pub fn parameter_place(&self, id: &str) -> Option<usize> {
         self.parameters.iter().position(|parameter| parameter.id == id)
+    }
+
+    /// Longest impulse response in frames; 0 where it takes none.
+    pub fn impulse_max_frames(&self, sample_rate_hz: u32) -> u64 {
+        self.impulse_max_secs.map_or(0, |secs| libm::ceil(secs * f64::from(sample_rate_hz)) as u64)
     }
 }
 
@@ -122,7 +129,8 @@ pub struct EffectConfig<'a> {
     pub sample_rate_hz: u32,
     /// Start of every random sequence.
     pub seed: u64,
-    /// The impulse response of a convolution, at the sample rate above: left and right.
+    /// The impulse response of a convolution, at the sample rate above: left and right, at most
+    /// [`EffectKind::impulse_max_frames`] long.
     pub impulse: Option<[&'a [f32]; 2]>,
 }
 

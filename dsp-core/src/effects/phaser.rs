@@ -35,6 +35,7 @@ pub(super) static PHASER: EffectKind = EffectKind {
     name: "Phaser",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Phaser::new(config)),
 };
 

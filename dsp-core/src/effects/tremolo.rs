@@ -23,6 +23,7 @@ pub(super) static TREMOLO: EffectKind = EffectKind {
     name: "Tremolo",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Tremolo::new(config)),
 };
 

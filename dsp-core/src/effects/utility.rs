@@ -16,6 +16,7 @@ pub(super) static UTILITY: EffectKind = EffectKind {
         Parameter::choice("channels", "Channels", &["Stereo", "Swapped", "Left", "Right", "Mono"], 0),
     ],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Utility::new(config)),
 };
 

@@ -22,6 +22,7 @@ pub(super) static WIDTH: EffectKind = EffectKind {
         Parameter::logarithmic("mono_below_hz", "Mono below frequency", Unit::Hertz, [20.0, 500.0], 120.0),
     ],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Width::new(config)),
 };
 

@@ -36,10 +36,12 @@ pub(super) struct InsertSettings<'a> {
 }
 
 impl InsertSettings<'_> {
-    fn impulse(&self, effect: &EffectSettings) -> Option<Audio> {
+    /// The impulse response of an effect: one that is all there and not too long for it.
+    fn impulse(&self, kind: &EffectKind, effect: &EffectSettings) -> Option<Audio> {
+        let max_frames = kind.impulse_max_frames(self.sample_rate_hz);
         match self.audio.get(effect.impulse? as usize)? {
-            Some(AudioSlot::Whole(audio)) => Some(audio.clone()),
-            Some(AudioSlot::Streamed { .. }) | None => None,
+            Some(AudioSlot::Whole(audio)) if audio.frames() <= max_frames => Some(audio.clone()),
+            _ => None,
         }
     }
 
@@ -173,7 +175,7 @@ impl Insert {
         let mut wanted = Vec::with_capacity(known.len());
         let mut facts = Vec::with_capacity(known.len());
         for &(effect, kind) in &known {
-            let impulse = settings.impulse(effect);
+            let impulse = settings.impulse(kind, effect);
             let kept = self.chain.slots().zip(&self.facts).position(|(slot, facts)| {
                 slot.id() == effect.id && core::ptr::eq(slot.kind(), kind) && same(&facts.impulse, &impulse)
             });

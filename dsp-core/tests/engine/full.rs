@@ -32,7 +32,7 @@ fn noise() -> AudioSlot {
 /// The bank and the audio of every session here.
 pub(crate) struct Media {
     banks: [Option<Bank>; 1],
-    audio: [Option<AudioSlot>; 1],
+    pub(crate) audio: [Option<AudioSlot>; 1],
 }
 
 impl Media {

@@ -1,7 +1,7 @@
 //! Effects of tracks in sessions that change while they play.
 
 use dsp_core::effects::effect_kind;
-use dsp_core::session::{AutomationTarget, Clip, Curve, Mixer, Session, Track};
+use dsp_core::session::{Audio, AudioSlot, AutomationTarget, Clip, Curve, Mixer, Session, Slots, Track};
 
 use crate::full::{effect, lane, media, play, point};
 use crate::sessions::{peak, session};
@@ -83,5 +83,21 @@ fn a_step_of_a_lane_is_followed() {
         play(&mut through, 2_000, &[128]);
         let off = off(&mut through, &mut behind);
         assert!(off < 1e-4, "{kind}: off by {off}");
+    }
+}
+
+#[test]
+fn a_response_may_be_half_a_minute_long() {
+    let mut wet = with_effects(&[("convolution", "response", 0.0)]);
+    let room = &mut wet.tracks[0].effects[0];
+    room.values[effect_kind("convolution").unwrap().parameter_place("mix").unwrap()] = 1.0;
+    room.impulse = Some(1);
+    let [noise] = &media().audio;
+    for (frames, is_taken) in [(30 * SECOND, true), (30 * SECOND + 1, false)] {
+        let response = AudioSlot::Whole(Audio::from_channels(&vec![0.5; frames], None));
+        let audio = [noise.clone(), Some(response)];
+        let mut mixer = Mixer::new(&wet, Slots { banks: &[], audio: &audio }).unwrap();
+        mixer.play();
+        assert_eq!(peak(&play(&mut mixer, 1_000, &[128])) > 0.0, is_taken, "{frames} frames");
     }
 }

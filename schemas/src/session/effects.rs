@@ -42,13 +42,7 @@ impl Builder<'_> {
             }
             place
         });
-        let impulse = effect.impulse.as_deref().and_then(|id| {
-            let audio = self.sounds.audio(id);
-            if audio.is_none() {
-                self.leave_out(format!("{pointer}/impulse"), LeftOutReason::Audio);
-            }
-            Some(audio?.slot)
-        });
+        let impulse = effect.impulse.as_deref().and_then(|id| self.impulse(id, kind, pointer));
         Some(EffectSettings {
             id: effect.id.clone(),
             kind: kind.id.into(),
@@ -57,6 +51,21 @@ impl Builder<'_> {
             side_chain,
             impulse,
         })
+    }
+
+    /// The slot of the impulse response of an effect.
+    fn impulse(&mut self, file_id: &str, kind: &EffectKind, pointer: &str) -> Option<u32> {
+        let audio = self.sounds.audio(file_id);
+        let rate_hz = self.clock.sample_rate_hz;
+        let reason = match (audio, kind.impulse_max_secs) {
+            (None, _) => LeftOutReason::Audio,
+            (Some(audio), Some(max_secs)) if audio.frames > kind.impulse_max_frames(rate_hz) => {
+                LeftOutReason::LongImpulse { secs: audio.frames as f64 / f64::from(rate_hz), max_secs }
+            }
+            (Some(audio), _) => return Some(audio.slot),
+        };
+        self.leave_out(format!("{pointer}/impulse"), reason);
+        None
     }
 
     /// The values of all parameters of an effect; those of which it says nothing have their defaults.

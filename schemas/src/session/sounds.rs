@@ -95,6 +95,14 @@ pub enum LeftOutReason {
     /// Audio that the caller does not have.
     #[error("its audio is not there")]
     Audio,
+    /// An impulse response that is longer than its effect takes.
+    #[error("it lasts {secs:.2} s, longer than the {max_secs} s that an impulse response may last")]
+    LongImpulse {
+        /// How long it is, in seconds.
+        secs: f64,
+        /// How long it may be, in seconds.
+        max_secs: f64,
+    },
     /// An audio item of which nothing can sound.
     #[error("it begins behind the end of its audio")]
     BehindAudio,

@@ -39,6 +39,8 @@ struct BuiltinEffect {
     group: Group,
     /// Whether it can listen to another track.
     has_side_chain: bool,
+    /// How long its impulse response may be, in seconds; null where it takes none.
+    impulse_max_secs: Option<f64>,
     /// What can be set, in the order in which people are shown it.
     parameters: Vec<EffectParameter>,
 }
@@ -152,6 +154,7 @@ impl BuiltinEffect {
             name: kind.name,
             group: kind.group(),
             has_side_chain: kind.has_side_chain,
+            impulse_max_secs: kind.impulse_max_secs,
             parameters: kind.parameters.iter().map(EffectParameter::of).collect(),
         }
     }

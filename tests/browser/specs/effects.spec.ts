@@ -271,7 +271,14 @@ test('a convolution takes a file of its own, which makes no clip', async ({ page
   await pick('cave.wav', Buffer.from('no sound'));
   await expect(page.getByRole('alert')).toContainText('cave.wav cannot be used: it is no kind of audio file');
   await pick('Cave.wav', toneWav(48_000, 4_800));
-  await expect(page.getByRole('combobox', { name: 'Response file of Convolution' }).getByRole('option', { selected: true })).toHaveText('Cave.wav');
+  const files = page.getByRole('combobox', { name: 'Response file of Convolution' });
+  await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
+  await pick('Walk.wav', toneWav(8_000, 31 * 8_000));
+  await expect(page.getByRole('alert').filter({ hasText: 'Walk' })).toContainText(
+    'Walk.wav cannot be used: it lasts 31 s, and a response may last 30 s at most',
+  );
+  await expect(files.getByRole('option', { name: 'Walk.wav (31 s, too long)' })).toBeDisabled();
+  await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
   await expect(page.getByRole('combobox', { name: 'Convolution response' }).getByRole('option', { selected: true })).toHaveText('Own');
   const stored = await saveAndRead(page, service);
   const [convolution] = trackOf(stored, 'Drums').effects as { impulse?: string }[];

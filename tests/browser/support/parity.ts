@@ -219,10 +219,20 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
     host.take({ type: 'endBank', request: 2, slot: 0 });
   }
+  /** Hands over whole audio, as it lies in a WAV file, in two pieces that end nowhere. */
+  const loadWhole = (slot: number, { left, right }: (typeof channels)[number]): void => {
+    const interleaved = right === null ? left : new Float32Array(2 * left.length);
+    if (right !== null) left.forEach((value, frame) => interleaved.set([value, right[frame] ?? 0], 2 * frame));
+    const bytes = new Uint8Array(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
+    const end = Math.floor(bytes.length / 3);
+    host.take({ type: 'beginAudio', request: 3, slot, sizeBytes: bytes.length });
+    for (const piece of [bytes.subarray(0, end), bytes.subarray(end)]) host.take({ type: 'addToAudio', slot, piece });
+    host.take({ type: 'endAudio', request: 3, slot, channels: right === null ? 1 : 2 });
+  };
   request.sounds.forEach(({ frames, isStreamed }, slot) => {
     const audio = channels[slot];
     if (isStreamed) host.take({ type: 'streamAudio', request: 3, slot, frames });
-    else if (audio) host.take({ type: 'loadAudio', request: 3, slot, audio });
+    else if (audio) loadWhole(slot, audio);
   });
 
   const compiled = async (): Promise<{ bytes: Uint8Array<ArrayBuffer>; trackIds: string[]; leftOut: string[] }> => {

@@ -1,13 +1,23 @@
-/** Audio files that the engine plays: short ones are given to it whole, long ones as they are wanted. */
+/**
+ * Audio files that the engine plays: short ones are given to it whole, long ones as they are wanted, and those that have
+ * become too many.
+ */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { audioFile, audioSamples } from '../api/endpoints';
-import { fileIdOf } from '../project/audio-time';
+import { filesOf } from '../project/files';
 import type { Project } from '../project/model';
-import { readFloatSamples, readFloatWav, readFloatWavLayout, type FloatWavLayout } from './wav';
+import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
 
-/** Largest file that the engine takes whole, in bytes of samples: three minutes of stereo at 48 kHz. */
+/**
+ * Largest file that the engine takes whole, in bytes of samples: three minutes of stereo at 48 kHz, and every impulse
+ * response that an effect takes, half a minute at 192 kHz.
+ */
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
+/** What the engine takes whole of all files together; impulse responses come in beyond that, too. */
+const ALL_WHOLE_MAX_BYTES = 512 * 1024 * 1024;
+/** Bytes of a file taken whole that are fetched at a time. */
+const CHUNK_BYTES = 1024 * 1024;
 /** Bytes in which the head of a file lies. */
 const HEAD_BYTES = 4096;
 /** Most frames of a long file that are fetched at a time. */
@@ -15,31 +25,16 @@ const PIECE_FRAMES = 16_384;
 
 type WantedAudio = Parameters<Parameters<SongEngine['onWantedAudio']>[0]>[0][number];
 
-/** Ids of the files that the clips of a project play, and of those that its effects take whole. */
-export function filesOf(project: Project): { clips: Set<string>; impulses: Set<string> } {
-  const clips = new Set<string>();
-  const impulses = new Set<string>();
-  for (const track of project.tracks) {
-    for (const item of track.items) {
-      const id = item.type === 'audio' ? fileIdOf(item) : null;
-      if (id !== null) clips.add(id);
-    }
-  }
-  for (const { effects = [] } of [...project.tracks, project.master]) {
-    for (const effect of effects) {
-      if (effect.type === 'builtin' && effect.impulse !== undefined) impulses.add(effect.impulse);
-    }
-  }
-  return { clips, impulses };
-}
-
 export class ClipAudio {
   readonly #api: Api;
   /** Called when the engine has more audio than before: projects set from now on can play it. */
   readonly #changed: () => void;
   readonly #failed: (fileId: string, error: unknown) => void;
   #engine: SongEngine | null = null;
-  readonly #known = new Set<string>();
+  /** Files of the project, and whether they have to be there whole. */
+  readonly #known = new Map<string, boolean>();
+  /** Bytes of the files that are there whole, or on the way. */
+  readonly #whole = new Map<string, number>();
   readonly #streams = new Map<string, FloatWavLayout>();
   readonly #onTheWay = new Set<string>();
   #loading: Promise<void> = Promise.resolve();
@@ -54,16 +49,19 @@ export class ClipAudio {
   assign(engine: SongEngine, project: Project): void {
     if (engine !== this.#engine) this.#begin(engine);
     const { clips, impulses } = filesOf(project);
-    for (const id of this.#known) {
+    for (const id of this.#known.keys()) {
       if (clips.has(id) || impulses.has(id)) continue;
       this.#known.delete(id);
+      this.#whole.delete(id);
       this.#streams.delete(id);
       engine.dropAudio(id);
     }
     for (const id of new Set([...clips, ...impulses])) {
-      if (this.#known.has(id)) continue;
-      this.#known.add(id);
-      this.#loading = this.#loading.then(() => this.#load(engine, id, impulses.has(id)));
+      const whole = impulses.has(id);
+      const before = this.#known.get(id);
+      if (before !== undefined && (before || !whole)) continue;
+      this.#known.set(id, whole);
+      this.#loading = this.#loading.then(() => this.#load(engine, id));
     }
   }
 
@@ -79,6 +77,7 @@ export class ClipAudio {
   #begin(engine: SongEngine): void {
     this.#engine = engine;
     this.#known.clear();
+    this.#whole.clear();
     this.#streams.clear();
     this.#onTheWay.clear();
     engine.onWantedAudio((wanted) => {
@@ -86,24 +85,41 @@ export class ClipAudio {
     });
   }
 
-  async #load(engine: SongEngine, id: string, whole: boolean): Promise<void> {
+  async #load(engine: SongEngine, id: string): Promise<void> {
     const wanted = (): boolean => engine === this.#engine && this.#known.has(id);
-    if (!wanted()) return;
+    if (!wanted() || this.#whole.has(id)) return;
     try {
       const { sampleRate } = engine.context;
       const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
       const layout = readFloatWavLayout(await audioSamples(this.#api, id, sampleRate, [0, HEAD_BYTES]));
-      if (whole || layout.frames * layout.channels * 4 <= WHOLE_MAX_BYTES) {
-        const { channels } = readFloatWav(await audioSamples(this.#api, id, sampleRate));
-        const [left, right = null] = channels;
-        if (left && wanted()) await engine.loadAudio(id, { left, right }, fileRateHz);
-      } else if (wanted()) {
+      if (!wanted()) return;
+      const bytes = layout.frames * layout.channels * 4;
+      const isTakenWhole = this.#isTakenWhole(id, bytes);
+      if (!isTakenWhole && this.#streams.has(id)) return;
+      if (isTakenWhole) {
+        this.#whole.set(id, bytes);
+        this.#streams.delete(id);
+        await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
+      } else {
         this.#streams.set(id, layout);
         await engine.streamAudio(id, layout.frames, fileRateHz);
       }
       if (wanted()) this.#changed();
     } catch (error) {
+      this.#whole.delete(id);
       if (wanted()) this.#failed(id, error);
+    }
+  }
+
+  #isTakenWhole(id: string, bytes: number): boolean {
+    const all = [...this.#whole.values()].reduce((sum, one) => sum + one, bytes);
+    return bytes <= WHOLE_MAX_BYTES && (this.#known.get(id) === true || all <= ALL_WHOLE_MAX_BYTES);
+  }
+
+  async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {
+    for (let from = 0; from < bytes; from += CHUNK_BYTES) {
+      const to = Math.min(bytes, from + CHUNK_BYTES);
+      yield new Uint8Array(await audioSamples(this.#api, id, rateHz, [startBytes + from, startBytes + to]));
     }
   }
 

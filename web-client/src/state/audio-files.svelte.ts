@@ -5,7 +5,7 @@ import { ApiError, type Api } from '../api/client';
 import { audioFile, audioPeaks, listAudio } from '../api/endpoints';
 import type { AudioFile } from '../api/types';
 import { uploadAudio } from '../api/upload';
-import { fileIdOf } from '../project/audio-time';
+import { filesOf } from '../project/files';
 import type { Project } from '../project/model';
 import { readWaveform, type Waveform } from '../project/waveform';
 
@@ -52,13 +52,11 @@ export class AudioFiles {
 
   /** Finds out about every file that a project plays. */
   learn(project: Project): void {
-    for (const track of project.tracks) {
-      for (const item of track.items) {
-        const id = item.type === 'audio' ? fileIdOf(item) : null;
-        if (id === null || this.#asked.has(id)) continue;
-        this.#asked.add(id);
-        void this.#learnOf(id);
-      }
+    const { clips, impulses } = filesOf(project);
+    for (const id of new Set([...clips, ...impulses])) {
+      if (this.#asked.has(id)) continue;
+      this.#asked.add(id);
+      void this.#learnOf(id);
     }
   }
 

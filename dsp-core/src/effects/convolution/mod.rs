@@ -31,6 +31,10 @@ const OWN: usize = 0;
 const LOWEST_HZ: f64 = 20.0;
 const HIGHEST_HZ: f64 = 20_000.0;
 
+/// Longest response of one's own, in seconds: more than any hall rings. Its level is found when the effect is made, which
+/// may be while the music plays.
+const LONGEST_SECS: f64 = 30.0;
+
 /// Longest pre-delay, in milliseconds.
 const MOST_PRE_DELAY_MS: f64 = 250.0;
 
@@ -47,6 +51,7 @@ pub(super) static CONVOLUTION: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
     ],
     has_side_chain: false,
+    impulse_max_secs: Some(LONGEST_SECS),
     make: |config| best(Convolution::new(config)),
 };
 

@@ -82,6 +82,7 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
     name: "Equalizer",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Equalizer::new(config)),
 };
 

@@ -34,6 +34,7 @@ pub(super) static LIMITER: EffectKind = EffectKind {
         Parameter::logarithmic("release_ms", "Release", Unit::Milliseconds, [5.0, 1_000.0], RELEASE_MS),
     ],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Limiter::new(config)),
 };
 

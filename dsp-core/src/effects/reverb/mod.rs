@@ -46,6 +46,7 @@ pub(super) static REVERB: EffectKind = EffectKind {
     name: "Reverb",
     parameters: PARAMETERS,
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Reverb::new(config)),
 };
 

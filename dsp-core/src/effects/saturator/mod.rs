@@ -35,6 +35,7 @@ pub(super) static SATURATOR: EffectKind = EffectKind {
         Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
     ],
     has_side_chain: false,
+    impulse_max_secs: None,
     make: |config| best(Saturator::new(config)),
 };
 

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count by its own 24 kHz.
+/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count by its own 24 kHz. `half a minute` and `longer`
+/// are in slots 5 and 6, the second a frame longer than that.
 struct Files;
 
 impl Sounds for Files {
@@ -15,7 +16,13 @@ impl Sounds for Files {
     }
 
     fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
-        (server_file_id == "f").then_some(AudioPlace { slot: 4, frames: 96_000, file_rate_hz: 24_000 })
+        let (slot, frames) = match server_file_id {
+            "f" => (4, 96_000),
+            "half a minute" => (5, 1_440_000),
+            "longer" => (6, 1_440_001),
+            _ => return None,
+        };
+        Some(AudioPlace { slot, frames, file_rate_hz: 24_000 })
     }
 }
 
@@ -68,6 +75,25 @@ fn effects_come_with_their_values_and_what_is_unknown_is_said() {
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
         ("/tracks/0/effects/3/params/channels", "the parameter has no such value"),
         ("/tracks/0/effects/3/params/gain_db", "1000000000.0 counts as 36: the range is -144 to 36"),
+    ];
+    assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn what_cannot_be_a_response_is_said() {
+    let with = |id: &str, name: &str, impulse: &str| json!({"id": id, "type": "builtin", "name": name, "impulse": impulse});
+    let (session, left_out) = compiled(json!({"tracks": [{"id": "t", "kind": "audio", "effects": [
+        with("a", "convolution", "half a minute"), with("b", "convolution", "longer"),
+        with("c", "convolution", "gone"), with("d", "utility", "longer"),
+    ]}]}));
+    let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.impulse).collect();
+    assert_eq!(impulses, [Some(5), None, None, Some(6)]);
+    let expected = [
+        (
+            "/tracks/0/effects/1/impulse",
+            "it lasts 30.00 s, longer than the 30 s that an impulse response may last",
+        ),
+        ("/tracks/0/effects/2/impulse", "its audio is not there"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }

@@ -90,3 +90,20 @@ async fn what_is_not_there_is_said() {
         json!([{"pointer": "/tracks/0/items/0", "reason": "its audio is not there"}])
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_of_half_a_minute_can_be_a_response_and_a_longer_one_is_named() {
+    let app = TestApp::start().await;
+    let clip = uploaded(&app, "sine.wav", &sine_wav(440.0, 48_000, 0.1)).await;
+    for (secs, is_taken) in [(30, true), (31, false)] {
+        let file = uploaded(&app, "response.wav", &sine_wav(100.0, 8_000, f64::from(secs))).await;
+        let mut project = song(&clip["id"]);
+        project["tracks"][0]["effects"] = json!([{"id": "room", "type": "builtin", "name": "convolution",
+            "impulse": file["id"], "params": {"response": "Own", "mix": 1}}]);
+        let (answer, samples) = export(&app, &project, 48_000).await;
+        assert_eq!(samples.iter().any(|sample| *sample != 0.0), is_taken, "{secs} s");
+        let reason = "it lasts 31.00 s, longer than the 30 s that an impulse response may last";
+        let left_out = json!([{"pointer": "/tracks/0/effects/0/impulse", "reason": reason}]);
+        assert_eq!(answer["receipt"]["left_out"], if is_taken { json!([]) } else { left_out }, "{secs} s");
+    }
+}

@@ -18,6 +18,7 @@ async fn every_effect_of_the_engine_is_described() {
         assert_eq!(described["id"], kind.id);
         assert_eq!(described["name"], kind.name);
         assert_eq!(described["has_side_chain"], kind.has_side_chain);
+        assert_eq!(described["impulse_max_secs"], json!(kind.impulse_max_secs));
         let parameters = described["parameters"].as_array().expect("a list");
         let ids: Vec<&str> = parameters.iter().map(|one| one["id"].as_str().expect("an id")).collect();
         let expected: Vec<&str> = kind.parameters.iter().map(|one| one.id).collect();

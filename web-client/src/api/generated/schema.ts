@@ -1765,6 +1765,11 @@ export interface components {
             group: "dynamics" | "tone" | "space_and_time" | "modulation" | "utility";
             /** @description Whether it can listen to another track. */
             has_side_chain: boolean;
+            /**
+             * Format: double
+             * @description How long its impulse response may be, in seconds; null where it takes none.
+             */
+            impulse_max_secs: number | null;
             /** @description What can be set, in the order in which people are shown it. */
             parameters: components["schemas"]["EffectParameter"][];
         };

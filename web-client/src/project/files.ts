@@ -1,0 +1,21 @@
+/** The files of the service that a project plays. */
+import { fileIdOf } from './audio-time';
+import type { Project } from './model';
+
+/** Ids of the files that the clips of a project play, and of those that its effects take whole. */
+export function filesOf(project: Project): { clips: Set<string>; impulses: Set<string> } {
+  const clips = new Set<string>();
+  const impulses = new Set<string>();
+  for (const track of project.tracks) {
+    for (const item of track.items) {
+      const id = item.type === 'audio' ? fileIdOf(item) : null;
+      if (id !== null) clips.add(id);
+    }
+  }
+  for (const { effects = [] } of [...project.tracks, project.master]) {
+    for (const effect of effects) {
+      if (effect.type === 'builtin' && effect.impulse !== undefined) impulses.add(effect.impulse);
+    }
+  }
+  return { clips, impulses };
+}
