@@ -152,7 +152,7 @@ export interface BuiltinEffect {
    */
   side_chain?: string | null;
   /**
-   * The service's id of the audio file that is its impulse response.
+   * The service's id of the audio file that is its impulse response, of at most 30 s.
    */
   impulse?: string;
 }

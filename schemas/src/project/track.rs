@@ -190,7 +190,7 @@ pub struct Effect {
     /// Id of the track that its side-chain listens to; none: its own sound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_chain: Option<String>,
-    /// The service's id of the audio file that is its impulse response.
+    /// The service's id of the audio file that is its impulse response, of at most 30 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impulse: Option<String>,
     /// Passes the signal around the effect.
