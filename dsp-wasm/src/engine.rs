@@ -173,7 +173,7 @@ impl WasmEngine {
     }
 
     /// Says that a slot below 4096 holds audio of so many frames that is handed over as it is wanted:
-    /// see [`Self::wanted_audio`].
+    /// see [`Self::wanted_audio`]. What was on its way there goes.
     ///
     /// # Errors
     ///
@@ -183,19 +183,19 @@ impl WasmEngine {
         self.set_audio(slot, Some(AudioSlot::Streamed { frames: frames as u64 }))
     }
 
-    /// Lets the audio in a slot go. Clips that play it fall silent.
+    /// Lets the audio in a slot go, and what is on its way there. Clips that play it fall silent.
     ///
     /// # Errors
     ///
     /// A message if there is no such slot.
     #[wasm_bindgen(js_name = dropAudio)]
     pub fn drop_audio(&mut self, slot: usize) -> Result<(), JsError> {
-        self.arriving_audio.drop(slot);
         self.set_audio(slot, None)
     }
 
     fn set_audio(&mut self, slot: usize, audio: Option<AudioSlot>) -> Result<(), JsError> {
         check_audio_slot(slot)?;
+        self.arriving_audio.drop(slot);
         if self.audio.len() <= slot {
             self.audio.resize(slot + 1, None);
         }
@@ -485,11 +485,15 @@ impl WasmEngine {
         self.readings.len()
     }
 
-    /// Writes the highest magnitudes since the last call and returns their address: left and
-    /// right of each track, then of the master, as many as [`Self::peak_count`].
+    /// Writes the highest magnitudes since the last call to [`Self::peaks`].
     #[wasm_bindgen(js_name = takePeaks)]
-    pub fn take_peaks(&mut self) -> *const f32 {
+    pub fn take_peaks(&mut self) {
         self.mixer.take_peaks(&mut self.peaks);
+    }
+
+    /// Address of the peaks that were taken last: left and right of each track, then of the master, as many as
+    /// [`Self::peak_count`].
+    pub fn peaks(&self) -> *const f32 {
         self.peaks.as_ptr()
     }
 
@@ -501,7 +505,7 @@ impl WasmEngine {
         self.rms.as_ptr()
     }
 
-    /// How many peaks [`Self::take_peaks`] writes.
+    /// How many [`Self::peaks`] there are.
     #[wasm_bindgen(getter, js_name = peakCount)]
     pub fn peak_count(&self) -> usize {
         self.peaks.len()

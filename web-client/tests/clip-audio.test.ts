@@ -42,6 +42,7 @@ describe('audio of clips', () => {
     const audioIn = vi.fn(() => 'one');
     const engine = {
       context: { sampleRate: 48_000 },
+      ended: false,
       streamAudio: () => Promise.resolve(),
       onWantedAudio: (listener: Listener) => (ask = listener),
       audioIn,
@@ -65,10 +66,12 @@ describe('audio of clips', () => {
     const taken: [string, string, number][] = [];
     const engine = {
       context: { sampleRate: 48_000 },
+      ended: false,
       streamAudio: (id: string, frames: number) => Promise.resolve(taken.push([id, 'streamed', frames])),
-      async loadAudio(id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
+      async loadAudio(this: SongEngine, id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
         let bytes = 0;
         for await (const piece of pieces) bytes += piece.length;
+        if (this.ended) throw new Error('it was closed');
         taken.push([id, 'whole', bytes]);
       },
       dropAudio: (id: string) => taken.push([id, 'dropped', 0]),
@@ -114,6 +117,45 @@ describe('audio of clips', () => {
     audio.assign(engine, song(names.slice(5), []));
     await audio.settled();
     expect(taken.slice(12).every(([, how]) => how === 'dropped')).toBe(true);
+  });
+
+  it('streams on what could not become whole, and tries again when it is asked to', async () => {
+    const names = Array.from({ length: 9 }, (_, place) => `take ${place}`);
+    const { engine, taken, audio } = taker(Object.fromEntries(names.map((name) => [name, 60 * MIB])));
+    audio.assign(engine, song(names));
+    await audio.settled();
+    expect(taken.at(-1)).toEqual(['take 8', 'streamed', 15 * MIB]);
+    const serve = vi.mocked(audioSamples).getMockImplementation();
+    if (!serve) throw new Error('nothing is served');
+    vi.mocked(audioSamples).mockImplementation((...asked) => {
+      const [, , , [from] = [0]] = asked;
+      return from > 30 * MIB ? Promise.reject(new Error('the connection was lost')) : serve(...asked);
+    });
+    audio.assign(engine, song(names, ['take 8']));
+    await audio.settled();
+    expect(taken.slice(9)).toEqual([['take 8', 'streamed', 15 * MIB], ['take 8', 'failed', 0]]);
+    audio.retry();
+    await audio.settled();
+    expect(taken.slice(11)).toEqual([['take 8', 'streamed', 15 * MIB], ['take 8', 'failed', 0]]);
+    vi.mocked(audioSamples).mockImplementation(serve);
+    audio.retry();
+    await audio.settled();
+    expect(taken.slice(13)).toEqual([['take 8', 'whole', 60 * MIB]]);
+    audio.retry();
+    await audio.settled();
+    expect(taken).toHaveLength(14);
+  });
+
+  it('gives the next engine everything when one ends while it loads, and complains of nothing', async () => {
+    const { engine, taken, audio } = taker({ one: MIB, two: MIB });
+    audio.assign(engine, song(['one', 'two']));
+    Object.assign(engine, { ended: true });
+    await audio.settled();
+    expect(taken).toEqual([]);
+    const next = { ...engine, ended: false } as SongEngine;
+    audio.assign(next, song(['one', 'two']));
+    await audio.settled();
+    expect(taken).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);
   });
 
   it('streams a response that is too long to be taken whole once', async () => {

@@ -262,7 +262,7 @@ export class EngineHost {
     });
     this.#meters = new Float32Array(buffer as ArrayBuffer, this.#engine.readMeters(), this.#engine.meterCount);
     const peakCount = this.#engine.peakCount;
-    this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.takePeaks(), peakCount);
+    this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.peaks(), peakCount);
     if (this.#status.values.length !== STATUS_PEAKS + peakCount) {
       this.#status.values = new Float64Array(STATUS_PEAKS + peakCount);
     }

@@ -93,6 +93,8 @@ export class SongEngine {
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   #requests = 0;
+  /** Why it answers no more. */
+  #end: string | null = null;
 
   private constructor(context: AudioContext, node: AudioWorkletNode) {
     this.context = context;
@@ -141,6 +143,11 @@ export class SongEngine {
     }
   }
 
+  /** Whether it was closed or broke: then it takes nothing any more. */
+  get ended(): boolean {
+    return this.#end !== null;
+  }
+
   /**
    * The presets that each track can ask its SoundFont for, by the tracks' order: bank and program
    * numbers such as `128:0`, none for a track without a SoundFont. Notes do not matter.
@@ -171,6 +178,7 @@ export class SongEngine {
     if (slot === undefined) throw new Error(`the sound bank ${bankId} has no place in the engine`);
     await this.#ask((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
+      if (this.ended) break;
       for (const piece of cut(chunk)) this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
     }
     await this.#ask((request) => this.#send({ type: 'endBank', request, slot }));
@@ -187,8 +195,8 @@ export class SongEngine {
   /**
    * Takes the audio of a file of the service, at the engine's sample rate, whole: what clips play, or an
    * impulse response. It comes in pieces of little-endian 32-bit floats, channels interleaved, while everything else
-   * sounds on. Projects set from now on may name it. Resolves without it when it is dropped meanwhile; rejects with what
-   * is wrong with it.
+   * sounds on, also what was handed over of the same file. Projects set from now on may name it. Resolves without it when
+   * it is dropped meanwhile; rejects with what is wrong with it, and then has nothing of the file.
    */
   async loadAudio(
     fileId: string,
@@ -200,13 +208,19 @@ export class SongEngine {
     const { slot } = file;
     const sizeBytes = frames * channels * Float32Array.BYTES_PER_ELEMENT;
     await this.#ask((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
-    for await (const chunk of pieces) {
-      // The slot may hold another file by now.
-      if (this.#audio.get(fileId) !== file) return;
-      for (const piece of cut(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
+    // The slot may hold another file by now.
+    const dropped = (): boolean => this.#audio.get(fileId) !== file;
+    try {
+      for await (const chunk of pieces) {
+        if (this.ended || dropped()) break;
+        for (const piece of cut(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
+      }
+    } catch (error) {
+      // The file keeps its place, as sessions may name it.
+      if (!dropped()) this.#send({ type: 'dropAudio', slot });
+      throw error;
     }
-    if (this.#audio.get(fileId) !== file) return;
-    await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
+    if (!dropped()) await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
   }
 
   /**
@@ -427,6 +441,7 @@ export class SongEngine {
   }
 
   #ask(send: (request: number) => void): Promise<void> {
+    if (this.#end !== null) return Promise.reject(new Error(this.#end));
     const request = ++this.#requests;
     return new Promise((resolve, reject) => {
       this.#pending.set(request, { resolve, reject });
@@ -471,6 +486,7 @@ export class SongEngine {
   }
 
   #fail(detail: string): void {
+    this.#end ??= detail;
     for (const { reject } of this.#pending.values()) reject(new Error(detail));
     this.#pending.clear();
     for (const listener of this.#failureListeners) listener(detail);

@@ -194,6 +194,22 @@ describe('EngineHost', () => {
     expect(peak(bench.render(9_600))).toBeLessThan(1e-6);
   });
 
+  it('shows the same peaks while files arrive', () => {
+    const peaks = (arriving: boolean): number[][] => {
+      const bench = withPiano();
+      bench.take({ type: 'beginAudio', request: 91, slot: 0, sizeBytes: 1_000_000 });
+      bench.take({ type: 'play' });
+      for (let quantum = 0; quantum < 96; quantum++) {
+        bench.render(128);
+        if (arriving) bench.take({ type: 'addToAudio', slot: 0, piece: new Uint8Array(1_000) });
+      }
+      return bench.reports.flatMap((report) => (report.type === 'status' ? [[...report.values.slice(STATUS_PEAKS)]] : []));
+    };
+    const still = peaks(false);
+    expect(Math.max(...still.flat())).toBeGreaterThan(0.01);
+    expect(peaks(true)).toEqual(still);
+  });
+
   it('says which audio did not arrive whole, and plays what was there before', () => {
     const bench = new Bench();
     const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };

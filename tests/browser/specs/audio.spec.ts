@@ -157,6 +157,34 @@ test('a clip is heard from its very frame, at the rate of the song', async ({ pa
   expect(Math.abs(crossings - (0.06 * RATE_HZ) / (2 * Math.PI))).toBeLessThan(2);
 });
 
+test('a recording that arrives while the rate of the song changes is heard', async ({ page, service }) => {
+  await openDemo(page, service);
+  await newSong(page);
+  let arrive: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (arrive = resolve));
+  let begun: () => void = () => undefined;
+  const samplesAsked = new Promise<void>((resolve) => (begun = resolve));
+  await page.route(/\/audio\/[^/]+\/file\?.*sample_rate_hz=48000/, async (route) => {
+    if (!route.request().headers()['range']?.startsWith('bytes=0-')) {
+      begun();
+      await held;
+    }
+    await route.continue().catch(() => undefined);
+  });
+  await dropTone(page, 0, 20);
+  await samplesAsked;
+  await page.getByRole('button', { name: 'Project menu' }).click();
+  await page.getByRole('menuitemradio', { name: '44.1 kHz' }).click();
+  await expect.poll(() => page.evaluate(() => window.songfoundry.engine?.context.sampleRate)).toBe(RATE_HZ);
+  arrive();
+  await startRecording(page);
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.waitForTimeout(3_000);
+  const heard = await recorded(page);
+  expect(peak(heard.left)).toBeGreaterThan(0.45);
+  await expect(page.getByRole('alert')).toHaveCount(0);
+});
+
 test('files that are no sound are refused in one sentence, and leave nothing', async ({ page, service }) => {
   await openDemo(page, service);
   const tracks = await page.getByRole('listitem', { name: /^Track / }).count();

@@ -129,7 +129,7 @@ export class Banks {
         await this.#load(target, bank);
       } catch (error) {
         bank.failed = true;
-        if (target === this.#engine && this.#banks.has(bank.id)) this.#onFailure(bank.soundfontId, error);
+        if (target === this.#engine && !target.ended && this.#banks.has(bank.id)) this.#onFailure(bank.soundfontId, error);
       }
       done();
     }

@@ -3,7 +3,7 @@
  * become too many.
  */
 import type { SongEngine } from '@songfoundry/web-worklet';
-import type { Api } from '../api/client';
+import { ApiError, type Api } from '../api/client';
 import { audioFile, audioSamples } from '../api/endpoints';
 import { filesOf } from '../project/files';
 import type { Project } from '../project/model';
@@ -16,6 +16,8 @@ import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
 /** What the engine takes whole of all files together; impulse responses come in beyond that, too. */
 const ALL_WHOLE_MAX_BYTES = 512 * 1024 * 1024;
+/** HTTP: there is no such file. */
+const NOT_FOUND = 404;
 /** Bytes of a file taken whole that are fetched at a time. */
 const CHUNK_BYTES = 1024 * 1024;
 /** Bytes in which the head of a file lies. */
@@ -37,6 +39,8 @@ export class ClipAudio {
   readonly #whole = new Map<string, number>();
   readonly #streams = new Map<string, FloatWavLayout>();
   readonly #onTheWay = new Set<string>();
+  /** Files that could not be loaded, but may be the next time. */
+  readonly #lost = new Set<string>();
   #loading: Promise<void> = Promise.resolve();
 
   constructor(api: Api, changed: () => void, failed: (fileId: string, error: unknown) => void) {
@@ -54,6 +58,7 @@ export class ClipAudio {
       this.#known.delete(id);
       this.#whole.delete(id);
       this.#streams.delete(id);
+      this.#lost.delete(id);
       engine.dropAudio(id);
     }
     for (const id of new Set([...clips, ...impulses])) {
@@ -61,8 +66,14 @@ export class ClipAudio {
       const before = this.#known.get(id);
       if (before !== undefined && (before || !whole)) continue;
       this.#known.set(id, whole);
-      this.#loading = this.#loading.then(() => this.#load(engine, id));
+      this.#enqueue(engine, id);
     }
+  }
+
+  /** Tries again to load the files that could not be loaded, unless there are none. */
+  retry(): void {
+    if (this.#engine) for (const id of this.#lost) this.#enqueue(this.#engine, id);
+    this.#lost.clear();
   }
 
   /** Resolves when everything that was asked for is there, or has failed. */
@@ -80,34 +91,47 @@ export class ClipAudio {
     this.#whole.clear();
     this.#streams.clear();
     this.#onTheWay.clear();
+    this.#lost.clear();
     engine.onWantedAudio((wanted) => {
       if (engine === this.#engine) for (const one of wanted) void this.#bring(engine, one);
     });
   }
 
+  #enqueue(engine: SongEngine, id: string): void {
+    this.#loading = this.#loading.then(() => this.#load(engine, id));
+  }
+
   async #load(engine: SongEngine, id: string): Promise<void> {
-    const wanted = (): boolean => engine === this.#engine && this.#known.has(id);
+    const wanted = (): boolean => engine === this.#engine && !engine.ended && this.#known.has(id);
     if (!wanted() || this.#whole.has(id)) return;
+    const streamed = this.#streams.get(id);
     try {
       const { sampleRate } = engine.context;
       const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
       const layout = readFloatWavLayout(await audioSamples(this.#api, id, sampleRate, [0, HEAD_BYTES]));
       if (!wanted()) return;
       const bytes = layout.frames * layout.channels * 4;
-      const isTakenWhole = this.#isTakenWhole(id, bytes);
-      if (!isTakenWhole && this.#streams.has(id)) return;
-      if (isTakenWhole) {
+      if (this.#isTakenWhole(id, bytes)) {
         this.#whole.set(id, bytes);
-        this.#streams.delete(id);
-        await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
-      } else {
+        try {
+          await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
+        } catch (error) {
+          // Nothing is left of it in the engine.
+          if (wanted() && streamed) await engine.streamAudio(id, streamed.frames, fileRateHz);
+          throw error;
+        }
+        if (wanted()) this.#streams.delete(id);
+      } else if (!streamed) {
         this.#streams.set(id, layout);
         await engine.streamAudio(id, layout.frames, fileRateHz);
       }
       if (wanted()) this.#changed();
     } catch (error) {
+      if (!wanted()) return;
       this.#whole.delete(id);
-      if (wanted()) this.#failed(id, error);
+      if (!streamed) this.#streams.delete(id);
+      if (!(error instanceof ApiError && error.status === NOT_FOUND)) this.#lost.add(id);
+      this.#failed(id, error);
     }
   }
 

@@ -140,6 +140,7 @@ export class Player {
     this.waiting = true;
     if ((this.#running || !this.#engine) && this.#project) await this.sync(this.#project);
     this.banks.retry();
+    this.clipAudio.retry();
     await Promise.all([this.banks.settled(), this.clipAudio.settled()]);
     if (this.#unsettled && this.#project) await this.sync(this.#project);
     if (!this.waiting) return;
