@@ -64,8 +64,8 @@ export const MAX_BANKS = 64;
 /** Bytes of a file that are handed over at a time: copying them takes a small part of a render quantum. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Audio that the engine has: its slot, its length at the engine's rate, and the rate of its file. */
-type AudioFile = { slot: number; frames: number; fileRateHz: number };
+/** Audio that the engine has: its slot, its length at the engine's rate, the rate of its file, and how it comes. */
+type AudioFile = { slot: number; frames: number; fileRateHz: number; isStreamed: boolean };
 
 /** The parts of a piece that are handed over one by one. */
 function* cut(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
@@ -196,7 +196,7 @@ export class SongEngine {
    * Takes the audio of a file of the service, at the engine's sample rate, whole: what clips play, or an
    * impulse response. It comes in pieces of little-endian 32-bit floats, channels interleaved, while everything else
    * sounds on, also what was handed over of the same file. Projects set from now on may name it. Resolves without it when
-   * it is dropped meanwhile; rejects with what is wrong with it, and then has nothing of the file.
+   * it is dropped meanwhile; rejects with what is wrong with it: if it was handed over as it is wanted, it goes on to be.
    */
   async loadAudio(
     fileId: string,
@@ -204,23 +204,25 @@ export class SongEngine {
     fileRateHz: number,
     pieces: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    const file = this.#takeSlot(fileId, frames, fileRateHz);
+    const wasStreamed = this.#audio.get(fileId)?.isStreamed;
+    const file = this.#takeSlot(fileId, { frames, fileRateHz, isStreamed: false });
     const { slot } = file;
     const sizeBytes = frames * channels * Float32Array.BYTES_PER_ELEMENT;
-    await this.#ask((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
-    // The slot may hold another file by now.
+    // The slot may hold another file later.
     const dropped = (): boolean => this.#audio.get(fileId) !== file;
     try {
+      await this.#ask((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
       for await (const chunk of pieces) {
         if (this.ended || dropped()) break;
         for (const piece of cut(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
       }
+      if (!dropped()) await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
     } catch (error) {
-      // The file keeps its place, as sessions may name it.
-      if (!dropped()) this.#send({ type: 'dropAudio', slot });
+      // What has come of it goes. The file keeps its place, as sessions may name it.
+      if (!dropped() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
+      else if (!dropped()) this.#send({ type: 'dropAudio', slot });
       throw error;
     }
-    if (!dropped()) await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
   }
 
   /**
@@ -228,7 +230,7 @@ export class SongEngine {
    * wanted: see `onWantedAudio`. Projects set from now on may name it.
    */
   async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
-    const { slot } = this.#takeSlot(fileId, frames, fileRateHz);
+    const { slot } = this.#takeSlot(fileId, { frames, fileRateHz, isStreamed: true });
     await this.#ask((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
   }
 
@@ -261,11 +263,11 @@ export class SongEngine {
     return () => this.#wantedListeners.delete(listener);
   }
 
-  #takeSlot(fileId: string, frames: number, fileRateHz: number): AudioFile {
+  #takeSlot(fileId: string, facts: Omit<AudioFile, 'slot'>): AudioFile {
     const taken = new Set([...this.#audio.values()].map((file) => file.slot));
     const free = Array.from({ length: taken.size + 1 }, (_, slot) => slot).find((slot) => !taken.has(slot));
     const slot = this.#audio.get(fileId)?.slot ?? free ?? 0;
-    const file = { slot, frames, fileRateHz };
+    const file = { slot, ...facts };
     this.#audio.set(fileId, file);
     return file;
   }

@@ -126,7 +126,7 @@ export class Banks {
       const { bank, done } = next;
       const target = this.#engine ?? engine;
       try {
-        await this.#load(target, bank);
+        if (!target.ended) await this.#load(target, bank);
       } catch (error) {
         bank.failed = true;
         if (target === this.#engine && !target.ended && this.#banks.has(bank.id)) this.#onFailure(bank.soundfontId, error);
@@ -141,6 +141,10 @@ export class Banks {
     const { soundfontId } = bank;
     this.loading = { soundfontId, fraction: null };
     const response = await downloadSoundFont(this.#api, soundfontId, [...bank.presets]);
+    if (engine.ended) {
+      await response.body?.cancel();
+      return;
+    }
     const encoded = response.headers.get('content-encoding') !== null;
     const announced = encoded ? 0 : Number(response.headers.get('content-length') ?? 0);
     if (response.body && announced > 0) {
@@ -157,12 +161,17 @@ export class Banks {
   async *#watched(body: ReadableStream<Uint8Array>, soundfontId: string, size: number): AsyncGenerator<Uint8Array> {
     const reader = body.getReader();
     let filled = 0;
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      filled += value.length;
-      this.loading = { soundfontId, fraction: filled / size };
-      yield value;
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        filled += value.length;
+        this.loading = { soundfontId, fraction: filled / size };
+        yield value;
+      }
+    } finally {
+      // What nobody reads any more shall not hold the connection.
+      void reader.cancel().catch(() => undefined);
     }
   }
 }

@@ -104,7 +104,7 @@ export class ClipAudio {
   async #load(engine: SongEngine, id: string): Promise<void> {
     const wanted = (): boolean => engine === this.#engine && !engine.ended && this.#known.has(id);
     if (!wanted() || this.#whole.has(id)) return;
-    const streamed = this.#streams.get(id);
+    const wasStreamed = this.#streams.has(id);
     try {
       const { sampleRate } = engine.context;
       const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
@@ -113,15 +113,9 @@ export class ClipAudio {
       const bytes = layout.frames * layout.channels * 4;
       if (this.#isTakenWhole(id, bytes)) {
         this.#whole.set(id, bytes);
-        try {
-          await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
-        } catch (error) {
-          // Nothing is left of it in the engine.
-          if (wanted() && streamed) await engine.streamAudio(id, streamed.frames, fileRateHz);
-          throw error;
-        }
+        await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
         if (wanted()) this.#streams.delete(id);
-      } else if (!streamed) {
+      } else if (!wasStreamed) {
         this.#streams.set(id, layout);
         await engine.streamAudio(id, layout.frames, fileRateHz);
       }
@@ -129,7 +123,7 @@ export class ClipAudio {
     } catch (error) {
       if (!wanted()) return;
       this.#whole.delete(id);
-      if (!streamed) this.#streams.delete(id);
+      if (!wasStreamed) this.#streams.delete(id);
       if (!(error instanceof ApiError && error.status === NOT_FOUND)) this.#lost.add(id);
       this.#failed(id, error);
     }

@@ -230,6 +230,8 @@ export class Player {
       try {
         if (!this.#tell(project, audition)) await this.#take(project, audition);
       } catch (error) {
+        // An engine that broke has said so, and waits for Play.
+        if (this.state === 'off') return;
         this.#host.failed('The song cannot be played', error);
       }
       this.#sounding = project;
