@@ -7,17 +7,18 @@ const WARM_UP_SECS = 4;
 
 /** The files that sessions play: `read` gives the bytes of one by its name. */
 export async function material(read) {
-  const [bank, left, right, lengths] = await Promise.all(['bank.sf2', 'left.f32', 'right.f32', 'lengths.json'].map(read));
-  const floats = (bytes) => new Float32Array(bytes.slice().buffer);
-  return { bank, left: floats(left), right: floats(right), lengths: JSON.parse(new TextDecoder().decode(lengths)) };
+  const [bank, audio, lengths] = await Promise.all(['bank.sf2', 'audio.f32', 'lengths.json'].map(read));
+  return { bank, audio, lengths: JSON.parse(new TextDecoder().decode(lengths)) };
 }
 
 /** Loads a session and plays its beginning; the function that plays all of it once, and how long it is in seconds. */
-export function warmedUp({ initSync, WasmEngine }, module, { bank, left, right, lengths }, name, session) {
+export function warmedUp({ initSync, WasmEngine }, module, { bank, audio, lengths }, name, session) {
   const { memory } = initSync({ module });
   const engine = new WasmEngine(RATE_HZ);
   engine.loadBank(0, bank);
-  engine.loadAudio(0, left, right);
+  engine.beginAudio(0, audio.length);
+  engine.addToAudio(0, audio);
+  engine.endAudio(0, 2);
   engine.setSession(session);
   const play = (frames) => {
     let loudest = 0;

@@ -6,8 +6,9 @@ mod settings;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use dsp_core::session::{Audio, AudioSlot, Session, Slots};
 use dsp_core::soundfont::Bank;
 use schemas::session::presets_used;
@@ -24,7 +25,8 @@ pub(crate) const SONG: &str = "song";
 const CALL_FRAMES: usize = 128;
 
 const BANK: &str = "bank.sf2";
-const AUDIO: [&str; 2] = ["left.f32", "right.f32"];
+/// Stereo, as it lies in a WAV file.
+const AUDIO: &str = "audio.f32";
 const LENGTHS: &str = "lengths.json";
 
 /// Seconds of processor time for each second of sound, by the names of sessions.
@@ -66,9 +68,7 @@ pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
     fs::create_dir_all(&args.folder).with_context(|| format!("cannot make {}", args.folder.display()))?;
     let played = song::session(&args.input.song)?;
     let bank = song::bank_for(&played, &args.input.bank)?;
-    for (name, values) in AUDIO.into_iter().zip(sessions::recorded(&played, &bank)?) {
-        fs::write(args.folder.join(name), bytes(&values))?;
-    }
+    fs::write(args.folder.join(AUDIO), bytes(&sessions::recorded(&played, &bank)?))?;
     fs::write(args.folder.join(BANK), bank.reduced(&presets_used(&played, 0))?)?;
     let mut lengths = BTreeMap::new();
     for (name, session) in sessions::all(&args.input.song)? {
@@ -85,13 +85,9 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn recorded(folder: &Path) -> anyhow::Result<Audio> {
-    let mut sides = Vec::new();
-    for name in AUDIO {
-        let bytes = read(&folder.join(name))?;
-        sides.push(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect::<Vec<f32>>());
-    }
-    ensure!(sides[0].len() == sides[1].len(), "both sides of the audio are as long");
-    Ok(Audio::from_channels(&sides[0], Some(&sides[1])))
+    let bytes = read(&folder.join(AUDIO))?;
+    let data = 0..bytes.len();
+    Ok(Audio::from_shared(Arc::new(bytes), data, 2)?)
 }
 
 pub(crate) fn speed(args: &SpeedArgs) -> anyhow::Result<()> {

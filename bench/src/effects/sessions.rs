@@ -45,27 +45,27 @@ const THIRD: [&str; TRACKS] = [
 ];
 
 /// Audio as if it had been recorded: the beginning of a song as it sounds, 6 dB down, and on top of it bursts of
-/// noise, 50 ms out of every 250.
-pub(super) fn recorded(session: &Session, bank: &Bank) -> anyhow::Result<[Vec<f32>; 2]> {
+/// noise, 50 ms out of every 250. Left and right by turns.
+pub(super) fn recorded(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32>> {
     let banks = [Some(bank.clone())];
     let mut render = OfflineRender::new(session, &banks, TailConfig { max_secs: 0.0 })?;
-    let mut sides = [Vec::new(), Vec::new()];
+    let mut values = Vec::new();
     let mut seed = 1_u64;
     while let Some((left, right)) = render.next_block() {
         for (left, right) in left.iter().zip(right) {
-            for (side, value) in sides.iter_mut().zip([left, right]) {
+            let is_burst = values.len() as u32 / 2 % (RATE_HZ / 4) < RATE_HZ / 20;
+            for value in [left, right] {
                 // Knuth's constants of MMIX.
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let noise = (seed >> 40) as f32 / 16_777_216.0 - 0.5;
-                let is_burst = side.len() as u32 % (RATE_HZ / 4) < RATE_HZ / 20;
-                side.push(0.5 * value + if is_burst { 0.5 * noise } else { 0.0 });
+                values.push(0.5 * value + if is_burst { 0.5 * noise } else { 0.0 });
             }
         }
-        if sides[0].len() as u64 >= RECORDED_SECS * u64::from(RATE_HZ) {
+        if values.len() as u64 >= 2 * RECORDED_SECS * u64::from(RATE_HZ) {
             break;
         }
     }
-    Ok(sides)
+    Ok(values)
 }
 
 /// A track that plays what was recorded, over and over, from a place in it on.
