@@ -255,6 +255,18 @@ test('panels keep their layout and come wholly into view; what adds and removes 
   for (const kept of [page.getByRole('switch', { name: 'Use Equalizer' }), page.getByRole('heading').getByText('Equalizer')]) {
     await expect(kept, 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
   }
+
+  // What is pointed at stays where it is, also in a panel of which the view shows but a part.
+  const remove = page.getByRole('button', { name: 'Remove Gate' });
+  await remove.evaluate((button) => button.scrollIntoView({ inline: 'start' }));
+  await expect(gate).not.toBeInViewport({ ratio: 0.5 });
+  const box = await remove.boundingBox();
+  if (!box) throw new Error('the button is not shown');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.waitForTimeout(100);
+  await page.mouse.up();
+  await expect(remove).toHaveCount(0);
 });
 
 test('a convolution takes a file of its own, which makes no clip', async ({ page, service }) => {
