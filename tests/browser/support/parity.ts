@@ -219,7 +219,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
     host.take({ type: 'endBank', request: 2, slot: 0 });
   }
-  /** Hands over whole audio, as it lies in a WAV file, in two pieces that end nowhere. */
+  /** Hands over whole audio, as it lies in a WAV file, in two pieces; the cut may go through a value. */
   const loadWhole = (slot: number, { left, right }: (typeof channels)[number]): void => {
     const interleaved = right === null ? left : new Float32Array(2 * left.length);
     if (right !== null) left.forEach((value, frame) => interleaved.set([value, right[frame] ?? 0], 2 * frame));

@@ -1,7 +1,4 @@
-/**
- * Audio files that the engine plays: short ones are given to it whole, long ones as they are wanted, and those that have
- * become too many.
- */
+/** Audio files that the engine plays: short ones are given to it whole while there is room, the others as they are wanted. */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
 import { audioFile, audioSamples } from '../api/endpoints';
@@ -70,7 +67,7 @@ export class ClipAudio {
     }
   }
 
-  /** Tries again to load the files that could not be loaded, unless there are none. */
+  /** Tries again to load the files that could not be loaded, but for those that the service does not have. */
   retry(): void {
     if (this.#engine) for (const id of this.#lost) this.#enqueue(this.#engine, id);
     this.#lost.clear();
