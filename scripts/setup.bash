@@ -126,6 +126,16 @@ need_s3_service() {
   need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
+# library_tests CRATE: the program of a library's unit tests, built with the features of the whole workspace.
+library_tests() {
+  cargo test --workspace --lib --no-run --quiet --message-format json |
+    node -e '
+      const lines = require("node:fs").readFileSync(0, "utf8").split("\n").filter((line) => line.startsWith("{"));
+      const built = lines.map((line) => JSON.parse(line)).find((one) => one.executable && one.target.name === process.argv[1]);
+      if (!built) throw new Error(`no unit tests of ${process.argv[1]} were built`);
+      console.log(built.executable);' "$1"
+}
+
 # A General MIDI SoundFont, unless the settings or the usual folders hold one.
 need_soundfont() {
   [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return
