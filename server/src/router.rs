@@ -83,7 +83,7 @@ pub fn build(state: AppState) -> Router {
     // What is there depends on who asks: a cache keeps it for whoever asked.
     let vary = HeaderValue::from_static("authorization");
     let api = api.layer(SetResponseHeaderLayer::appending(header::VARY, vary));
-    let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
+    let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(metrics::routes());
     finish(routes.fallback(page::fallback), state)
 }
 

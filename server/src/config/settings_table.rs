@@ -504,6 +504,13 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_AI_MODELS",
+    Setting {
+        key: "SF_API_DOCS",
+        default: "open",
+        range: Range::Choice(&["open", "users"]),
+        about: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or those who log in.",
+        ..BLANK
+    },
         default_note: "all that the service has",
         range: Range::Text("names of models separated by commas"),
         about: "Language models that users may ask.",
