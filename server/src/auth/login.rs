@@ -170,7 +170,8 @@ pub(super) async fn refresh(
     TokenAnswer::for_session(&state, &user.row, session_id).map(Json)
 }
 
-/// Logs out: every token of the account ends, or only those of the log-in that was sent. API keys stay good.
+/// Logs out: ends the log-in that was sent, with every token of it, or with `everywhere=true` all
+/// log-ins of the account. API keys stay good.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), params(LogoutQuery),
     responses((status = 204, description = "The tokens have ended"), CommonErrors))]
 pub(super) async fn logout(
