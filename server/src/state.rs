@@ -107,7 +107,8 @@ impl AppState {
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             passwords: Passwords::new()?,
-            local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
+            throttle: Throttle::new(config.accounts.login_limits),
+            local_rule: LocalRule::new(&config),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config, &db),
             plugins: Plugins::new(&config, &db, &helpers),

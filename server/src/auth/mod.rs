@@ -11,6 +11,7 @@ pub mod management;
 mod names;
 pub mod passwords;
 mod queries;
+mod proxy_headers;
 mod register;
 mod secrets;
 mod store;
@@ -19,7 +20,7 @@ mod tokens;
 mod user;
 
 pub(crate) use client_address::{client_address, network_of};
-pub use first_start::{admin_id, ensure_admin};
+pub use first_start::{Occasion, admin_id, ensure_admin};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
 pub use store::invites::InviteRow;

@@ -48,7 +48,10 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
         _ => {}
     }
     Ok(AccountsConfig {
-        trust_local: source.switch("SF_TRUST_LOCAL")?,
+        trust_local: match source.text("SF_TRUST_LOCAL").0 {
+            Some(_) => source.switch("SF_TRUST_LOCAL")?,
+            None => environment == Environment::Standalone,
+        },
         jwt_secret,
         token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
         registration: match source.choice("SF_REGISTRATION")? {

@@ -203,7 +203,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_TRUST_LOCAL",
-        default: "on",
+        default_note: "standalone: on; container: off",
         range: ON_OFF,
         about: "Whether a request from this machine counts as the administrator without logging in.",
         ..BLANK
