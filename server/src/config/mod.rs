@@ -12,7 +12,7 @@ mod storage;
 
 use std::path::{Path, PathBuf};
 
-pub use accounts::{AccountsConfig, Registration};
+pub use accounts::{AccountsConfig, LoginLimits, Registration};
 pub use ai::{AiConfig, AiUpstream};
 pub use network::{NetworkConfig, TlsFiles};
 pub use plugins::PluginsConfig;

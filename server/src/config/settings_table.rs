@@ -205,7 +205,23 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_TRUST_LOCAL",
         default_note: "standalone: on; container: off",
         range: ON_OFF,
-        about: "Whether a request from this machine counts as the administrator without logging in.",
+        about: "Whether a request from this machine counts as the administrator without logging in; never one that a proxy passed on.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS",
+        default: "100",
+        unit: "accounts",
+        range: Range::Whole(1, 1_000_000),
+        about: "Accounts that may fail to log in from one address within an hour; then accounts that never logged in from there wait.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_LOGIN_FAILURES_PER_ACCOUNT",
+        default: "30",
+        unit: "log-ins",
+        range: Range::Whole(1, 1_000_000),
+        about: "Failed log-ins of one account from all addresses within an hour; then it waits at addresses that it never logged in from.",
         ..BLANK
     },
     Setting {
@@ -489,6 +505,13 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_API_DOCS",
+        default: "open",
+        range: Range::Choice(&["open", "users"]),
+        about: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or those who log in.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_AI_UPSTREAM_URL",
         default_note: "no language models",
         range: Range::Text("an address such as https://api.openai.com/v1"),
@@ -504,13 +527,6 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_AI_MODELS",
-    Setting {
-        key: "SF_API_DOCS",
-        default: "open",
-        range: Range::Choice(&["open", "users"]),
-        about: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or those who log in.",
-        ..BLANK
-    },
         default_note: "all that the service has",
         range: Range::Text("names of models separated by commas"),
         about: "Language models that users may ask.",
