@@ -18,8 +18,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::peer_of;
 use crate::state::AppState;
 
-/// Buckets that are kept; beyond, those that are full again go, and if none is, all do.
+/// Buckets that are kept.
 const BUCKETS_MAX: usize = 50_000;
+
+/// Buckets that are removed when there are as many, so that not every new one searches for some.
+const BUCKETS_REMOVED: usize = BUCKETS_MAX / 8;
 
 const SECS_PER_MINUTE: f64 = 60.0;
 
@@ -109,10 +112,7 @@ impl Buckets {
         }
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(key) {
-            buckets.retain(|_, bucket| self.tokens(*bucket, now) < self.per_minute);
-            if buckets.len() >= BUCKETS_MAX {
-                buckets.clear();
-            }
+            self.remove_old(&mut buckets);
         }
         let full = Bucket { tokens: self.per_minute, filled_at: now };
         let bucket = buckets.entry(key.to_owned()).or_insert(full);
@@ -122,6 +122,26 @@ impl Buckets {
         }
         bucket.tokens -= 1.0;
         Ok(())
+    }
+
+    /// Removes the buckets that are full again first, or already are: those of whoever has asked
+    /// least and longest ago.
+    fn remove_old(&self, buckets: &mut HashMap<String, Bucket>) {
+        let mut full_at: Vec<Instant> = buckets.values().map(|bucket| self.full_at(*bucket)).collect();
+        let (_, last_removed, _) = full_at.select_nth_unstable(BUCKETS_REMOVED - 1);
+        let last_removed = *last_removed;
+        let mut left = BUCKETS_REMOVED;
+        buckets.retain(|_, bucket| {
+            let goes = left > 0 && self.full_at(*bucket) <= last_removed;
+            left -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// When a bucket will be full if nobody takes from it.
+    fn full_at(&self, bucket: Bucket) -> Instant {
+        let missing = (self.per_minute - bucket.tokens).max(0.0);
+        bucket.filled_at + Duration::from_secs_f64(missing * SECS_PER_MINUTE / self.per_minute)
     }
 
     fn tokens(&self, bucket: Bucket, now: Instant) -> f64 {
@@ -168,6 +188,34 @@ mod tests {
             buckets.take(&number.to_string(), now).expect("the first of each");
         }
         assert!(buckets.buckets.lock().unwrap().len() <= BUCKETS_MAX);
+    }
+
+    #[test]
+    fn many_addresses_do_not_free_the_one_that_asks_too_often() {
+        let (buckets, now) = (Buckets::new(60), Instant::now());
+        for _ in 0..60 {
+            buckets.take("a", now).expect("a minute's worth");
+        }
+        buckets.take("a", now).expect_err("none is left");
+        for number in 0..2 * BUCKETS_MAX {
+            buckets.take(&number.to_string(), now).expect("the first of each");
+        }
+        buckets.take("a", now).expect_err("still none");
+        assert!(buckets.buckets.lock().unwrap().len() > BUCKETS_MAX / 2, "most are kept");
+    }
+
+    #[test]
+    fn the_buckets_that_go_are_old_ones() {
+        let (buckets, begun) = (Buckets::new(60), Instant::now());
+        let at = |number: usize| begun + Duration::from_micros(number as u64);
+        for number in 0..=BUCKETS_MAX {
+            buckets.take(&number.to_string(), at(number)).expect("the first of each");
+        }
+        let kept = buckets.buckets.lock().unwrap();
+        assert!(!kept.contains_key("0"), "the oldest is still there");
+        for number in BUCKETS_MAX / 2..=BUCKETS_MAX {
+            assert!(kept.contains_key(&number.to_string()), "{number} is gone");
+        }
     }
 
     #[tokio::test]

@@ -2,27 +2,33 @@
 //!
 //! The path is logged and the query is not: a token may stand there.
 
-use std::net::SocketAddr;
 use std::time::Instant;
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument as _;
 
+use crate::auth::client_address;
+use crate::extract::peer_of;
+use crate::state::AppState;
+
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Middleware: runs the request inside a span, and logs its outcome.
-pub(crate) async fn log(request: Request, next: Next) -> Response {
+/// Middleware: runs the request inside a span, and logs its outcome. `client` is the address of
+/// whoever asks: the peer's, or what a proxy of `SF_TRUSTED_PROXIES` says it is.
+pub(crate) async fn log(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
+    let trusted_proxies = &state.config.network.trusted_proxies;
+    let peer = peer_of(request.extensions());
+    let client = peer.map(|peer| client_address(peer, request.headers(), trusted_proxies));
     let span = tracing::info_span!(
         "request",
         id,
         method = %request.method(),
         path = request.uri().path(),
-        peer = peer.map(tracing::field::display),
+        client = client.map(tracing::field::display),
     );
     async move {
         let begun = Instant::now();

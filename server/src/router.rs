@@ -83,7 +83,7 @@ pub fn build(state: AppState) -> Router {
     // What is there depends on who asks: a cache keeps it for whoever asked.
     let vary = HeaderValue::from_static("authorization");
     let api = api.layer(SetResponseHeaderLayer::appending(header::VARY, vary));
-    let routes = api.merge(docs::routes(&document)).merge(health::routes()).merge(metrics::routes());
+    let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(metrics::routes());
     finish(routes.fallback(page::fallback), state)
 }
 
@@ -119,8 +119,8 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), rates::limit_addresses))
         .layer(middleware::from_fn_with_state(origins, cors::open_to))
         .layer(middleware::from_fn(page::security_headers))
-        .layer(middleware::from_fn_with_state(state, metrics::observe))
-        .layer(middleware::from_fn(request_log::log))
+        .layer(middleware::from_fn_with_state(state.clone(), metrics::observe))
+        .layer(middleware::from_fn_with_state(state, request_log::log))
 }
 
 /// Gives every route of `router` this limit on the body.

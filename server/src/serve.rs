@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 
+use crate::auth::Occasion;
 use crate::config::Config;
 use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
@@ -50,7 +51,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         None => None,
     };
     println!("Songfoundry is at {}", listen::url(if tls.is_some() { "https" } else { "http" }, bound));
-    tracing::info!(address = %bound, https = tls.is_some(), environment = ?state.config.environment, "serving");
+    println!("{}", state.local_rule.in_words());
+    tracing::info!(address = %bound, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "serving");
 
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(orphans::keep_collecting(state.clone()));
@@ -133,9 +135,13 @@ async fn end_tasks(state: &AppState, keeping: tokio::task::JoinHandle<()>) {
     .await;
 }
 
-fn announce_password(username: &str, password: &str) {
+fn announce_password(occasion: Occasion, username: &str, password: &str) {
+    let why = match occasion {
+        Occasion::FirstStart => "First start",
+        Occasion::NobodyCouldLogIn => "No administrator had a password to log in with",
+    };
     println!(
-        "First start: log in as `{username}` with the password `{password}` and change it. It is not shown again."
+        "{why}: log in as `{username}` with the password `{password}` and change it. It is not shown again."
     );
 }
 

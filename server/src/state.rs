@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ai_proxy::AiProxy;
 use crate::audio::Audio;
 use crate::auth::passwords::Passwords;
-use crate::auth::{LocalRule, Tokens};
+use crate::auth::{LocalRule, Throttle, Tokens};
 use crate::blobs::{Blobs, Remote, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
@@ -37,6 +37,8 @@ pub struct Services {
     pub tokens: Tokens,
     /// Password hashing.
     pub passwords: Passwords,
+    /// Slowing down those who guess passwords.
+    pub throttle: Throttle,
     /// Who counts as local.
     pub local_rule: LocalRule,
     /// SoundFonts and renders.
@@ -107,7 +109,8 @@ impl AppState {
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             passwords: Passwords::new()?,
-            local_rule: LocalRule::new(config.accounts.trust_local, config.environment),
+            throttle: Throttle::new(config.accounts.login_limits),
+            local_rule: LocalRule::new(&config),
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config, &db),
             plugins: Plugins::new(&config, &db, &helpers),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use axum::http::{HeaderMap, Method, Request, StatusCode, Version, header};
 use serde_json::Value;
 use tower::ServiceExt as _;
 
@@ -68,7 +68,7 @@ impl TestApp {
         let state = AppState::open(config).await.expect("opens");
         tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
         let mut printed_password = None;
-        auth::ensure_admin(&state, |_, password| printed_password = Some(password.to_owned()))
+        auth::ensure_admin(&state, |_, _, password| printed_password = Some(password.to_owned()))
             .await
             .expect("an administrator");
         Self { router: router::build(state.clone()), state, printed_password, database, _storage: storage }
@@ -81,7 +81,12 @@ impl TestApp {
 
     /// The same, running no tasks.
     pub(crate) async fn beside_without_work(&self) -> Self {
-        Self::on(Arc::clone(&self.database), &[("SF_SERVE_TASKS", "off")]).await
+        self.beside_with(&[("SF_SERVE_TASKS", "off")]).await
+    }
+
+    /// Another server on the same database, with these settings.
+    pub(crate) async fn beside_with(&self, settings: &[(&str, &str)]) -> Self {
+        Self::on(Arc::clone(&self.database), settings).await
     }
 
     /// Makes a user and logs in as that user.
@@ -126,6 +131,7 @@ impl TestApp {
             method,
             path: path.to_owned(),
             headers,
+            version: Version::HTTP_11,
             body: Body::empty(),
         }
     }
@@ -138,6 +144,7 @@ pub(crate) struct Call<'a> {
     method: Method,
     path: String,
     headers: HeaderMap,
+    version: Version,
     body: Body,
 }
 
@@ -145,6 +152,12 @@ impl Call<'_> {
     /// Sets a header in place of an earlier one of that name.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.insert(name, value.parse().expect("a header"));
+        self
+    }
+
+    /// Sends the request in this version of HTTP; HTTP/1.1 otherwise.
+    pub(crate) fn version(mut self, version: Version) -> Self {
+        self.version = version;
         self
     }
 
@@ -166,6 +179,7 @@ impl Call<'_> {
         *request.method_mut() = self.method;
         *request.uri_mut() = self.path.parse().expect("a path");
         *request.headers_mut() = self.headers;
+        *request.version_mut() = self.version;
         request.extensions_mut().insert(ConnectInfo(SocketAddr::new(self.peer, 50_000)));
         let Ok(response) = self.app.router.clone().oneshot(request).await;
         let (parts, body) = response.into_parts();

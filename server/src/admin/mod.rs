@@ -1,4 +1,5 @@
-//! What administrators see and do: accounts, invitations, storage, tasks, scans, the audit log.
+//! What administrators see and do: accounts, invitations, throttled log-ins, storage, tasks, scans,
+//! the audit log.
 //!
 //! This slice has no tables: it asks the slices that do. Everything here is for administrators, the desktop's
 //! local caller included. What changes accounts is not for API keys.
@@ -9,6 +10,7 @@ mod queries;
 mod scans;
 mod storage;
 mod tasks;
+mod throttled;
 mod users;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -28,6 +30,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::cancel))
         .routes(routes!(scans::read, scans::start))
+        .routes(routes!(throttled::list, throttled::lift))
         .routes(routes!(audit_log::list))
 }
 

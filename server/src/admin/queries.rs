@@ -14,6 +14,16 @@ pub(super) struct UserQuery {
     pub(super) search: Option<String>,
 }
 
+/// Whose failed log-ins are forgotten. One of the two is needed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct LiftQuery {
+    /// Name of an account, in any case.
+    pub(super) username: Option<String>,
+    /// IP address, or IPv6 network that ends in `/64`.
+    pub(super) address: Option<String>,
+}
+
 /// Which tasks a list shows.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -101,6 +101,8 @@ actions! {
     QuotaChanged = "quota_changed",
     /// An administrator gave an account a new password.
     PasswordReset = "password_reset",
+    /// The waits after failed log-ins were lifted for an account or an address.
+    ThrottlingLifted = "throttling_lifted",
     /// An invitation was made.
     InviteCreated = "invite_created",
     /// An invitation was withdrawn.

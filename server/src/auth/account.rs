@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::login::TokenAnswer;
-use super::passwords::{self, PASSWORD_MAX_BYTES, PasswordStrength};
+use super::password_check::{self, Claim};
+use super::passwords::{self, PasswordStrength};
 use super::store::users;
-use super::throttle::Attempt;
 use super::user::{AccountHolder, AnyUser, UserView};
 use crate::audit::{self, Action};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -53,18 +53,21 @@ pub(super) async fn change_password(
     let (who, row) = (user.who(), user.row);
     require_strong(&change.new_password, &row.username).await?;
     if row.password_hash.is_some() {
-        let current =
-            change.current_password.filter(|text| text.len() <= PASSWORD_MAX_BYTES).unwrap_or_default();
+        let current = change.current_password.unwrap_or_default();
         let unchanged = current == change.new_password;
-        let attempt = Attempt::admit(&state.db, &row.username, user.address).await?;
-        if !state.passwords.verify(current, row.password_hash.as_deref()).await? {
+        let claim = Claim {
+            username: row.username.clone(),
+            password: current,
+            address: user.address,
+            has_session: true,
+        };
+        if !password_check::check(&state, claim).await?.matches {
             audit::record(&state.db, &who, Action::PasswordChangeFailed, &row.username, "").await;
             return Err(ApiError::Forbidden {
                 code: "wrong_password",
                 detail: "The current password is wrong.".to_owned(),
             });
         }
-        attempt.succeeded(&state.db).await?;
         if unchanged {
             return Err(ApiError::bad_request(
                 "same_password",

@@ -1,42 +1,65 @@
-//! The first account.
+//! The first account, and a password for it where it needs one.
 
 use super::passwords;
 use super::store::{Role, users};
-use crate::config::Environment;
+use crate::config::{Config, Environment};
 use crate::state::AppState;
 
 /// Name of the first account.
 const ADMIN: &str = "admin";
 
-/// Makes the administrator's account if there is none.
+/// Why a password was generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// The account was made.
+    FirstStart,
+    /// No administrator had a password, and nobody is trusted without one.
+    NobodyCouldLogIn,
+}
+
+/// Makes the administrator's account if there is none, and sees that somebody can log in.
 ///
-/// In `container` it gets a generated password, which `announce` shows once and which must be
-/// changed; it is shown before it is stored, so that no crash can hide it for good. In
-/// `standalone` it has no password: local callers need none.
+/// In `container`, and wherever local callers are not trusted, an administrator needs a password:
+/// it is generated, `announce` shows the name and the password once, and it must be changed. It is
+/// shown before it is stored, so that a crash cannot hide it. In `standalone` the account has no
+/// password: local callers need none.
 ///
 /// # Errors
 /// When the database or the system's randomness fails.
-pub async fn ensure_admin(state: &AppState, announce: impl FnOnce(&str, &str)) -> anyhow::Result<()> {
-    if users::first_admin(&state.db).await?.is_some() {
-        return Ok(());
-    }
-    match state.config.environment {
-        Environment::Standalone => {
+pub async fn ensure_admin(
+    state: &AppState,
+    announce: impl FnOnce(Occasion, &str, &str),
+) -> anyhow::Result<()> {
+    let existing = users::first_admin(&state.db).await?;
+    if !needs_password(&state.config) {
+        if existing.is_none() {
             users::insert(&state.db, ADMIN, Role::Admin, None, false).await?;
         }
-        Environment::Container => {
-            let password = passwords::generate()?;
-            announce(ADMIN, &password);
-            let hash = state.passwords.hash(password).await?;
-            let made = users::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?;
-            if made.is_none() {
-                tracing::warn!(
-                    "another process made the account `{ADMIN}` first; its password is the one that counts"
-                );
-            }
+        return Ok(());
+    }
+    let Some(admin) = existing else {
+        let password = passwords::generate()?;
+        announce(Occasion::FirstStart, ADMIN, &password);
+        let hash = state.passwords.hash(password).await?;
+        if users::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?.is_none() {
+            tracing::warn!(
+                "another process made the account `{ADMIN}` first; its password is the one that counts"
+            );
         }
+        return Ok(());
+    };
+    if !users::an_admin_has_a_password(&state.db).await? {
+        let password = passwords::generate()?;
+        announce(Occasion::NobodyCouldLogIn, &admin.username, &password);
+        let hash = state.passwords.hash(password).await?;
+        users::set_first_password(&state.db, &admin.id, &hash).await?;
     }
     Ok(())
+}
+
+/// Whether the administrator needs a password to get in.
+fn needs_password(config: &Config) -> bool {
+    config.environment == Environment::Container || !config.accounts.trust_local
 }
 
 /// Id of the administrator that local callers are.

@@ -4,56 +4,29 @@
 //! that the machine's browser opens (DNS rebinding, cross-site requests) and by anybody behind a
 //! proxy on the same machine. So all of this must hold, and each check stands alone:
 //!
-//! 1. the peer address is loopback, or in `standalone` one of the machine's own;
-//! 2. no header of a proxy is present, whatever it says;
-//! 3. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
-//! 4. `Origin`, if sent, equals this service's own origin to the letter;
-//! 5. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
+//! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` unless set;
+//! 2. the peer address is loopback, or in `standalone` one of the machine's own;
+//! 3. the peer is no proxy of `SF_TRUSTED_PROXIES`;
+//! 4. the request is not HTTP/1.0, which proxies speak and browsers do not;
+//! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]);
+//! 6. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
+//! 7. `Origin`, if sent, equals this service's own origin to the letter;
+//! 8. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
+//!
+//! A proxy that speaks HTTP/1.1, rewrites `Host` and adds no header passes all of these. So a
+//! deployment behind a proxy on the same machine needs `SF_TRUST_LOCAL=off` or the proxy's address
+//! in `SF_TRUSTED_PROXIES`.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Version, header};
 
-use crate::config::Environment;
+use super::proxy_headers::proxy_header;
+use crate::config::{Config, Environment};
 use crate::listen::Https;
-
-/// Headers that proxies add. Their presence alone ends local trust.
-const FORWARDING_HEADERS: &[&str] = &[
-    "forwarded",
-    "via",
-    "x-real-ip",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-original-host",
-    "x-original-forwarded-for",
-    "x-originating-ip",
-    "x-remote-ip",
-    "x-remote-addr",
-    "x-proxyuser-ip",
-    "x-envoy-external-address",
-    "x-envoy-original-path",
-    "x-arr-log-id",
-    "true-client-ip",
-    "cf-connecting-ip",
-    "cf-connecting-ipv6",
-    "cf-ray",
-    "cdn-loop",
-    "fastly-client-ip",
-    "fly-client-ip",
-    "x-azure-clientip",
-    "x-appengine-user-ip",
-    "ali-cdn-real-ip",
-    "wl-proxy-client-ip",
-    "proxy-client-ip",
-    "proxy-connection",
-    "http-client-ip",
-];
-
-/// Families of such headers.
-const FORWARDING_PREFIXES: &[&str] = &["x-forwarded", "x-proxy-", "tailscale-"];
 
 /// How long the list of the machine's own addresses is believed.
 const ADDRESSES_FRESH: Duration = Duration::from_secs(10);
@@ -67,6 +40,12 @@ pub enum NotLocal {
     /// The connection comes from elsewhere.
     #[error("the connection comes from another machine")]
     ForeignPeer,
+    /// The peer is a proxy.
+    #[error("the connection comes from a proxy (SF_TRUSTED_PROXIES)")]
+    TrustedProxy,
+    /// The request came by a version of HTTP that browsers no longer speak.
+    #[error("the request is HTTP/1.0, as proxies send it")]
+    OldVersion,
     /// A proxy is in between.
     #[error("the request carries the forwarding header `{0}`")]
     Forwarded(String),
@@ -86,14 +65,40 @@ pub enum NotLocal {
 pub struct LocalRule {
     trust: bool,
     environment: Environment,
+    trusted_proxies: Vec<IpAddr>,
     own_addresses: Mutex<Option<(Instant, Vec<IpAddr>)>>,
 }
 
 impl LocalRule {
-    /// The rule of this deployment; `trust` is `SF_TRUST_LOCAL`.
+    /// The rule of this deployment.
     #[must_use]
-    pub fn new(trust: bool, environment: Environment) -> Self {
-        Self { trust, environment, own_addresses: Mutex::new(None) }
+    pub fn new(config: &Config) -> Self {
+        Self {
+            trust: config.accounts.trust_local,
+            environment: config.environment,
+            trusted_proxies: config.network.trusted_proxies.clone(),
+            own_addresses: Mutex::new(None),
+        }
+    }
+
+    /// Who is trusted without a log-in, as a sentence for whoever starts the service.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        if !self.trust {
+            return "Everybody must log in, also from this machine (SF_TRUST_LOCAL=off).".to_owned();
+        }
+        let from = match self.environment {
+            Environment::Standalone => "this machine's own addresses",
+            Environment::Container => "loopback addresses",
+        };
+        let proxies: Vec<String> = self.trusted_proxies.iter().map(ToString::to_string).collect();
+        let but = match proxies.as_slice() {
+            [] => "through a proxy that shows itself".to_owned(),
+            some => format!("through a proxy that shows itself, and from {}", some.join(", ")),
+        };
+        format!(
+            "Requests from {from} act as the administrator without a log-in, but not {but} (SF_TRUST_LOCAL=on)."
+        )
     }
 
     /// Whether a request from `peer` is local.
@@ -107,9 +112,15 @@ impl LocalRule {
         if !self.is_own(peer) {
             return Err(NotLocal::ForeignPeer);
         }
+        if self.trusted_proxies.contains(&peer.to_canonical()) {
+            return Err(NotLocal::TrustedProxy);
+        }
+        if request.version < Version::HTTP_11 {
+            return Err(NotLocal::OldVersion);
+        }
         let headers = &request.headers;
-        if let Some(name) = forwarding_header(headers) {
-            return Err(NotLocal::Forwarded(name));
+        if let Some(name) = proxy_header(headers) {
+            return Err(NotLocal::Forwarded(name.to_owned()));
         }
         let host = only(headers, header::HOST.as_str()).ok_or(NotLocal::ForeignHost)?;
         let host_is_own = host_name(host).is_some_and(|name| self.names_this_machine(name));
@@ -168,17 +179,6 @@ impl LocalRule {
     }
 }
 
-fn forwarding_header(headers: &HeaderMap) -> Option<String> {
-    headers
-        .keys()
-        .map(|name| name.as_str())
-        .find(|name| {
-            FORWARDING_HEADERS.contains(name)
-                || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        })
-        .map(str::to_owned)
-}
-
 /// The value of a header that is there exactly once, as text.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
@@ -210,13 +210,17 @@ mod tests {
 
     use super::*;
 
+    fn rule(trust: bool, environment: Environment) -> LocalRule {
+        LocalRule { trust, environment, trusted_proxies: Vec::new(), own_addresses: Mutex::new(None) }
+    }
+
     fn check(environment: Environment, peer: &str, headers: &[(&str, &str)]) -> Result<(), NotLocal> {
         let mut request = Request::builder().uri("/api/v1/projects");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).expect("a request").into_parts();
-        LocalRule::new(true, environment).check(peer.parse().expect("an address"), &parts)
+        rule(true, environment).check(peer.parse().expect("an address"), &parts)
     }
 
     #[track_caller]
@@ -301,7 +305,7 @@ mod tests {
     fn an_absolute_request_line_must_agree_with_the_host() {
         let request = Request::builder().uri("http://evil.example/api").header("host", "127.0.0.1:8600");
         let (parts, ()) = request.body(()).expect("a request").into_parts();
-        let rule = LocalRule::new(true, Environment::Standalone);
+        let rule = rule(true, Environment::Standalone);
         assert_eq!(rule.check("127.0.0.1".parse().unwrap(), &parts), Err(NotLocal::ForeignHost));
     }
 
@@ -334,7 +338,7 @@ mod tests {
     #[test]
     fn it_can_be_switched_off() {
         let (parts, ()) = Request::builder().header("host", "localhost").body(()).unwrap().into_parts();
-        let rule = LocalRule::new(false, Environment::Standalone);
+        let rule = rule(false, Environment::Standalone);
         assert_eq!(rule.check("127.0.0.1".parse().unwrap(), &parts), Err(NotLocal::SwitchedOff));
     }
 }

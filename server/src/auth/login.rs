@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::client_address::client_address;
-use super::passwords::PASSWORD_MAX_BYTES;
+use super::password_check::{self, Checked, Claim};
 use super::queries::LogoutQuery;
 use super::store::{UserRow, sessions, users};
-use super::throttle::Attempt;
 use super::tokens::Claims;
 use super::user::{AccountHolder, UserView, Via, local_admin, require_settled};
 use crate::audit::{self, Action, Who};
@@ -131,19 +130,13 @@ pub(super) async fn login(
 ) -> ApiResult<Json<TokenAnswer>> {
     let username = credentials.username.trim().to_lowercase();
     let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
-    let attempt = Attempt::admit(&state.db, &username, address).await?;
-    let known = users::by_username(&state.db, &username).await?;
+    let claim = Claim { username, password: credentials.password, address, has_session: false };
+    let Checked { row, matches } = password_check::check(&state, claim).await?;
     // A name that is not known may be a password in the wrong field: it is kept nowhere.
-    let target = known.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
-    // A password that could never have been set is replaced by one that never matches, at the same cost.
-    let too_long = credentials.password.len() > PASSWORD_MAX_BYTES;
-    let usable = known.as_ref().filter(|row| !row.disabled && !too_long);
-    let stored = usable.and_then(|row| row.password_hash.as_deref());
-    let password = if too_long { String::new() } else { credentials.password };
-    let matches = state.passwords.verify(password, stored).await?;
+    let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     let mut who =
         Who { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };
-    let Some(row) = known.filter(|_| matches) else {
+    let Some(row) = row.filter(|_| matches) else {
         tracing::warn!(%address, "failed log-in");
         audit::record(&state.db, &who, Action::LogInFailed, &target, "").await;
         return Err(ApiError::Unauthorized {
@@ -151,7 +144,6 @@ pub(super) async fn login(
             detail: "The name or the password is wrong.".to_owned(),
         });
     };
-    attempt.succeeded(&state.db).await?;
     users::touch_login(&state.db, &row.id).await?;
     who = Who { user_id: Some(row.id.clone()), username: row.username.clone(), via: Via::Token, ..who };
     audit::record(&state.db, &who, Action::LogIn, &row.username, "").await;
@@ -170,7 +162,8 @@ pub(super) async fn refresh(
     TokenAnswer::for_session(&state, &user.row, session_id).map(Json)
 }
 
-/// Logs out: every token of the account ends, or only those of the log-in that was sent. API keys stay good.
+/// Logs out: ends the log-in that was sent, with every token of it, or with `everywhere=true` all
+/// log-ins of the account. API keys stay good.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), params(LogoutQuery),
     responses((status = 204, description = "The tokens have ended"), CommonErrors))]
 pub(super) async fn logout(

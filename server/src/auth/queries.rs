@@ -7,11 +7,8 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogoutQuery {
-    /// `true`, the default: every token of the account. `false`: only the one that was sent, with those it was renewed from and to.
-    #[serde(default = "everywhere")]
+    /// `false`, the default: the log-in that was sent, with every token it was renewed from and to.
+    /// `true`: every log-in of the account.
+    #[serde(default)]
     pub(super) everywhere: bool,
-}
-
-fn everywhere() -> bool {
-    true
 }

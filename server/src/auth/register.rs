@@ -14,7 +14,7 @@ use super::names::clean_username;
 use super::secrets;
 use super::store::invites::{self, Registered};
 use super::store::{Role, UserRow, users};
-use super::throttle;
+use super::throttle::admit_registration;
 use super::user::Via;
 use crate::audit::{self, Action, Who};
 use crate::config::Registration;
@@ -94,7 +94,7 @@ async fn require_admission(state: &AppState, code: Option<&str>, address: IpAddr
     {
         return Ok(());
     }
-    throttle::admit_registration(&state.db, address).await?;
+    admit_registration(&state.db, address).await?;
     if code.is_some() { Err(invite_invalid()) } else { Ok(()) }
 }
 

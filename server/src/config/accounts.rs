@@ -15,6 +15,15 @@ pub enum Registration {
     Closed,
 }
 
+/// Failed log-ins that cost no waiting, within an hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoginLimits {
+    /// Accounts that fail from one address.
+    pub failed_accounts_per_address: i64,
+    /// Failures of one account from addresses that it never logged in from.
+    pub failures_per_account: i64,
+}
+
 /// How people prove who they are.
 #[derive(Debug, Clone)]
 pub struct AccountsConfig {
@@ -24,6 +33,8 @@ pub struct AccountsConfig {
     pub jwt_secret: Option<Secret>,
     /// Lifetime of a token in seconds.
     pub token_lifetime_secs: u64,
+    /// Failed log-ins that cost no waiting.
+    pub login_limits: LoginLimits,
     /// Who may make an account.
     pub registration: Registration,
     /// Most API keys of an account.
@@ -47,10 +58,18 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
         }
         _ => {}
     }
+    let count = |key| source.whole(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     Ok(AccountsConfig {
-        trust_local: source.switch("SF_TRUST_LOCAL")?,
+        trust_local: match source.text("SF_TRUST_LOCAL").0 {
+            Some(_) => source.switch("SF_TRUST_LOCAL")?,
+            None => environment == Environment::Standalone,
+        },
         jwt_secret,
         token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
+        login_limits: LoginLimits {
+            failed_accounts_per_address: count("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS")?,
+            failures_per_account: count("SF_LOGIN_FAILURES_PER_ACCOUNT")?,
+        },
         registration: match source.choice("SF_REGISTRATION")? {
             "open" => Registration::Open,
             "invite" => Registration::Invite,

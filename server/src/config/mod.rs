@@ -12,7 +12,7 @@ mod storage;
 
 use std::path::{Path, PathBuf};
 
-pub use accounts::{AccountsConfig, Registration};
+pub use accounts::{AccountsConfig, LoginLimits, Registration};
 pub use ai::{AiConfig, AiUpstream};
 pub use network::{NetworkConfig, TlsFiles};
 pub use plugins::PluginsConfig;
@@ -222,6 +222,15 @@ pub enum MetricsAccess {
     Off,
 }
 
+/// Who may read the description of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiDocsAccess {
+    /// Anybody.
+    Open,
+    /// Local callers, and whoever has an account.
+    Users,
+}
+
 /// Folders of this machine outside the storage folder.
 #[derive(Debug, Clone)]
 pub struct FoldersConfig {
@@ -259,6 +268,8 @@ pub struct Config {
     pub orphans: OrphansConfig,
     /// Who may read `/metrics`.
     pub metrics: MetricsAccess,
+    /// Who may read the description of the API.
+    pub api_docs: ApiDocsAccess,
     /// Logs.
     pub log: LogConfig,
     /// Background tasks.
@@ -321,6 +332,10 @@ impl Config {
                 "open" => MetricsAccess::Open,
                 "off" => MetricsAccess::Off,
                 _ => MetricsAccess::Guarded,
+            },
+            api_docs: match source.choice("SF_API_DOCS")? {
+                "users" => ApiDocsAccess::Users,
+                _ => ApiDocsAccess::Open,
             },
             log: log(source)?,
             tasks: tasks(source)?,

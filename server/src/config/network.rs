@@ -53,7 +53,7 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
     let trusted_proxies = source
         .list("SF_TRUSTED_PROXIES")
         .map(|text| {
-            text.parse().map_err(|_| {
+            text.parse::<IpAddr>().map(|address| address.to_canonical()).map_err(|_| {
                 invalid("SF_TRUSTED_PROXIES", text, "IP addresses separated by commas".to_owned())
             })
         })

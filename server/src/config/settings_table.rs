@@ -203,9 +203,25 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_TRUST_LOCAL",
-        default: "on",
+        default_note: "standalone: on; container: off",
         range: ON_OFF,
-        about: "Whether a request from this machine counts as the administrator without logging in.",
+        about: "Whether a request from this machine counts as the administrator without logging in; never one that a proxy passed on.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS",
+        default: "100",
+        unit: "accounts",
+        range: Range::Whole(1, 1_000_000),
+        about: "Accounts that may fail to log in from one address within an hour; then accounts that never logged in from there wait.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_LOGIN_FAILURES_PER_ACCOUNT",
+        default: "30",
+        unit: "log-ins",
+        range: Range::Whole(1, 1_000_000),
+        about: "Failed log-ins of one account from all addresses within an hour; then it waits at addresses that it never logged in from.",
         ..BLANK
     },
     Setting {
@@ -486,6 +502,13 @@ pub const SETTINGS: &[Setting] = &[
         default: "guarded",
         range: Range::Choice(&["guarded", "open", "off"]),
         about: "Who may read /metrics: this machine and administrators, anybody, or nobody.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_API_DOCS",
+        default: "open",
+        range: Range::Choice(&["open", "users"]),
+        about: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or those who log in.",
         ..BLANK
     },
     Setting {

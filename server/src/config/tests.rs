@@ -115,6 +115,7 @@ fn a_container_needs_its_signing_key() {
         load(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
             .expect("with the key it starts");
     assert_eq!(config.sound.instrument_sound, InstrumentSound::Client);
+    assert!(!config.accounts.trust_local);
 }
 
 #[test]

@@ -9,14 +9,17 @@ mod tests;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRequestParts as _, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
+use crate::auth::CurrentUser;
+use crate::config::ApiDocsAccess;
 use crate::state::AppState;
 
 pub(crate) use document::{BearerScheme, complete};
@@ -27,17 +30,30 @@ struct Document {
     etag: HeaderValue,
 }
 
-/// Serves a whole `document` and the page that shows it.
-pub(crate) fn routes(document: &Value) -> Router<AppState> {
+/// Serves a whole `document` and the page that shows it, to those that `SF_API_DOCS` names.
+pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     let json: Arc<str> = document.to_string().into();
     let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
     let etag = HeaderValue::from_str(&etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
     let table: Arc<str> = operations::page(document).into();
     let ui = SwaggerUi::new("/api/docs").config(SwaggerConfig::from("/api/v1/openapi.json"));
-    Router::new()
+    let routes = Router::new()
         .route("/api/v1/openapi.json", get(openapi).with_state(Document { json, etag }))
         .route("/api/operations", get(move || async move { Html(table.to_string()) }))
-        .merge(Router::from(ui))
+        .merge(Router::from(ui));
+    match state.config.api_docs {
+        ApiDocsAccess::Open => routes,
+        ApiDocsAccess::Users => routes.layer(middleware::from_fn_with_state(state.clone(), only_users)),
+    }
+}
+
+/// Middleware: refuses whoever has not logged in.
+async fn only_users(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match CurrentUser::from_request_parts(&mut parts, &state).await {
+        Ok(_) => next.run(Request::from_parts(parts, body)).await,
+        Err(refusal) => refusal.into_response(),
+    }
 }
 
 async fn openapi(State(document): State<Document>, headers: HeaderMap) -> Response {

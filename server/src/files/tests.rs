@@ -102,6 +102,7 @@ async fn a_server_saves_nothing_on_its_disk() {
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
         ("SF_DOCUMENTS_DIR", "/nowhere"),
+        ("SF_TRUST_LOCAL", "on"),
     ])
     .await;
     let call = app.local(Method::POST, "/api/v1/files/save?name=x.wav").raw("audio/wav", "x");

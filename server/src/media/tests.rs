@@ -187,7 +187,12 @@ async fn only_administrators_look_at_the_machine() {
         assert_ne!(call().token(&admin).send().await.json()["code"], "admin_only");
     }
     // Without a folder there is nothing to look at.
-    let app = TestApp::container().await;
+    let app = TestApp::with(&[
+        ("SF_ENVIRONMENT", "container"),
+        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
+        ("SF_TRUST_LOCAL", "on"),
+    ])
+    .await;
     let drives = app.local(Method::GET, "/api/v1/media/drives").send().await.expect(200);
     assert_eq!(drives["items"], json!([]));
     let call = app.local(Method::GET, "/api/v1/media/tree?path=/").send().await;

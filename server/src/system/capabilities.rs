@@ -143,7 +143,7 @@ pub(super) async fn read(
     let snapshot = state.sound.catalogue.current().await?;
     let default_soundfont = snapshot.default_soundfont();
     let sound = &config.sound;
-    let by_https = config.network.trusted_proxies.contains(&peer)
+    let by_https = config.network.trusted_proxies.contains(&peer.to_canonical())
         && headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
     Ok(Json(Capabilities {
         version: env!("CARGO_PKG_VERSION"),

@@ -120,6 +120,32 @@ fn accounts_are_listed() {
 }
 
 #[test]
+fn a_throttled_account_is_listed_and_freed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    done(&storage, &["create-user", "ada", "--password-stdin"], STRONG);
+    let service = Service::start(&storage, &SERVER);
+    for _ in 0..5 {
+        log_in(&service, "ada", "wrong", 401);
+    }
+    let table = done(&storage, &["list-throttled"], "");
+    let line = table.lines().nth(1).expect("an entry");
+    assert!(line.starts_with("ada ") && line.contains("127.0.0.1") && line.contains(" 5 "), "{table}");
+    let entry: Value =
+        serde_json::from_str(&done(&storage, &["list-throttled", "--json"], "")).expect("JSON");
+    assert_eq!((&entry["username"], &entry["kind"]), (&json!("ada"), &json!("account_at_address")));
+
+    refused(&storage, &["lift-throttling"], "", "--username");
+    refused(&storage, &["lift-throttling", "--address", "school"], "", "school");
+    let said = done(&storage, &["lift-throttling", "--username", "bob"], "");
+    assert!(said.contains("Nothing was throttled"), "{said}");
+    let said = done(&storage, &["lift-throttling", "--username", "Ada"], "");
+    assert!(said.contains("`ada`"), "{said}");
+    log_in(&service, "ada", STRONG, 200);
+    assert_eq!(done(&storage, &["list-throttled", "--json"], ""), "");
+}
+
+#[test]
 fn what_cannot_be_done_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");

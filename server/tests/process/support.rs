@@ -18,7 +18,7 @@ pub(crate) struct Service {
     /// Lines that it printed before its address.
     pub(crate) greeting: Vec<String>,
     /// Kept open, so that later prints do not fail.
-    _stdout: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
 }
 
 /// The command `songfoundry` with an environment of its own.
@@ -51,10 +51,17 @@ impl Service {
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
         let (address, greeting) = read_greeting(&mut stdout);
         if let Some(address) = address {
-            Self { child, address, greeting, _stdout: stdout }
+            Self { child, address, greeting, stdout }
         } else {
             panic!("ended before it printed its address: {:?} {greeting:?}", child.wait());
         }
+    }
+
+    /// The next line that it prints after its address.
+    pub(crate) fn next_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("reads");
+        line.trim_end().to_owned()
     }
 
     /// The system's number of the process.

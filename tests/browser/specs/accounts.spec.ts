@@ -165,6 +165,17 @@ test('an administrator adds, invites and looks after people', async ({ page, bro
   expect(new URL(guest.url()).hash).toBe('');
   await guest.context().close();
 
+  for (let guess = 0; guess < 5; guess += 1) {
+    const data = { username: 'cyd', password: 'not it' };
+    expect((await page.request.post(`${service.url}/api/v1/auth/login`, { data })).status()).toBe(401);
+  }
+  await room.getByRole('tab', { name: 'Throttled log-ins' }).click();
+  const held = room.getByRole('row', { name: /cyd/ });
+  await expect(held).toContainText('127.0.0.1');
+  await shoot(page, 'administration-throttled');
+  await held.getByRole('button', { name: 'End the wait' }).click();
+  await expect(room.getByText('Nobody has to wait.')).toBeVisible();
+
   await room.getByRole('tab', { name: 'Storage' }).click();
   await expect(room.getByRole('row', { name: /^admin/ })).toContainText('kB');
   await shoot(page, 'administration-storage');

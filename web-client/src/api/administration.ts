@@ -1,6 +1,6 @@
 /** The service's operations for administrators, one function each. */
 import { bodyOf, type Api } from './client';
-import type { AccountChange, AuditAction, Role } from './types';
+import type { AccountChange, AuditAction, Role, Throttled } from './types';
 
 type Place = { cursor?: string | undefined };
 
@@ -24,6 +24,15 @@ export const createInvite = ({ call }: Api, invite: { role: Role; note: string; 
   bodyOf(call.POST('/api/v1/admin/invites', { body: invite }));
 export const deleteInvite = ({ call }: Api, id: string) =>
   bodyOf(call.DELETE('/api/v1/admin/invites/{id}', { params: { path: { id } } }));
+
+export const listThrottled = ({ call }: Api, { cursor }: Place) =>
+  bodyOf(call.GET('/api/v1/admin/throttled', { params: { query: said({ cursor }) } }));
+export const liftThrottling = ({ call }: Api, { username, address }: Pick<Throttled, 'username' | 'address'>) =>
+  bodyOf(
+    call.DELETE('/api/v1/admin/throttled', {
+      params: { query: said({ username: username ?? undefined, address: address ?? undefined }) },
+    }),
+  );
 
 export const readStorage = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/storage'));
 

@@ -5,13 +5,15 @@ import type { paths } from './generated/schema';
 import type { Problem } from './types';
 
 /** What a failure is known by: a problem as the service describes it, or one that stands for it. */
-export type Failure = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'>;
+export type Failure = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'> & { retryAfterSecs?: number };
 
 /** An answer that is not a success, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly errors: NonNullable<Problem['errors']>;
+  /** Seconds until the service wants to be asked again (`Retry-After`); 0 where it does not say. */
+  readonly retryAfterSecs: number;
 
   constructor(failure: Failure) {
     super(failure.detail);
@@ -19,6 +21,7 @@ export class ApiError extends Error {
     this.status = failure.status;
     this.code = failure.code;
     this.errors = failure.errors ?? [];
+    this.retryAfterSecs = failure.retryAfterSecs ?? 0;
   }
 }
 
@@ -50,6 +53,11 @@ export function failureOf(status: number, statusText: string, body: string): Fai
   }
 }
 
+/** The seconds of a `Retry-After`; 0 without one, or for a date. */
+function secsOf(retryAfter: string | null): number {
+  return /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
+}
+
 export class Api {
   /** Bearer token of the session, or null before a log-in. */
   token: string | null = null;
@@ -74,7 +82,7 @@ export class Api {
         if (response.ok) return;
         const failure = failureOf(response.status, response.statusText, await response.text());
         if (response.status === 401 && this.token !== null) this.onUnauthorised();
-        throw new ApiError(failure);
+        throw new ApiError({ ...failure, retryAfterSecs: secsOf(response.headers.get('Retry-After')) });
       },
       // What was called off ends as it was called off.
       onError: ({ request }) => (request.signal.aborted ? undefined : new ApiError(UNREACHABLE)),

@@ -27,6 +27,7 @@ export type Invite = Schemas['Invite'];
 export type MadeInvite = Schemas['NewInviteAnswer'];
 export type UserStorage = Schemas['UserStorage'];
 export type Storage = Schemas['Storage'];
+export type Throttled = Schemas['Page_Throttled']['items'][number];
 export type AuditAction = NonNullable<NonNullable<operations['get_admin_audit']['parameters']['query']>['action']>;
 export type AuditEntry = Schemas['Page_Entry']['items'][number];
 

@@ -1,11 +1,12 @@
 /** Who is logged in, and what the service can do. */
-import { Api, ApiError } from '../api/client';
+import { Api, ApiError, reasonOf } from '../api/client';
 import { changePassword, login, loginLocal, logout, me, refresh, register } from '../api/accounts';
 import { capabilities } from '../api/endpoints';
 import type { Capabilities, TokenAnswer, User } from '../api/types';
+import { mayPass, waitSecs } from './retry';
 import { isStringOrNull, readStored, writeStored } from './stored';
 
-export type SessionPhase = 'starting' | 'login' | 'password' | 'open' | 'unreachable';
+export type SessionPhase = 'starting' | 'login' | 'password' | 'open' | 'waiting' | 'unreachable';
 
 /** How often the token is renewed while the page is open, in milliseconds. */
 const RENEW_MS = 60 * 60 * 1000;
@@ -19,24 +20,46 @@ export class Session {
   /** Code of the invitation in the page's address, if one stands there. */
   readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
-  /** Why the service cannot be reached, in the phase `unreachable`. */
+  /** Why the service cannot be asked, in the phases `waiting` and `unreachable`. */
   problem = $state('');
+  /** Seconds until the service is asked again, in the phase `waiting`. */
+  waitSecs = $state(0);
+  /** Counts starts, so that an older one ends. */
+  #starts = 0;
 
   constructor() {
     this.api.onUnauthorised = () => this.#end();
     setInterval(() => void this.#renew(), RENEW_MS);
   }
 
-  /** Finds out who we are: by the kept token, else by the local log-in, else by asking. */
+  /** Finds out who we are. Where the service is busy or does not answer, asks again and keeps the token. */
   async start(): Promise<void> {
+    const begun = ++this.#starts;
     this.phase = 'starting';
-    try {
-      this.capabilities = await capabilities(this.api);
-    } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error);
-      this.phase = 'unreachable';
-      return;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        await this.#findOut();
+        return;
+      } catch (error) {
+        if (begun !== this.#starts) return;
+        this.problem = reasonOf(error);
+        if (!mayPass(error)) {
+          this.phase = 'unreachable';
+          return;
+        }
+        this.phase = 'waiting';
+        for (this.waitSecs = waitSecs(failures, error); this.waitSecs > 0; this.waitSecs -= 1) {
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          // Somebody did not want to wait.
+          if (begun !== this.#starts) return;
+        }
+      }
     }
+  }
+
+  /** Asks who we are: by the kept token, else by the local log-in, else the user. */
+  async #findOut(): Promise<void> {
+    this.capabilities = await capabilities(this.api);
     this.api.token = readStored<string | null>('token', null, isStringOrNull);
     if (this.api.token !== null) {
       try {
@@ -44,20 +67,18 @@ export class Session {
         this.local = local;
         this.#enter(user);
         return;
-      } catch {
-        this.#forget();
+      } catch (error) {
+        // A refused token was forgotten (`onUnauthorised`); every other failure says nothing about
+        // it.
+        if (!(error instanceof ApiError) || error.status !== 401) throw error;
       }
     }
     try {
       this.#accept(await loginLocal(this.api));
       this.local = true;
     } catch (error) {
-      if (error instanceof ApiError && error.status === 0) {
-        this.problem = error.message;
-        this.phase = 'unreachable';
-      } else {
-        this.phase = 'login';
-      }
+      if (mayPass(error)) throw error;
+      this.phase = 'login';
     }
   }
 
@@ -76,7 +97,7 @@ export class Session {
     this.#accept(await changePassword(this.api, current, next));
   }
 
-  /** Ends this page's token, or every token of this account, and begins the page anew. */
+  /** Ends this page's log-in, or every log-in of this account, and begins the page anew. */
   async logout(everywhere: boolean): Promise<void> {
     await logout(this.api, everywhere);
     this.#forget();

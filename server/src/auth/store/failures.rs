@@ -1,66 +1,265 @@
-//! Failed log-ins in the database.
+//! Failed log-ins in the database, and the networks from which accounts logged in.
 
 use sqlx::Row as _;
+use sqlx::any::AnyRow;
 
 use crate::db::Db;
 
-/// How often a subject failed to log in, and when it last did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How often something failed, and when it last did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::auth) struct Failures {
-    /// Failures in a row.
+    /// Number of failures, or of accounts that failed.
     pub count: i64,
-    /// Time of the last one, in seconds since 1970.
+    /// Time of the last failure, in seconds since 1970; 0 without one.
     pub last_secs: i64,
 }
 
-/// The failures of a subject.
-pub(in crate::auth) async fn failures(db: &Db, subject: &str) -> Result<Option<Failures>, sqlx::Error> {
-    let row = sqlx::query("SELECT failures, last_failed_secs FROM login_failures WHERE subject = $1")
-        .bind(subject)
-        .fetch_optional(db)
-        .await?;
-    row.map(|row| Ok(Failures { count: row.try_get(0)?, last_secs: row.try_get(1)? })).transpose()
+impl Failures {
+    /// The columns `count` and `last` of a row.
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { count: row.try_get("count")?, last_secs: row.try_get("last")? })
+    }
 }
 
-/// Counts a failure at `now_secs`; after `forget_secs` of peace counting starts anew. Says how many there are now.
-pub(in crate::auth) async fn count_failure(
+/// Everything that is counted of one account and one network.
+#[derive(Debug, Default)]
+pub(in crate::auth) struct Counted {
+    /// Failures of the account from the network.
+    pub account_at_network: Failures,
+    /// Accounts that failed from the network.
+    pub network: Failures,
+    /// Failures of the account from networks that it never logged in from.
+    pub account: Failures,
+    /// Whether the account has logged in from the network.
+    pub is_known_there: bool,
+}
+
+/// What is counted of an account and a network since `since_secs`. `user_id` is empty where no
+/// account has the name: the same questions are asked then, so that it takes as long.
+pub(in crate::auth) async fn counted(
     db: &Db,
-    subject: &str,
-    now_secs: i64,
-    forget_secs: i64,
-) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
-        "INSERT INTO login_failures (subject, failures, last_failed_secs) VALUES ($1, 1, $2) \
-         ON CONFLICT (subject) DO UPDATE SET \
-         failures = CASE WHEN login_failures.last_failed_secs < $3 THEN 1 ELSE login_failures.failures + 1 END, \
-         last_failed_secs = excluded.last_failed_secs RETURNING failures",
+    network: &str,
+    account_sha256: &str,
+    user_id: &str,
+    since_secs: i64,
+) -> Result<Counted, sqlx::Error> {
+    let account_at_network = sqlx::query(
+        "SELECT failures AS count, last_failed_secs AS last FROM login_failures \
+         WHERE network = $1 AND account_sha256 = $2 AND last_failed_secs >= $3",
     )
-    .bind(subject)
-    .bind(now_secs)
-    .bind(now_secs - forget_secs)
+    .bind(network)
+    .bind(account_sha256)
+    .bind(since_secs)
+    .fetch_optional(db)
+    .await?;
+    let of_network = sqlx::query(
+        "SELECT CAST(COUNT(*) AS BIGINT) AS count, CAST(COALESCE(MAX(last_failed_secs), 0) AS BIGINT) AS last \
+         FROM login_failures WHERE network = $1 AND last_failed_secs >= $2",
+    )
+    .bind(network)
+    .bind(since_secs)
     .fetch_one(db)
-    .await
+    .await?;
+    let of_account = sqlx::query(
+        "SELECT CAST(COALESCE(SUM(failures), 0) AS BIGINT) AS count, \
+         CAST(COALESCE(MAX(last_failed_secs), 0) AS BIGINT) AS last \
+         FROM login_failures WHERE account_sha256 = $1 AND last_failed_secs >= $2 \
+         AND network NOT IN (SELECT network FROM login_networks WHERE user_id = $3)",
+    )
+    .bind(account_sha256)
+    .bind(since_secs)
+    .bind(user_id)
+    .fetch_one(db)
+    .await?;
+    let known: Option<String> =
+        sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
+            .bind(user_id)
+            .bind(network)
+            .fetch_optional(db)
+            .await?;
+    Ok(Counted {
+        account_at_network: account_at_network
+            .as_ref()
+            .map_or(Ok(Failures::default()), Failures::from_row)?,
+        network: Failures::from_row(&of_network)?,
+        account: Failures::from_row(&of_account)?,
+        is_known_there: known.is_some(),
+    })
 }
 
-/// Forgets the failures of a subject, and of everybody whose last one lies before `before_secs`.
-pub(in crate::auth) async fn forget_failures(
+/// Moves failures that lie after `now_secs` to `now_secs`: the clock was set back after they were
+/// counted.
+pub(in crate::auth) async fn follow_clock(db: &Db, now_secs: i64) -> Result<(), sqlx::Error> {
+    let later: i64 =
+        sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM login_failures WHERE last_failed_secs > $1")
+            .bind(now_secs)
+            .fetch_one(db)
+            .await?;
+    if later > 0 {
+        sqlx::query("UPDATE login_failures SET last_failed_secs = $1 WHERE last_failed_secs > $1")
+            .bind(now_secs)
+            .execute(db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Counts a failure at `now_secs`, and deletes failures before `since_secs`. `username` is the
+/// account's name, if an account has it.
+pub(in crate::auth) async fn count(
     db: &Db,
-    subject: &str,
-    before_secs: i64,
+    network: &str,
+    account_sha256: &str,
+    username: Option<&str>,
+    now_secs: i64,
+    since_secs: i64,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM login_failures WHERE subject = $1 OR last_failed_secs < $2")
-        .bind(subject)
-        .bind(before_secs)
+    let mut transaction = db.begin().await?;
+    sqlx::query("DELETE FROM login_failures WHERE last_failed_secs < $1")
+        .bind(since_secs)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query(
+        "INSERT INTO login_failures (network, account_sha256, username, failures, last_failed_secs) \
+         VALUES ($1, $2, $3, 1, $4) ON CONFLICT (network, account_sha256) DO UPDATE SET \
+         username = excluded.username, failures = login_failures.failures + 1, \
+         last_failed_secs = excluded.last_failed_secs",
+    )
+    .bind(network)
+    .bind(account_sha256)
+    .bind(username)
+    .bind(now_secs)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+/// Forgets the failures of an account from a network.
+pub(in crate::auth) async fn forget(db: &Db, network: &str, account_sha256: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM login_failures WHERE network = $1 AND account_sha256 = $2")
+        .bind(network)
+        .bind(account_sha256)
         .execute(db)
         .await?;
     Ok(())
 }
 
-/// Takes back one failure of a subject.
-pub(in crate::auth) async fn take_back_failure(db: &Db, subject: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("UPDATE login_failures SET failures = failures - 1 WHERE subject = $1 AND failures > 0")
-        .bind(subject)
-        .execute(db)
+/// Remembers that an account logged in from a network, and forgets log-ins before `since_secs`.
+pub(in crate::auth) async fn remember_login(
+    db: &Db,
+    user_id: &str,
+    network: &str,
+    now_secs: i64,
+    since_secs: i64,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    sqlx::query("DELETE FROM login_networks WHERE last_login_secs < $1")
+        .bind(since_secs)
+        .execute(&mut *transaction)
         .await?;
-    Ok(())
+    sqlx::query(
+        "INSERT INTO login_networks (user_id, network, last_login_secs) VALUES ($1, $2, $3) \
+         ON CONFLICT (user_id, network) DO UPDATE SET last_login_secs = excluded.last_login_secs",
+    )
+    .bind(user_id)
+    .bind(network)
+    .bind(now_secs)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+/// What an entry of the lists below is about.
+#[derive(Debug)]
+pub(in crate::auth) struct Counter {
+    /// The network; `None`: all of them.
+    pub network: Option<String>,
+    /// SHA-256 of the name; `None`: all accounts.
+    pub account_sha256: Option<String>,
+    /// The account's name, if an account has it.
+    pub username: Option<String>,
+    /// Its failures.
+    pub failures: Failures,
+}
+
+impl Counter {
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            network: row.try_get("network")?,
+            account_sha256: row.try_get("account_sha256")?,
+            username: row.try_get("username")?,
+            failures: Failures::from_row(row)?,
+        })
+    }
+}
+
+/// Accounts with at least `least` failures from one network since `since_secs`; the last `limit`
+/// that failed.
+pub(in crate::auth) async fn accounts_at_networks(
+    db: &Db,
+    least: i64,
+    since_secs: i64,
+    limit: i64,
+) -> Result<Vec<Counter>, sqlx::Error> {
+    let sql = "SELECT network, account_sha256, username, failures AS count, last_failed_secs AS last \
+         FROM login_failures WHERE failures >= $1 AND last_failed_secs >= $2 \
+         ORDER BY last_failed_secs DESC, network, account_sha256 LIMIT $3";
+    counters(db, sql, least, since_secs, limit).await
+}
+
+/// Networks from which at least `least` accounts failed since `since_secs`; the last `limit` of
+/// them.
+pub(in crate::auth) async fn networks(
+    db: &Db,
+    least: i64,
+    since_secs: i64,
+    limit: i64,
+) -> Result<Vec<Counter>, sqlx::Error> {
+    let sql = "SELECT network, CAST(NULL AS TEXT) AS account_sha256, CAST(NULL AS TEXT) AS username, \
+         CAST(COUNT(*) AS BIGINT) AS count, CAST(MAX(last_failed_secs) AS BIGINT) AS last \
+         FROM login_failures WHERE last_failed_secs >= $2 GROUP BY network HAVING COUNT(*) >= $1 \
+         ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
+    counters(db, sql, least, since_secs, limit).await
+}
+
+/// Accounts with at least `least` failures since `since_secs` from networks that they never logged
+/// in from; the last `limit` of them.
+pub(in crate::auth) async fn accounts(
+    db: &Db,
+    least: i64,
+    since_secs: i64,
+    limit: i64,
+) -> Result<Vec<Counter>, sqlx::Error> {
+    let sql = "SELECT CAST(NULL AS TEXT) AS network, f.account_sha256 AS account_sha256, \
+         MAX(f.username) AS username, CAST(SUM(f.failures) AS BIGINT) AS count, \
+         CAST(MAX(f.last_failed_secs) AS BIGINT) AS last \
+         FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
+         JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
+         GROUP BY f.account_sha256 HAVING SUM(f.failures) >= $1 \
+         ORDER BY MAX(f.last_failed_secs) DESC, f.account_sha256 LIMIT $3";
+    counters(db, sql, least, since_secs, limit).await
+}
+
+async fn counters(
+    db: &Db,
+    sql: &'static str,
+    least: i64,
+    since_secs: i64,
+    limit: i64,
+) -> Result<Vec<Counter>, sqlx::Error> {
+    let rows = sqlx::query(sql).bind(least).bind(since_secs).bind(limit).fetch_all(db).await?;
+    rows.iter().map(Counter::from_row).collect()
+}
+
+/// Forgets the failures of an account, from a network, or of an account from a network; an empty
+/// text stands for all. Says how many entries those were.
+pub(in crate::auth) async fn lift(db: &Db, network: &str, account_sha256: &str) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query(
+        "DELETE FROM login_failures WHERE ($1 = '' OR network = $1) AND ($2 = '' OR account_sha256 = $2)",
+    )
+    .bind(network)
+    .bind(account_sha256)
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected())
 }

@@ -1,8 +1,10 @@
-//! The tables of this slice: accounts, failed log-ins, API keys, invitations, ended sessions.
+//! The tables of this slice: accounts, failed log-ins, registrations, API keys, invitations, ended
+//! sessions.
 
 pub(super) mod failures;
 pub(super) mod invites;
 pub(super) mod keys;
+pub(super) mod registrations;
 pub(super) mod sessions;
 pub(super) mod users;
 

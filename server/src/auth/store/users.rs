@@ -97,6 +97,30 @@ pub(in crate::auth) async fn first_admin(db: &Db) -> Result<Option<UserRow>, sql
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
+/// Whether an enabled administrator has a password.
+pub(in crate::auth) async fn an_admin_has_a_password(db: &Db) -> Result<bool, sqlx::Error> {
+    let found: Option<String> = sqlx::query_scalar(
+        "SELECT id FROM users WHERE role = 'admin' AND disabled = 0 AND password_hash IS NOT NULL LIMIT 1",
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(found.is_some())
+}
+
+/// Gives an account without a password its first one, which must be changed.
+pub(in crate::auth) async fn set_first_password(
+    db: &Db,
+    id: &str,
+    password_hash: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE users SET password_hash = $1, must_change_password = 1 WHERE id = $2 AND password_hash IS NULL")
+        .bind(password_hash)
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
 /// Adds a user; `None` if the name is taken.
 pub(in crate::auth) async fn insert(
     db: impl sqlx::AnyExecutor<'_>,

@@ -1,6 +1,8 @@
 //! Accounts through the real router: every status that the routes document.
 
 mod api_keys;
+mod first_start;
+mod local_trust;
 mod passwords;
 mod registration;
 mod throttling;

@@ -65,7 +65,7 @@ async fn a_container_begins_with_a_password_that_must_be_changed() {
 async fn the_password_is_printed_on_the_first_start_only() {
     let app = TestApp::container().await;
     let mut printed = false;
-    ensure_admin(&app.state, |_, _| printed = true).await.expect("nothing to do");
+    ensure_admin(&app.state, |_, _, _| printed = true).await.expect("nothing to do");
     assert!(!printed);
     assert!(TestApp::start().await.printed_password.is_none());
 }

@@ -118,3 +118,23 @@ async fn one_log_in_can_be_ended_alone() {
     app.local(Method::POST, "/api/v1/auth/logout?everywhere=false").send().await.expect(204);
     app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
 }
+
+#[tokio::test]
+async fn a_log_out_ends_the_log_in_that_was_sent_or_all() {
+    let app = TestApp::start().await;
+    add_user(&app.state, "ada", STRONG).await;
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        sessions.push(token(&log_in(&app, "ada", STRONG).await));
+    }
+    let log_out = |token: &str, query: &str| {
+        app.remote(Method::POST, &format!("/api/v1/auth/logout{query}")).token(token).send()
+    };
+    log_out(&sessions[0], "").await.expect(204);
+    me(&app, &sessions[0]).await.problem(401, "token_ended");
+    me(&app, &sessions[1]).await.expect(200);
+    log_out(&sessions[1], "?everywhere=true").await.expect(204);
+    for ended in &sessions {
+        me(&app, ended).await.problem(401, "token_ended");
+    }
+}

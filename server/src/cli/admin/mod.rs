@@ -1,6 +1,7 @@
 //! `songfoundry admin`: accounts and backups from the command line.
 
 mod backup;
+mod throttled;
 mod users;
 
 use std::io::Write as _;
@@ -20,6 +21,8 @@ use crate::state::make_private_dir;
   songfoundry admin create-user ada --role admin
   songfoundry admin reset-password ada           For whoever forgot theirs, the administrator included
   songfoundry admin list-users
+  songfoundry admin list-throttled               Who has to wait after failed log-ins
+  songfoundry admin lift-throttling --username ada
   songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
   songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
   songfoundry admin check                        Is everything there and whole?
@@ -38,6 +41,10 @@ enum Command {
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),
+    /// List accounts and addresses that have to wait after failed log-ins.
+    ListThrottled(throttled::ListThrottled),
+    /// End the waits of an account or an address after failed log-ins.
+    LiftThrottling(throttled::LiftThrottling),
     /// Save everything that is stored into a folder.
     Backup(backup::Backup),
     /// Put a backup back.
@@ -65,6 +72,14 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
             }
             Command::ResetPassword(args) => {
                 with(existing(&config).await?, async |db| users::reset_password(args, db).await).await
+            }
+            Command::ListThrottled(args) => {
+                let limits = config.accounts.login_limits;
+                with(existing(&config).await?, async |db| throttled::list(args, limits, db).await).await
+            }
+            Command::LiftThrottling(args) => {
+                let lift = args.lift()?;
+                with(existing(&config).await?, async |db| throttled::lift(&lift, db).await).await
             }
             Command::ListUsers(args) => {
                 with(existing(&config).await?, async |db| users::list(args, db).await).await

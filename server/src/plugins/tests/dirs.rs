@@ -113,12 +113,16 @@ async fn a_server_has_plugins_below_its_roots_only() {
     fs::create_dir(&other).expect("makes");
     symlink(&other, root.join("way-out")).expect("links");
     symlink(root.join("vst"), real.join("way-in")).expect("links");
-    let container = [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
+    let container = [
+        ("SF_ENVIRONMENT", "container"),
+        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
+        ("SF_TRUST_LOCAL", "on"),
+    ];
     let nowhere = TestApp::with(&container).await;
     let detail = add_folder(&nowhere, &root).await.problem(403, "outside_plugin_roots");
     assert!(detail.contains("SF_PLUGIN_ROOTS"), "{detail}");
     let roots = root.to_string_lossy();
-    let app = TestApp::with(&[container[0], container[1], ("SF_PLUGIN_ROOTS", &roots)]).await;
+    let app = TestApp::with(&[container[0], container[1], container[2], ("SF_PLUGIN_ROOTS", &roots)]).await;
     for path in [&other, &root.join("way-out"), &real, &other.join("none"), &real.join("root-2")] {
         let detail = add_folder(&app, path).await.problem(403, "outside_plugin_roots");
         assert!(detail.contains(&*roots), "{detail}");

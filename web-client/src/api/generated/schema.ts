@@ -123,6 +123,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/throttled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists accounts and addresses whose log-ins are slowed down after failures; the last that failed
+         *     come first.
+         */
+        get: operations["get_admin_throttled"];
+        put?: never;
+        post?: never;
+        /**
+         * Forgets the failed log-ins of an account, from an address, or of an account from an address, so
+         *     that nobody waits for them.
+         */
+        delete: operations["delete_admin_throttled"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/users": {
         parameters: {
             query?: never;
@@ -545,7 +569,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Logs out: every token of the account ends, or only those of the log-in that was sent. API keys stay good. */
+        /**
+         * Logs out: ends the log-in that was sent, with every token of it, or with `everywhere=true` all
+         *     log-ins of the account. API keys stay good.
+         */
         post: operations["post_auth_logout"];
         delete?: never;
         options?: never;
@@ -2077,6 +2104,14 @@ export interface components {
             /** @description Why. */
             reason: string;
         };
+        /** @description What was forgotten. */
+        Lifted: {
+            /**
+             * Format: int64
+             * @description Entries of failed log-ins, one for each account at each address.
+             */
+            lifted: number;
+        };
         /** @description Limits on what the service accepts, and the page's intervals. */
         Limits: {
             /**
@@ -2594,6 +2629,40 @@ export interface components {
                 result: unknown;
                 /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
                 error: unknown;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Throttled: {
+            /** @description The entries, newest first. */
+            items: {
+                /** @description Tells this entry apart. */
+                id: string;
+                /** @description What is slowed down. */
+                kind: components["schemas"]["ThrottledKind"];
+                /**
+                 * @description Name of the account; null where the entry is about an address, or where no account has the
+                 *     name that was typed.
+                 */
+                username: string | null;
+                /**
+                 * @description IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
+                 *     account.
+                 */
+                address: string | null;
+                /**
+                 * Format: int64
+                 * @description Failed log-ins within an hour; for an address the accounts that failed.
+                 */
+                failures: number;
+                /** @description When the last one failed, RFC 3339. */
+                last_failed_at: string;
+                /**
+                 * Format: int64
+                 * @description Seconds until the next attempt is checked; 0: the next one is.
+                 */
+                retry_after_secs: number;
             }[];
             /** @description Where the next page starts; null on the last one. */
             next_cursor: string | null;
@@ -3515,6 +3584,40 @@ export interface components {
              */
             regularity: number;
         };
+        /** @description Somebody who is slowed down when they log in. */
+        Throttled: {
+            /** @description Tells this entry apart. */
+            id: string;
+            /** @description What is slowed down. */
+            kind: components["schemas"]["ThrottledKind"];
+            /**
+             * @description Name of the account; null where the entry is about an address, or where no account has the
+             *     name that was typed.
+             */
+            username: string | null;
+            /**
+             * @description IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
+             *     account.
+             */
+            address: string | null;
+            /**
+             * Format: int64
+             * @description Failed log-ins within an hour; for an address the accounts that failed.
+             */
+            failures: number;
+            /** @description When the last one failed, RFC 3339. */
+            last_failed_at: string;
+            /**
+             * Format: int64
+             * @description Seconds until the next attempt is checked; 0: the next one is.
+             */
+            retry_after_secs: number;
+        };
+        /**
+         * @description What is slowed down.
+         * @enum {string}
+         */
+        ThrottledKind: "account_at_address" | "address" | "account";
         /**
          * @description What the ticks of notes and controls are.
          * @enum {string}
@@ -3766,7 +3869,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before; left out for the first one. */
                 cursor?: string;
                 /** @description Only this action. */
-                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
+                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "throttling_lifted" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
                 /** @description Only what this account did or what was done to it, by its name. */
                 user?: string;
             };
@@ -3956,6 +4059,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OwnedTask"];
+                };
+            };
+        };
+    };
+    get_admin_throttled: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Throttled"];
+                };
+            };
+        };
+    };
+    delete_admin_throttled: {
+        parameters: {
+            query?: {
+                /** @description Name of an account, in any case. */
+                username?: string;
+                /** @description IP address, or IPv6 network that ends in `/64`. */
+                address?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lifted"];
                 };
             };
         };
@@ -4845,7 +4996,10 @@ export interface operations {
     post_auth_logout: {
         parameters: {
             query?: {
-                /** @description `true`, the default: every token of the account. `false`: only the one that was sent, with those it was renewed from and to. */
+                /**
+                 * @description `false`, the default: the log-in that was sent, with every token it was renewed from and to.
+                 *     `true`: every log-in of the account.
+                 */
                 everywhere?: boolean;
             };
             header?: never;

@@ -17,6 +17,7 @@ const ACTIONS: readonly (readonly [action: AuditAction, words: string])[] = [
   ['user_disabled', 'Switched a user off'],
   ['user_enabled', 'Switched a user on'],
   ['quota_changed', 'Changed a quota'],
+  ['throttling_lifted', 'Ended waits after failed log-ins'],
   ['invite_created', 'Invited somebody'],
   ['invite_deleted', 'Withdrew an invitation'],
   ['task_cancelled', 'Cancelled a task'],

@@ -1,0 +1,58 @@
+//! Who has to wait after failed log-ins.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::queries::LiftQuery;
+use crate::audit::{self, Action};
+use crate::auth::{Admin, Lift, LoggedInAdmin, Throttled};
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::{Json, Query};
+use crate::paging::{Page, PageQuery, Position};
+use crate::state::AppState;
+
+/// Lists accounts and addresses whose log-ins are slowed down after failures; the last that failed
+/// come first.
+#[utoipa::path(get, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery),
+    responses((status = 200, body = Page<Throttled>), CommonErrors))]
+pub(super) async fn list(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<Throttled>>> {
+    let limit = page.limit()?;
+    let position = |one: &Throttled| Position { time: one.last_failed_at.clone(), id: one.id.clone() };
+    let after = page.position()?;
+    let follows = |one: &Throttled| {
+        let (at, id) = (&one.last_failed_at, &one.id);
+        after.as_ref().is_none_or(|after| *at < after.time || (*at == after.time && *id > after.id))
+    };
+    let all = state.throttle.overview(&state.db).await?;
+    let found = all.into_iter().filter(follows).take(limit as usize + 1).collect();
+    Ok(Json(Page::from_overfetched(found, limit, position)))
+}
+
+/// What was forgotten.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Lifted {
+    /// Entries of failed log-ins, one for each account at each address.
+    lifted: u64,
+}
+
+/// Forgets the failed log-ins of an account, from an address, or of an account from an address, so
+/// that nobody waits for them.
+#[utoipa::path(delete, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin", "log_in"])),
+    params(LiftQuery), responses((status = 200, body = Lifted), CommonErrors))]
+pub(super) async fn lift(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+    Query(query): Query<LiftQuery>,
+) -> ApiResult<Json<Lifted>> {
+    let lift = Lift::new(query.username.as_deref(), query.address.as_deref())?;
+    let lifted = lift.apply(&state.db).await?;
+    if lifted > 0 {
+        audit::record(&state.db, &admin.who(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
+    }
+    Ok(Json(Lifted { lifted }))
+}

@@ -1,0 +1,65 @@
+//! Checking a password: slowed down where somebody guesses, counted, and done to its end even if
+//! the caller hangs up.
+
+use std::net::IpAddr;
+
+use tracing::Instrument as _;
+
+use super::passwords::PASSWORD_MAX_BYTES;
+use super::store::{UserRow, users};
+use super::throttle::Subject;
+use crate::error::ApiResult;
+use crate::state::AppState;
+
+/// What somebody says to prove who they are.
+#[derive(Debug)]
+pub(super) struct Claim {
+    /// Name of the account, in lower case.
+    pub username: String,
+    /// Its password.
+    pub password: String,
+    /// Where the claim comes from.
+    pub address: IpAddr,
+    /// Whether a token of the account came along.
+    pub has_session: bool,
+}
+
+/// The outcome of a check.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// The account with this name, if there is one.
+    pub row: Option<UserRow>,
+    /// Whether it is enabled and the password is its own.
+    pub matches: bool,
+}
+
+/// Checks a claim and counts the outcome.
+///
+/// # Errors
+/// 429 with the seconds to wait.
+pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> {
+    let state = state.clone();
+    let checking = async move { check_to_the_end(&state, claim).await };
+    // A guess must count even if nobody waits for its answer.
+    tokio::spawn(checking.in_current_span()).await?
+}
+
+async fn check_to_the_end(state: &AppState, claim: Claim) -> ApiResult<Checked> {
+    let Claim { username, password, address, has_session } = claim;
+    let row = users::by_username(&state.db, &username).await?;
+    let subject = Subject { username: &username, row: row.as_ref(), address, has_session };
+    let attempt = state.throttle.begin(&state.db, &subject).await?;
+    // A password that could never have been set is replaced by one that never matches, at the same
+    // cost.
+    let too_long = password.len() > PASSWORD_MAX_BYTES;
+    let usable = row.as_ref().filter(|row| !row.disabled && !too_long);
+    let stored = usable.and_then(|row| row.password_hash.as_deref());
+    let password = if too_long { String::new() } else { password };
+    let matches = state.passwords.verify(password, stored).await?;
+    if matches {
+        attempt.succeeded(&state.db).await?;
+    } else {
+        attempt.failed(&state.db).await?;
+    }
+    Ok(Checked { row, matches })
+}

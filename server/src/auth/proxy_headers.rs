@@ -1,0 +1,113 @@
+//! Headers that proxies, load balancers and content delivery networks add to what they pass on.
+//!
+//! Names are compared without `-` and `_`, because some proxies write underscores. The presence of
+//! one is what counts, never its value.
+
+use axum::http::HeaderMap;
+
+/// Parts of names. Sources: RFC 7239 (`Forwarded`) and its unregistered relatives `X-Forwarded-*`,
+/// `Client-IP`, `X-Real-IP`, `X-ProxyUser-IP`, `WL-Proxy-Client-IP`; the headers listed by IIS,
+/// WebLogic, Rackspace and OWASP ZAP.
+const PARTS: &[&str] = &[
+    "forwarded",
+    "proxy",
+    "clientip",
+    "clientaddr",
+    "connectingip",
+    "originatingip",
+    "realip",
+    "remoteip",
+    "remoteaddr",
+    "userip",
+];
+
+/// Beginnings of names. Sources: the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
+/// Door, Application Gateway), Cloudflare, Envoy, Fastly, Fly.io, Google (App Engine, load
+/// balancers), ingress-nginx, Tailscale, Varnish and Vercel.
+const BEGINNINGS: &[&str] = &[
+    "akamai",
+    "cdn",
+    "cf",
+    "fastly",
+    "fly",
+    "tailscale",
+    "xakamai",
+    "xamz",
+    "xappengine",
+    "xarr",
+    "xazure",
+    "xcloudtrace",
+    "xenvoy",
+    "xgfe",
+    "xgoog",
+    "xhost",
+    "xoriginal",
+    "xport",
+    "xrewrite",
+    "xscheme",
+    "xvarnish",
+    "xvercel",
+];
+
+/// Whole names.
+const NAMES: &[&str] = &["frontendhttps", "via", "xvia"];
+
+/// The first header of a proxy, by its name.
+pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
+    headers.keys().map(|name| name.as_str()).find(|name| is_of_proxy(name))
+}
+
+/// `name` is in lower case, as `HeaderName` keeps it.
+fn is_of_proxy(name: &str) -> bool {
+    let letters: String = name.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
+    NAMES.contains(&letters.as_str())
+        || BEGINNINGS.iter().any(|beginning| letters.starts_with(beginning))
+        || PARTS.iter().any(|part| letters.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_browsers_and_scripts_send_is_of_no_proxy() {
+        for name in [
+            "accept",
+            "accept-encoding",
+            "accept-language",
+            "access-control-request-headers",
+            "access-control-request-private-network",
+            "authorization",
+            "cache-control",
+            "connection",
+            "content-length",
+            "content-type",
+            "cookie",
+            "dnt",
+            "expect",
+            "host",
+            "if-match",
+            "if-none-match",
+            "origin",
+            "pragma",
+            "priority",
+            "range",
+            "referer",
+            "save-data",
+            "sec-ch-ua-platform",
+            "sec-fetch-site",
+            "sec-gpc",
+            "sec-websocket-protocol",
+            "te",
+            "traceparent",
+            "tus-resumable",
+            "upgrade",
+            "upload-offset",
+            "user-agent",
+            "x-request-id",
+            "x-requested-with",
+        ] {
+            assert!(!is_of_proxy(name), "{name}");
+        }
+    }
+}

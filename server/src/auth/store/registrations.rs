@@ -1,0 +1,57 @@
+//! Attempts to register in the database.
+
+use sqlx::Row as _;
+
+use super::failures::Failures;
+use crate::db::Db;
+
+/// The attempts from a network since `since_secs`. Those after `now_secs` count as made at
+/// `now_secs`: the clock was set back after them.
+pub(in crate::auth) async fn attempts(
+    db: &Db,
+    network: &str,
+    now_secs: i64,
+    since_secs: i64,
+) -> Result<Failures, sqlx::Error> {
+    sqlx::query("UPDATE registration_attempts SET last_attempt_secs = $1 WHERE network = $2 AND last_attempt_secs > $1")
+        .bind(now_secs)
+        .bind(network)
+        .execute(db)
+        .await?;
+    let row = sqlx::query(
+        "SELECT attempts, last_attempt_secs FROM registration_attempts WHERE network = $1 AND last_attempt_secs >= $2",
+    )
+    .bind(network)
+    .bind(since_secs)
+    .fetch_optional(db)
+    .await?;
+    row.map_or(Ok(Failures::default()), |row| {
+        Ok(Failures { count: row.try_get(0)?, last_secs: row.try_get(1)? })
+    })
+}
+
+/// Counts an attempt at `now_secs`, deletes networks without one since `since_secs`, and says how
+/// many there are now.
+pub(in crate::auth) async fn count(
+    db: &Db,
+    network: &str,
+    now_secs: i64,
+    since_secs: i64,
+) -> Result<i64, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    sqlx::query("DELETE FROM registration_attempts WHERE last_attempt_secs < $1")
+        .bind(since_secs)
+        .execute(&mut *transaction)
+        .await?;
+    let count = sqlx::query_scalar(
+        "INSERT INTO registration_attempts (network, attempts, last_attempt_secs) VALUES ($1, 1, $2) \
+         ON CONFLICT (network) DO UPDATE SET attempts = registration_attempts.attempts + 1, \
+         last_attempt_secs = excluded.last_attempt_secs RETURNING attempts",
+    )
+    .bind(network)
+    .bind(now_secs)
+    .fetch_one(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(count)
+}

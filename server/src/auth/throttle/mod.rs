@@ -1,0 +1,185 @@
+//! Slowing down and refusing those who guess passwords, and those who register without end.
+//!
+//! Only a password that was checked and is wrong counts. Three rules hold at the same time:
+//!
+//! | counted | slowed | spared |
+//! |---|---|---|
+//! | failures of one account from one address | this account from this address | nobody |
+//! | accounts that failed from one address | everybody at this address | accounts that logged in from there, sessions |
+//! | failures of one account from all addresses | this account | addresses it logged in from, sessions |
+//!
+//! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
+//! a second node forgets them. Within a process attempts on one account from one address are
+//! checked one after the other, so that many at once cannot pass before the first is counted.
+
+mod overview;
+mod registration;
+mod rules;
+mod turns;
+
+use std::net::IpAddr;
+
+use sha2::{Digest as _, Sha256};
+
+pub use overview::{Lift, Throttled, ThrottledKind};
+pub(super) use registration::admit_registration;
+use rules::{FORGET_SECS, Rule};
+use turns::{Turn, Turns};
+
+use super::client_address::network_of;
+use super::store::{UserRow, failures};
+use crate::clock;
+use crate::config::LoginLimits;
+use crate::db::Db;
+use crate::error::ApiError;
+
+/// Attempts from one address that are checked at the same time: a school does not wait long, and
+/// nobody fills the queue of password hashes alone.
+const CHECKS_PER_ADDRESS: usize = 4;
+
+/// How long an address counts as known to an account after its last log-in from there, in seconds:
+/// half a year.
+const KNOWN_FOR_SECS: i64 = 180 * 86_400;
+
+/// Counts failed log-ins and says who has to wait.
+#[derive(Debug)]
+pub struct Throttle {
+    rules: Rules,
+    of_accounts_at_addresses: Turns,
+    of_addresses: Turns,
+}
+
+/// The three rules, with the limits of the settings.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    account_at_address: Rule,
+    address: Rule,
+    account: Rule,
+}
+
+impl Rules {
+    fn new(limits: LoginLimits) -> Self {
+        Self {
+            account_at_address: Rule {
+                free: 5,
+                first_wait_secs: 1,
+                longest_wait_secs: 900,
+                about: "Too many failed log-ins of this account from your address",
+            },
+            // The longest wait is short, because somebody who never logged in from there has to
+            // wait as well.
+            address: Rule {
+                free: limits.failed_accounts_per_address,
+                first_wait_secs: 8,
+                longest_wait_secs: 60,
+                about: "Too many accounts failed to log in from your address",
+            },
+            account: Rule {
+                free: limits.failures_per_account,
+                first_wait_secs: 8,
+                longest_wait_secs: 60,
+                about: "Too many failed log-ins of this account",
+            },
+        }
+    }
+}
+
+/// Who tries to prove who they are, and from where.
+#[derive(Debug)]
+pub(super) struct Subject<'s> {
+    /// Name of the account as it was typed, in lower case.
+    pub username: &'s str,
+    /// The account, if one has this name.
+    pub row: Option<&'s UserRow>,
+    /// Where from.
+    pub address: IpAddr,
+    /// Whether a token of the account came along.
+    pub has_session: bool,
+}
+
+/// An attempt that may be checked now. Its outcome must be counted.
+#[derive(Debug)]
+pub(super) struct Attempt<'t> {
+    network: String,
+    account_sha256: String,
+    username: Option<String>,
+    user_id: Option<String>,
+    _turns: [Turn<'t>; 2],
+}
+
+impl Throttle {
+    /// Nobody at work yet; `limits` are those of the settings.
+    #[must_use]
+    pub fn new(limits: LoginLimits) -> Self {
+        Self {
+            rules: Rules::new(limits),
+            of_accounts_at_addresses: Turns::new(1),
+            of_addresses: Turns::new(CHECKS_PER_ADDRESS),
+        }
+    }
+
+    /// Waits for the turn of this attempt, and lets it go on unless one of the rules refuses it.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt<'_>, ApiError> {
+        let network = network_of(subject.address);
+        let account_sha256 = account_sha256(subject.username);
+        let turns = [
+            self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?,
+            self.of_addresses.wait(network.clone()).await?,
+        ];
+        let now_secs = clock::now_unix_secs();
+        failures::follow_clock(db, now_secs).await?;
+        let user_id = subject.row.map(|row| row.id.as_str());
+        let since_secs = now_secs - FORGET_SECS;
+        let counted =
+            failures::counted(db, &network, &account_sha256, user_id.unwrap_or_default(), since_secs).await?;
+        self.rules.account_at_address.check(counted.account_at_network, now_secs)?;
+        if !counted.is_known_there && !subject.has_session {
+            self.rules.address.check(counted.network, now_secs)?;
+            self.rules.account.check(counted.account, now_secs)?;
+        }
+        Ok(Attempt {
+            network,
+            account_sha256,
+            username: subject.row.map(|row| row.username.clone()),
+            user_id: user_id.map(str::to_owned),
+            _turns: turns,
+        })
+    }
+}
+
+impl Attempt<'_> {
+    /// Counts a wrong password.
+    ///
+    /// # Errors
+    /// Internal only.
+    pub(super) async fn failed(self, db: &Db) -> Result<(), ApiError> {
+        let now_secs = clock::now_unix_secs();
+        let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
+        failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await?;
+        Ok(())
+    }
+
+    /// The password was right: forgets the account's failures from here, and remembers that it is
+    /// used from here.
+    ///
+    /// # Errors
+    /// Internal only.
+    pub(super) async fn succeeded(self, db: &Db) -> Result<(), ApiError> {
+        failures::forget(db, &self.network, &self.account_sha256).await?;
+        if let Some(user_id) = self.user_id {
+            let now_secs = clock::now_unix_secs();
+            let since_secs = now_secs - KNOWN_FOR_SECS;
+            failures::remember_login(db, &user_id, &self.network, now_secs, since_secs).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What stands for an account in the database: hashed, so that neither the length nor a password
+/// that somebody typed by mistake is stored.
+fn account_sha256(username: &str) -> String {
+    format!("{:x}", Sha256::digest(username))
+}

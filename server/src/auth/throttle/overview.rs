@@ -1,0 +1,178 @@
+//! Who is slowed down at present, and the end of it, for administrators.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+use super::rules::{FORGET_SECS, Rule};
+use super::{Throttle, account_sha256, network_of};
+use crate::auth::store::failures::{self, Counter};
+use crate::clock;
+use crate::db::Db;
+use crate::error::{ApiError, ApiResult};
+
+/// Most entries of each kind that are looked up: those that failed last.
+const ENTRIES_MAX: i64 = 1000;
+
+/// What is slowed down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThrottledKind {
+    /// One account from one address.
+    AccountAtAddress,
+    /// Every account that has not logged in from this address before.
+    Address,
+    /// One account from every address that it has not logged in from before.
+    Account,
+}
+
+/// Somebody who is slowed down when they log in.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Throttled {
+    /// Tells this entry apart.
+    pub id: String,
+    /// What is slowed down.
+    pub kind: ThrottledKind,
+    /// Name of the account; null where the entry is about an address, or where no account has the
+    /// name that was typed.
+    pub username: Option<String>,
+    /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
+    /// account.
+    pub address: Option<String>,
+    /// Failed log-ins within an hour; for an address the accounts that failed.
+    pub failures: i64,
+    /// When the last one failed, RFC 3339.
+    pub last_failed_at: String,
+    /// Seconds until the next attempt is checked; 0: the next one is.
+    pub retry_after_secs: u64,
+}
+
+impl Throttled {
+    fn of(kind: ThrottledKind, rule: Rule, counter: Counter, now_secs: i64) -> Self {
+        let Counter { network, account_sha256, username, failures } = counter;
+        Self {
+            id: format!("{:x}", Sha256::digest(format!("{kind:?} {network:?} {account_sha256:?}"))),
+            kind,
+            username,
+            address: network,
+            failures: failures.count,
+            last_failed_at: clock::text_of_unix_secs(failures.last_secs),
+            retry_after_secs: rule.remaining_secs(failures, now_secs),
+        }
+    }
+}
+
+impl Throttle {
+    /// Who has to wait after failures, at present or after the next one; the last that failed come
+    /// first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
+        let now_secs = clock::now_unix_secs();
+        let since_secs = now_secs - FORGET_SECS;
+        let (pair, address, account) =
+            (self.rules.account_at_address, self.rules.address, self.rules.account);
+        let pairs = failures::accounts_at_networks(db, pair.free, since_secs, ENTRIES_MAX).await?;
+        let networks = failures::networks(db, address.free, since_secs, ENTRIES_MAX).await?;
+        let accounts = failures::accounts(db, account.free, since_secs, ENTRIES_MAX).await?;
+        let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len());
+        for (kind, rule, counters) in [
+            (ThrottledKind::AccountAtAddress, pair, pairs),
+            (ThrottledKind::Address, address, networks),
+            (ThrottledKind::Account, account, accounts),
+        ] {
+            all.extend(counters.into_iter().map(|counter| Throttled::of(kind, rule, counter, now_secs)));
+        }
+        all.sort_by(|one, other| {
+            other.last_failed_at.cmp(&one.last_failed_at).then_with(|| one.id.cmp(&other.id))
+        });
+        Ok(all)
+    }
+}
+
+/// Whose failures are to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lift {
+    /// Name of an account.
+    username: Option<String>,
+    /// Network as it is stored.
+    network: Option<String>,
+}
+
+impl Lift {
+    /// Failures of this account, from this address, or of this account from this address. An
+    /// address is one of IPv4 or IPv6, or an IPv6 network that ends in `/64`.
+    ///
+    /// # Errors
+    /// 400 `bad_query` without either, or for what is no address.
+    pub fn new(username: Option<&str>, address: Option<&str>) -> ApiResult<Self> {
+        let given =
+            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let username = given(username).map(|name| name.to_lowercase());
+        let network = given(address).map(|text| network(&text)).transpose()?;
+        if username.is_none() && network.is_none() {
+            let detail = "Name an account (`username`), an address (`address`), or both.";
+            return Err(ApiError::bad_request("bad_query", detail));
+        }
+        Ok(Self { username, network })
+    }
+
+    /// Forgets these failures, and says how many entries those were.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn apply(&self, db: &Db) -> ApiResult<u64> {
+        let account = self.username.as_deref().map(account_sha256).unwrap_or_default();
+        Ok(failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?)
+    }
+
+    /// The account or the address, for the audit log.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        self.username.as_deref().or(self.network.as_deref()).unwrap_or_default()
+    }
+
+    /// The address, where the target is an account.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match (&self.username, &self.network) {
+            (Some(_), Some(network)) => format!("from {network}"),
+            _ => String::new(),
+        }
+    }
+}
+
+fn network(text: &str) -> ApiResult<String> {
+    let address = match text.strip_suffix("/64") {
+        Some(prefix) => prefix.parse::<Ipv6Addr>().map(IpAddr::V6),
+        None => text.parse::<IpAddr>(),
+    };
+    address.map(network_of).map_err(|_| {
+        let shown: String = text.chars().take(64).collect();
+        ApiError::bad_request("bad_query", format!("`address` is `{shown}`; expected an IP address"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_named_as_it_is_shown_or_whole() {
+        for (text, expected) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+            ("2001:db8:1:2::/64", "2001:db8:1:2::/64"),
+        ] {
+            assert_eq!(network(text).expect("an address"), expected);
+        }
+        for text in ["school", "192.0.2.0/24", "192.0.2.7/64", "2001:db8::/32"] {
+            assert!(network(text).is_err(), "{text}");
+        }
+        assert!(Lift::new(Some(" "), None).is_err());
+    }
+}

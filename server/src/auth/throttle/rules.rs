@@ -1,0 +1,75 @@
+//! How long somebody waits after how many failures.
+
+use crate::auth::store::failures::Failures;
+use crate::error::ApiError;
+
+/// After this long without a failure counting starts anew, in seconds.
+pub(super) const FORGET_SECS: i64 = 3600;
+
+/// Waits after failures: none for the first ones, then a time that doubles with each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    /// Failures that cost no waiting.
+    pub free: i64,
+    /// Wait after the last of these, in seconds.
+    pub first_wait_secs: i64,
+    /// Longest wait, in seconds.
+    pub longest_wait_secs: i64,
+    /// What a refusal is about, as the start of a sentence.
+    pub about: &'static str,
+}
+
+impl Rule {
+    /// Wait after the `count`-th failure, in seconds.
+    pub(super) fn wait_secs(&self, count: i64) -> i64 {
+        match u32::try_from(count - self.free) {
+            Ok(over) => self.first_wait_secs.saturating_mul(1 << over.min(30)).min(self.longest_wait_secs),
+            Err(_) => 0,
+        }
+    }
+
+    /// The part of the wait that remains at `now_secs`, in seconds; 0 when it is over.
+    pub(super) fn remaining_secs(&self, failures: Failures, now_secs: i64) -> u64 {
+        let elapsed = (now_secs - failures.last_secs).max(0);
+        u64::try_from(self.wait_secs(failures.count) - elapsed).unwrap_or(0)
+    }
+
+    /// # Errors
+    /// 429 with the seconds that remain, unless the wait is over.
+    pub(super) fn check(&self, failures: Failures, now_secs: i64) -> Result<(), ApiError> {
+        self.refuse_for(self.remaining_secs(failures, now_secs))
+    }
+
+    /// # Errors
+    /// 429 unless `retry_after_secs` is 0.
+    pub(super) fn refuse_for(&self, retry_after_secs: u64) -> Result<(), ApiError> {
+        if retry_after_secs == 0 {
+            return Ok(());
+        }
+        let detail = format!("{}; try again in {retry_after_secs} s.", self.about);
+        Err(ApiError::TooManyRequests { detail, retry_after_secs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: Rule = Rule { free: 5, first_wait_secs: 1, longest_wait_secs: 900, about: "Too many" };
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let waits: Vec<i64> = (4..9).map(|count| RULE.wait_secs(count)).collect();
+        assert_eq!(waits, [0, 1, 2, 4, 8]);
+        assert_eq!(RULE.wait_secs(1_000_000), 900);
+    }
+
+    #[test]
+    fn a_wait_passes() {
+        let failures = Failures { count: 8, last_secs: 100 };
+        assert_eq!(RULE.remaining_secs(failures, 103), 5);
+        assert_eq!(RULE.remaining_secs(failures, 108), 0);
+        assert_eq!(RULE.remaining_secs(failures, 10_000), 0);
+        assert_eq!(RULE.remaining_secs(failures, 0), 8);
+    }
+}

@@ -1,0 +1,200 @@
+//! The service behind a real nginx on the same machine.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::support::{Answer, Service, request, songfoundry};
+
+const NGINX: &str = "/usr/sbin/nginx";
+const OPERATIONS: &str = include_str!("../../../docs/operations.md");
+
+const CONTAINER: [(&str, &str); 2] =
+    [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
+const TRUSTING: (&str, &str) = ("SF_TRUST_LOCAL", "on");
+
+/// A running nginx. Dropped, it is killed.
+struct Nginx {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Nginx {
+    /// Starts nginx in `folder` with this server block, in which `LISTEN` stands for its address.
+    fn start(folder: &Path, server: &str) -> Self {
+        // A loopback address of its own, so that no other program has the port.
+        static STARTED: AtomicU8 = AtomicU8::new(100);
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let ip = Ipv4Addr::new(127, STARTED.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
+        let address = SocketAddr::from((ip, 8080));
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|kind| format!("{kind}_temp_path {0}/{kind};\n", folder.display()))
+            .concat();
+        let configuration = format!(
+            "daemon off; master_process off; pid {0}/nginx.pid; error_log {0}/error.log;\n\
+             events {{}}\nhttp {{\naccess_log off;\n{temporary}{1}\n}}\n",
+            folder.display(),
+            server.replace("LISTEN", &address.to_string()),
+        );
+        let file = folder.join("nginx.conf");
+        std::fs::write(&file, configuration).expect("writes");
+        let mut command = Command::new(NGINX);
+        command.arg("-p").arg(folder).arg("-c").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("nginx is installed (scripts/test does it)");
+        let begun = Instant::now();
+        while std::net::TcpStream::connect(address).is_err() {
+            let ended = child.try_wait().expect("waits");
+            let said = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
+            assert!(ended.is_none() && begun.elapsed() < Duration::from_secs(30), "{ended:?}: {said}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Self { child, address }
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        request(self.address, method, path, headers, b"").expect("a connection").expect("an answer")
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // Already ended only if the test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A server block that passes everything on with nginx's defaults: HTTP/1.0, a rewritten `Host`, no
+/// header of a proxy.
+fn plain(service: &Service, more: &str) -> String {
+    let upstream = service.address;
+    format!("server {{ listen LISTEN; location / {{ proxy_pass http://{upstream}; {more} }} }}")
+}
+
+#[track_caller]
+fn is_a_visitor(nginx: &Nginx, headers: &[(&str, &str)]) {
+    for (method, path, status) in [
+        ("GET", "/api/v1/auth/me", 401),
+        ("GET", "/api/v1/admin/users", 401),
+        ("POST", "/api/v1/auth/local", 403),
+        ("GET", "/metrics", 401),
+    ] {
+        let answer = nginx.ask(method, path, headers);
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+    }
+    assert_eq!(nginx.ask("GET", "/healthz", headers).status, 200);
+}
+
+#[test]
+fn visitors_by_a_plain_proxy_are_no_administrators() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = |name: &str, settings: &[(&str, &str)]| {
+        let storage = folder.path().join(name);
+        let service = Service::start(&storage, settings);
+        let nginx = Nginx::start(&storage, &plain(&service, ""));
+        (service, nginx)
+    };
+    let (_service, nginx) = start("container", &CONTAINER);
+    is_a_visitor(&nginx, &[]);
+    let proxies = ("SF_TRUSTED_PROXIES", "127.0.0.1");
+    let (_service, nginx) = start("named", &[CONTAINER[0], CONTAINER[1], proxies]);
+    is_a_visitor(&nginx, &[]);
+    let (_service, nginx) = start("trusting", &[CONTAINER[0], CONTAINER[1], proxies, TRUSTING]);
+    is_a_visitor(&nginx, &[]);
+    // HTTP/1.0 is enough of a sign where local callers are trusted.
+    let (service, nginx) = start("desktop", &[]);
+    is_a_visitor(&nginx, &[]);
+    service.expect(200, "GET", "/api/v1/auth/me", &[], &Value::Null);
+}
+
+#[test]
+fn headers_of_another_proxy_in_front_pass_through_a_plain_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let service = Service::start(&storage, &[TRUSTING]);
+    let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.1;"));
+    for name in ["Client-IP", "X-Client-IP", "CF-Connecting-IP", "x-forwarded-for", "True-Client-IP"] {
+        is_a_visitor(&nginx, &[(name, "198.51.100.7")]);
+    }
+}
+
+/// The block of `docs/operations.md` for nginx, as it is tested: without a certificate, at another
+/// address.
+fn documented(service: &Service) -> String {
+    let block = OPERATIONS.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next());
+    let block = block.expect("a block for nginx");
+    let lines = block.lines().filter(|line| !line.trim_start().starts_with("ssl_certificate"));
+    let block = lines.collect::<Vec<_>>().join("\n");
+    for documented in ["listen 443 ssl;", "http://127.0.0.1:8600"] {
+        assert!(block.contains(documented), "`{documented}` is not in {block}");
+    }
+    block
+        .replace("listen 443 ssl;", "listen LISTEN;")
+        .replace("http://127.0.0.1:8600", &format!("http://{}", service.address))
+}
+
+/// Asks from the address 127.0.0.9, which stands for another machine.
+fn ask_from_elsewhere(address: SocketAddr, head_and_body: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+        socket.bind(SocketAddr::from(([127, 0, 0, 9], 0))).expect("binds");
+        let mut stream = socket.connect(address).await.expect("connects");
+        stream.write_all(head_and_body.as_bytes()).await.expect("writes");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.expect("an answer");
+        text
+    })
+}
+
+#[test]
+fn the_documented_proxy_tells_the_log_and_the_audit_where_visitors_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let mut command = songfoundry(&storage);
+    let settings = [CONTAINER[0], CONTAINER[1], ("SF_TRUSTED_PROXIES", "127.0.0.1")];
+    command.arg("serve").envs(settings).env("SF_LOG", "debug,sqlx=info").env("SF_LOG_FORMAT", "json");
+    let mut service = Service::spawn(command.stderr(Stdio::piped()));
+    let mut stderr = service.take_stderr();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut text).expect("text");
+        text
+    });
+    let nginx = Nginx::start(&storage, &documented(&service));
+    is_a_visitor(&nginx, &[]);
+
+    let password = service.greeting.concat().split('`').nth(3).expect("a password").to_owned();
+    let credentials = json!({ "username": "admin", "password": password }).to_string();
+    let answer = ask_from_elsewhere(
+        nginx.address,
+        &format!(
+            "POST /api/v1/auth/login HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{credentials}",
+            nginx.address,
+            credentials.len()
+        ),
+    );
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let body = json!({ "current_password": password, "new_password": "vermilion-otter-413-quay" });
+    let token = answer.split("\"access_token\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    let bearer = format!("Bearer {}", token.expect("a token"));
+    let headers = [("Authorization", bearer.as_str())];
+    let changed = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
+    let bearer = format!("Bearer {}", changed["access_token"].as_str().expect("a token"));
+    let headers = [("Authorization", bearer.as_str())];
+    let log = service.expect(200, "GET", "/api/v1/admin/audit?action=log_in", &headers, &Value::Null);
+    assert_eq!(log["items"][0]["address"], "127.0.0.9");
+    service.stop();
+    let lines = reader.join().expect("reads");
+    let of_log_in =
+        lines.lines().filter(|line| line.contains("/api/v1/auth/login") && line.contains("answered"));
+    let spans: Vec<Value> = of_log_in.map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(spans.len(), 1, "{spans:?}");
+    assert_eq!(spans[0]["span"]["client"], "127.0.0.9", "{}", spans[0]);
+}

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { Session } from '../src/state/session.svelte';
+
+const USER = { id: '7', username: 'ada', role: 'user', must_change_password: false, has_password: true };
+const TOKEN = 'songfoundry.token';
+
+type Answer = Response | Error;
+
+/** What the service answers, by path: the last answer of a list is given again and again. */
+let answers: Record<string, Answer[]>;
+/** The paths that were asked for. */
+let asked: string[];
+let stored: Map<string, string>;
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json', ...headers } });
+const problem = (status: number, headers: Record<string, string> = {}): Response =>
+  json({ status, code: `http_${status}`, detail: `It is ${status}.` }, status, headers);
+const unanswered = (): Answer => new TypeError('fetch failed');
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  asked = [];
+  stored = new Map([[TOKEN, '"kept"']]);
+  answers = {
+    'system/capabilities': [json({})],
+    'auth/me': [json({ ...USER, local: false })],
+    'auth/local': [problem(403)],
+  };
+  vi.stubGlobal('window', { location: { hash: '', pathname: '/', reload: vi.fn() } });
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+    removeItem: (key: string) => stored.delete(key),
+  });
+  // The page's own address, which Node.js does not have.
+  vi.stubGlobal(
+    'Request',
+    class extends Request {
+      constructor(input: RequestInfo | URL, init?: RequestInit) {
+        super(typeof input === 'string' ? new URL(input, 'http://songs.test') : input, init);
+      }
+    },
+  );
+  vi.stubGlobal('fetch', async (request: Request) => {
+    const path = new URL(request.url).pathname.replace('/api/v1/', '');
+    asked.push(path);
+    const left = answers[path] ?? [];
+    const answer = left.length > 1 ? left.shift() : left[0];
+    if (answer instanceof Response) return answer.clone();
+    throw answer ?? new Error(`nobody answers ${path}`);
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const timesAsked = (path: string): number => asked.filter((one) => one === path).length;
+const passSecs = (secs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(secs * 1000);
+
+/** Starts a session and lets everything happen that does not wait. */
+async function started(): Promise<Session> {
+  const session = new Session();
+  void session.start();
+  await passSecs(0);
+  return session;
+}
+
+describe('a page that starts while the service is busy', () => {
+  for (const [name, failure] of [
+    ['429', problem(429, { 'Retry-After': '7' })],
+    ['503', problem(503)],
+    ['502 of a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ['no network', unanswered()],
+  ] as const) {
+    it(`keeps its token and asks again after ${name}`, async () => {
+      answers['auth/me'] = [failure, json({ ...USER, local: false })];
+      const session = await started();
+      expect(stored.get(TOKEN)).toBe('"kept"');
+      expect(session.phase).toBe('waiting');
+      expect(session.problem).not.toBe('');
+      expect(session.waitSecs).toBe(name === '429' ? 7 : 1);
+      await passSecs(session.waitSecs - 0.5);
+      expect(timesAsked('auth/me')).toBe(1);
+      await passSecs(1);
+      expect([session.phase, session.user?.username, session.api.token]).toEqual(['open', 'ada', 'kept']);
+      expect(timesAsked('auth/local')).toBe(0);
+    });
+  }
+
+  it('waits longer each time, and half a minute at most', async () => {
+    answers['auth/me'] = [unanswered()];
+    const session = await started();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      waits.push(session.waitSecs);
+      await passSecs(session.waitSecs);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+    expect(stored.get(TOKEN)).toBe('"kept"');
+  });
+
+  it('asks at once when told to, and only once', async () => {
+    answers['auth/me'] = [unanswered(), unanswered(), json({ ...USER, local: false })];
+    const session = await started();
+    await passSecs(1);
+    expect([session.phase, timesAsked('auth/me')]).toEqual(['waiting', 2]);
+    void session.start();
+    await passSecs(0);
+    expect([session.phase, timesAsked('auth/me')]).toEqual(['open', 3]);
+    await passSecs(60);
+    expect(timesAsked('auth/me')).toBe(3);
+  });
+
+  it('asks again for what comes before and after the token too', async () => {
+    stored.clear();
+    answers['system/capabilities'] = [problem(503), json({})];
+    answers['auth/local'] = [problem(429), problem(403)];
+    const session = await started();
+    expect(session.phase).toBe('waiting');
+    await passSecs(1);
+    expect(session.phase).toBe('waiting');
+    await passSecs(2);
+    expect(session.phase).toBe('login');
+  });
+});
+
+describe('a page that starts', () => {
+  it('forgets a token that the service refuses, and only that one', async () => {
+    answers['auth/me'] = [problem(401)];
+    const session = await started();
+    expect([session.phase, session.api.token, stored.has(TOKEN)]).toEqual(['login', null, false]);
+  });
+
+  it('says what is wrong when waiting would not help', async () => {
+    answers['auth/me'] = [problem(400)];
+    const session = await started();
+    expect([session.phase, session.problem, stored.get(TOKEN)]).toEqual(['unreachable', 'It is 400.', '"kept"']);
+  });
+});
