@@ -12,6 +12,7 @@ pub mod audit;
 pub mod auth;
 pub(crate) mod backup;
 pub mod blobs;
+mod body_pace;
 mod bounded_read;
 pub mod cli;
 pub mod clock;

@@ -1,6 +1,7 @@
 //! The description is whole, and the service does as it says.
 
 mod authorisation;
+mod bodies;
 
 use std::collections::BTreeSet;
 
