@@ -23,6 +23,7 @@ pub mod db;
 mod docs;
 pub mod error;
 pub mod etag;
+mod event_stream;
 pub mod extract;
 mod file_answer;
 pub mod files;
