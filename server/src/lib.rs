@@ -7,6 +7,7 @@
 pub mod admin;
 pub mod ai_presets;
 pub mod ai_proxy;
+mod any_case;
 pub mod audio;
 pub mod audit;
 pub mod auth;
@@ -27,6 +28,7 @@ mod event_stream;
 pub mod extract;
 mod file_answer;
 pub mod files;
+mod form;
 mod health;
 pub mod helpers;
 pub(crate) mod jobs;

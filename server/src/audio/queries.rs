@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::any_case;
+
 /// How the answer comes.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -38,7 +40,7 @@ pub(super) enum FileFormat {
 #[into_params(parameter_in = Query)]
 pub(super) struct FileQuery {
     /// `original`, the default, or `wav32f`: the samples that browser and service both play, as a 32-bit float WAV file.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: FileFormat,
     /// With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's own, the default.
@@ -61,7 +63,7 @@ pub(super) enum PeaksFormat {
 #[into_params(parameter_in = Query)]
 pub(super) struct PeaksQuery {
     /// `dat`, the default, or `json`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: PeaksFormat,
     /// Width of the values: 8 or 16 (the default).
