@@ -9,7 +9,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, header};
@@ -19,6 +19,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
+use crate::body_pace::BodyPace;
 use crate::error::ApiError;
 
 /// Largest body where a route says nothing else, in bytes.
@@ -78,14 +79,27 @@ impl BodyLimit {
 /// Use it as `.layer(from_fn(move |request, next| body_limit(limit, request, next)))`, or through
 /// [`crate::router::with_body_limit`].
 pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> Response {
-    if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.total_bytes()) {
-        discard(request.into_body()).await;
-        return limit.exceeded().into_response();
-    }
     request.extensions_mut().insert(limit);
-    let request = request.map(|body| Body::new(Limited::new(body, limit.bytes())));
+    let is_too_long = announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.total_bytes());
+    let request = request.map(|body| match is_too_long {
+        true => refused_when_read(body),
+        false => Body::new(Limited::new(body, limit.bytes())),
+    });
     next.run(request).await
 }
+
+/// A body that is announced as too long: whoever reads it learns so. Before that, the handler finds out who sends it.
+fn refused_when_read(body: Body) -> Body {
+    Body::from_stream(futures_util::stream::once(async {
+        discard(body).await;
+        Err::<Bytes, _>(AnnouncedTooLong)
+    }))
+}
+
+/// `Content-Length` exceeds the limit on the body.
+#[derive(Debug, thiserror::Error)]
+#[error("the body is announced as longer than its limit")]
+struct AnnouncedTooLong;
 
 /// Reads a refused body for a while and throws it away.
 ///
@@ -104,7 +118,7 @@ fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
 
 /// The bytes of a body.
 #[derive(Debug)]
-pub struct RawBody(pub axum::body::Bytes);
+pub struct RawBody(pub Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for RawBody {
     type Rejection = ApiError;
@@ -115,10 +129,12 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
             discard(request.into_body()).await;
             return Err(limit.exceeded());
         }
-        match Limited::new(request.into_body(), limit.bytes()).collect().await {
-            Ok(collected) => Ok(Self(collected.to_bytes())),
-            Err(error) if is_length_limit(&*error) => Err(limit.exceeded()),
-            Err(_) => Err(ApiError::BodyIncomplete),
+        let whole_max = BodyPace::whole_max(request.extensions());
+        let collecting = Limited::new(request.into_body(), limit.bytes()).collect();
+        match tokio::time::timeout(whole_max, collecting).await {
+            Ok(Ok(collected)) => Ok(Self(collected.to_bytes())),
+            Ok(Err(error)) if is_length_limit(&*error) => Err(limit.exceeded()),
+            Ok(Err(_)) | Err(_) => Err(ApiError::BodyIncomplete),
         }
     }
 }
@@ -128,7 +144,7 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
 pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
-        if error.is::<LengthLimitError>() {
+        if error.is::<LengthLimitError>() || error.is::<AnnouncedTooLong>() {
             return true;
         }
         cause = error.source();
@@ -138,7 +154,7 @@ pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
 
 /// The bytes of a body that says it is JSON, not parsed yet.
 #[derive(Debug)]
-pub struct JsonBytes(pub axum::body::Bytes);
+pub struct JsonBytes(pub Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBytes {
     type Rejection = ApiError;

@@ -20,7 +20,6 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -29,7 +28,6 @@ use axum::middleware::{self, Next};
 use axum::response::IntoResponse as _;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -39,12 +37,10 @@ use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
 use crate::state::AppState;
 use crate::{
-    admin, ai_presets, ai_proxy, audio, auth, compression, cors, docs, files, health, media, metrics,
-    multitrack, page, panics, plugins, presets, projects, rates, request_log, system, tasks, user_config,
+    admin, ai_presets, ai_proxy, audio, auth, body_pace, compression, cors, docs, files, health, media,
+    metrics, multitrack, page, panics, plugins, presets, projects, rates, request_log, system, tasks,
+    user_config,
 };
-
-/// How long a client may be silent in the middle of a body.
-const BODY_SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// Head of the OpenAPI document.
 #[derive(OpenApi)]
@@ -107,10 +103,11 @@ pub fn document(config: &Config) -> serde_json::Value {
 /// other sites, security headers, and the log.
 fn finish(routes: Router<AppState>, state: AppState) -> Router {
     let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
+    let pace = state.config.network.bodies;
     routes
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(state.clone())
-        .layer(body_silence(BODY_SILENCE_MAX))
+        .layer(middleware::from_fn(move |request, next| body_pace::keep(pace, request, next)))
         .layer(compression::layer())
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);
@@ -130,11 +127,6 @@ pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> Ope
         .layer(middleware::from_fn(move |request: Request, next: Next| body_limit(limit, request, next)))
 }
 
-/// Ends bodies in which nothing comes for so long: whoever reads them answers 408.
-fn body_silence(longest: Duration) -> RequestBodyTimeoutLayer {
-    RequestBodyTimeoutLayer::new(longest)
-}
-
 async fn method_not_allowed(method: Method) -> ApiError {
     ApiError::MethodNotAllowed { method: method.to_string() }
 }
@@ -145,35 +137,14 @@ mod tests {
 
     use axum::body::Body;
     use axum::extract::ConnectInfo;
-    use axum::routing::{get, post};
+    use axum::routing::get;
     use tower::ServiceExt as _;
 
     use super::*;
-    use crate::extract::RawBody;
     use crate::test_app::TestApp;
 
     async fn faulty() -> &'static str {
         panic!("what only the log may say")
-    }
-
-    async fn length(RawBody(bytes): RawBody) -> String {
-        bytes.len().to_string()
-    }
-
-    #[tokio::test]
-    async fn a_body_that_falls_silent_is_given_up() {
-        use futures_util::{StreamExt as _, stream};
-        let begun = || stream::iter([Ok::<_, std::io::Error>("begun")]);
-        for (body, expected) in
-            [(Body::from_stream(begun()), 200), (Body::from_stream(begun().chain(stream::pending())), 408)]
-        {
-            let router =
-                Router::new().route("/", post(length)).layer(body_silence(Duration::from_millis(50)));
-            let request = Request::post("/").body(body).expect("a request");
-            let answer = tokio::time::timeout(Duration::from_secs(10), router.oneshot(request));
-            let Ok(response) = answer.await.expect("an answer in time");
-            assert_eq!(response.status(), expected);
-        }
     }
 
     #[tokio::test]

@@ -63,9 +63,13 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         stop_signal.await;
         stop.cancel();
     });
-    let idle_max = state.config.network.idle_max;
     let router = router::build(state.clone());
-    let server = tokio::spawn(listen::serve(listener, router, tls, idle_max, state.stop.clone()));
+    let server = tokio::spawn({
+        let state = state.clone();
+        async move {
+            listen::serve(listener, router, tls, &state.config.network, state.stop.clone()).await;
+        }
+    });
     state.stop.cancelled().await;
     tracing::info!("stopping");
     state.tasks.stop_all();
@@ -115,8 +119,11 @@ async fn tell_how_it_is(state: &AppState, port: u16) -> anyhow::Result<SocketAdd
         format!("cannot listen on {wanted} (SF_HOST, SF_WORKER_PORT); is something else using it?")
     })?;
     let bound = listener.local_addr()?;
-    let (router, idle_max) = (router::of_worker(state.clone()), state.config.network.idle_max);
-    tokio::spawn(listen::serve(listener, router, None, idle_max, state.stop.clone()));
+    let state = state.clone();
+    tokio::spawn(async move {
+        let router = router::of_worker(state.clone());
+        listen::serve(listener, router, None, &state.config.network, state.stop.clone()).await;
+    });
     Ok(bound)
 }
 

@@ -1,5 +1,7 @@
 //! Answers of language models on their way to a user.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
@@ -8,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::refusal::unanswered;
 use crate::error::{ApiError, ApiResult};
+use crate::event_stream::{HEARTBEAT, HEARTBEAT_EVERY, unbuffered};
 
 /// Kinds of answers that pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +47,8 @@ pub(super) async fn pass_on(
         }
         Kind::Events => {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-            Ok(([kind, no_store()], events(response, max_bytes, stop)).into_response())
+            let body = events(response, max_bytes, HEARTBEAT_EVERY, stop);
+            Ok(([kind, no_store(), unbuffered()], body).into_response())
         }
     }
 }
@@ -68,14 +72,24 @@ pub(super) async fn whole(response: reqwest::Response, max_bytes: u64) -> ApiRes
 }
 
 /// The events of an answer as they come. What goes wrong on the way is an event `error` with a problem, since the status
-/// has been sent.
-fn events(response: reqwest::Response, max_bytes: u64, stop: CancellationToken) -> Body {
+/// has been sent. Between two events that are far apart, heartbeats keep the connection alive.
+fn events(
+    response: reqwest::Response,
+    max_bytes: u64,
+    heartbeat_every: Duration,
+    stop: CancellationToken,
+) -> Body {
     let stream = async_stream::stream! {
         let mut pieces = response.bytes_stream();
         let mut left_bytes = max_bytes;
+        let mut is_between_events = true;
         loop {
             let piece = tokio::select! {
                 piece = pieces.next() => piece,
+                () = tokio::time::sleep(heartbeat_every), if is_between_events => {
+                    yield Ok::<Bytes, std::convert::Infallible>(HEARTBEAT.into());
+                    continue;
+                }
                 () = stop.cancelled() => break,
             };
             let problem = match piece {
@@ -84,7 +98,9 @@ fn events(response: reqwest::Response, max_bytes: u64, stop: CancellationToken) 
                 Some(Ok(piece)) if piece.len() as u64 > left_bytes => too_large(max_bytes),
                 Some(Ok(piece)) => {
                     left_bytes -= piece.len() as u64;
-                    yield Ok::<Bytes, std::convert::Infallible>(piece);
+                    // An empty line ends an event; a comment in the middle of one would damage it.
+                    is_between_events = piece.ends_with(b"\n\n") || piece.ends_with(b"\r\n\r\n");
+                    yield Ok(piece);
                     continue;
                 }
             };
@@ -101,5 +117,35 @@ fn too_large(max_bytes: u64) -> ApiError {
     ApiError::BadGateway {
         code: "ai_answer_too_large",
         detail: format!("The answer has more than {max_bytes} bytes (SF_AI_ANSWER_MAX_BYTES)."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn heartbeats_come_between_events_and_never_inside_one() {
+        for (sent, expects_heartbeat) in
+            [("data: 1\n\n", true), ("data: 1\r\n\r\n", true), ("data: ha", false)]
+        {
+            let first = futures_util::stream::iter([Ok::<_, std::io::Error>(sent)]);
+            let body = reqwest::Body::wrap_stream(first.chain(futures_util::stream::pending()));
+            let response = reqwest::Response::from(axum::http::Response::new(body));
+            let every = Duration::from_millis(5);
+            let mut pieces = events(response, 1_000, every, CancellationToken::new()).into_data_stream();
+            assert_eq!(pieces.next().await.expect("a piece").expect("bytes"), sent);
+            let next = tokio::time::timeout(
+                Duration::from_millis(if expects_heartbeat { 10_000 } else { 100 }),
+                pieces.next(),
+            );
+            match next.await {
+                Ok(next) => assert!(
+                    expects_heartbeat && next.expect("a piece").expect("bytes") == HEARTBEAT,
+                    "{sent:?}"
+                ),
+                Err(_) => assert!(!expects_heartbeat, "{sent:?}"),
+            }
+        }
     }
 }

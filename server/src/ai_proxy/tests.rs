@@ -132,6 +132,7 @@ async fn events_come_as_they_are() {
     let app = upstream.app(&[]).await;
     let answer = ask(&app, "events").await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "text/event-stream"));
+    assert_eq!(answer.header("x-accel-buffering"), "no", "nginx would hold events back");
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     assert_eq!(text, "data: {\"n\":1}\n\ndata: {\"n\":2}\n\ndata: [DONE]\n\n");
 }

@@ -156,7 +156,9 @@ struct Window {
 
 impl Window {
     fn of(query: &PeaksQuery, shape: Shape) -> ApiResult<Self> {
-        let frames_per_pixel = query.samples_per_pixel.unwrap_or(FRAMES_PER_PIXEL_DEFAULT);
+        let names_pixels = query.start.is_some() || query.pixels.is_some();
+        let default = if names_pixels { FRAMES_PER_PIXEL_DEFAULT } else { default_frames_per_pixel(shape) };
+        let frames_per_pixel = query.samples_per_pixel.unwrap_or(default);
         if !frames_per_pixel.is_power_of_two() || frames_per_pixel > FRAMES_PER_PIXEL_MAX {
             return Err(bad_query(format!(
                 "`samples_per_pixel` is {frames_per_pixel}; expected a power of two up to {FRAMES_PER_PIXEL_MAX}"
@@ -176,6 +178,15 @@ impl Window {
     }
 }
 
+/// The finest stored resolution at which one answer has room for the whole file.
+fn default_frames_per_pixel(shape: Shape) -> u64 {
+    let mut frames_per_pixel = FRAMES_PER_PIXEL_DEFAULT;
+    while shape.pixels(frames_per_pixel) > STORED_PIXELS_MAX && frames_per_pixel < FRAMES_PER_PIXEL_MAX {
+        frames_per_pixel *= 2;
+    }
+    frames_per_pixel
+}
+
 /// Pixels finer than the stored ones, from the samples.
 fn made(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::io::Result<Vec<i16>> {
     let first = window.start * window.frames_per_pixel;
@@ -189,5 +200,33 @@ fn made(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::
             return Ok(peaks.finish());
         }
         peaks.add(&part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(frames: u64, query: &str) -> ApiResult<Window> {
+        let uri = format!("/?{query}").parse().expect("an address");
+        let axum::extract::Query(query) = axum::extract::Query::try_from_uri(&uri).expect("a query");
+        Window::of(&query, Shape { channels: 2, frames })
+    }
+
+    #[test]
+    fn a_long_file_without_parameters_is_drawn_more_coarsely() {
+        const HOUR_FRAMES: u64 = 3_600 * 192_000;
+        for (frames, expected) in
+            [(48_000, 256), (256 << 20, 256), ((256 << 20) + 1, 512), (24 * HOUR_FRAMES, 16_384)]
+        {
+            let found = window(frames, "").expect("it is drawn");
+            assert_eq!((found.frames_per_pixel, found.start), (expected, 0), "{frames} frames");
+            assert_eq!(found.pixels, frames.div_ceil(expected));
+            assert!(found.pixels <= STORED_PIXELS_MAX);
+        }
+        // A part is counted in pixels of 256 frames, as before.
+        assert_eq!(window(24 * HOUR_FRAMES, "start=5&pixels=7").expect("a part").frames_per_pixel, 256);
+        assert!(window(24 * HOUR_FRAMES, "samples_per_pixel=256").is_err());
+        assert_eq!(window(1_000, "format=JSON").expect("any case").pixels, 4);
     }
 }

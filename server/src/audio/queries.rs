@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::any_case;
+
 /// How the answer comes.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -38,7 +40,7 @@ pub(super) enum FileFormat {
 #[into_params(parameter_in = Query)]
 pub(super) struct FileQuery {
     /// `original`, the default, or `wav32f`: the samples that browser and service both play, as a 32-bit float WAV file.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: FileFormat,
     /// With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's own, the default.
@@ -61,12 +63,13 @@ pub(super) enum PeaksFormat {
 #[into_params(parameter_in = Query)]
 pub(super) struct PeaksQuery {
     /// `dat`, the default, or `json`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: PeaksFormat,
     /// Width of the values: 8 or 16 (the default).
     pub(super) bits: Option<u32>,
-    /// Frames under one pixel: a power of two from 1 to 65536, 256 by default.
+    /// Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels` the next
+    /// of 512 to 65536 at which one answer has room for the whole file.
     pub(super) samples_per_pixel: Option<u64>,
     /// First pixel, 0 by default.
     pub(super) start: Option<u64>,

@@ -3,8 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use axum::extract::{FromRequest as _, Multipart, Request, State};
-use axum::http::header;
+use axum::extract::{FromRequest as _, Request, State};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -17,6 +16,7 @@ use super::{ContentKeys, file};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
+use crate::form;
 use crate::state::AppState;
 
 /// A stored file to compare with.
@@ -69,10 +69,7 @@ pub(super) async fn reference(
     user: CurrentUser,
     request: Request,
 ) -> ApiResult<Json<ReferenceAnswer>> {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_form =
-        kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("multipart/form-data"));
-    if is_form {
+    if form::is_form(request.headers()) {
         let received = receive_one(&state, request).await?;
         return of_received(&state, received).await.map(Json);
     }
@@ -92,9 +89,7 @@ pub(super) async fn reference(
 /// The first file of a form.
 async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
     let destination = Destination::audio(state);
-    let mut form = Multipart::from_request(request, state)
-        .await
-        .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
+    let mut form = form::read(request).await?;
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         if let Some(name) = field.file_name().map(str::to_owned) {
             let allowance = Allowance::of_passing(state);

@@ -1,7 +1,7 @@
 //! `POST /audio/upload`.
 
 use axum::extract::multipart::{Field, MultipartError};
-use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
@@ -17,6 +17,7 @@ use super::upload_task;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query, is_length_limit};
+use crate::form;
 use crate::state::AppState;
 use crate::tasks::StartedTask;
 
@@ -100,9 +101,7 @@ pub(super) async fn upload(
 
 async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) -> ApiResult<Vec<Received>> {
     let destination = Destination::audio(state);
-    let mut form = Multipart::from_request(request, state)
-        .await
-        .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
+    let mut form = form::read(request).await?;
     let mut received = Vec::new();
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };

@@ -32,10 +32,19 @@ pub use user::{Admin, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, UserView, V
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::extract::BodyLimit;
+use crate::router::with_body_limit;
 use crate::state::AppState;
+
+/// Largest body of this slice: a name and two passwords of 1024 bytes, each byte written as six characters of JSON.
+const BODY_MAX_BYTES: u64 = 16 * 1024;
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
+    with_body_limit(all_routes(), BodyLimit::of(BODY_MAX_BYTES, "The body of this request"))
+}
+
+fn all_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(login::local))
         .routes(routes!(login::login))

@@ -50,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
     sample_rate: Option<u32>,
     /// How samples stand in the file.
-    #[arg(long, value_enum, default_value = "pcm16")]
+    #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
     bit_depth: BitDepthArg,
     /// Longest time in seconds that the sound may ring on after the last item.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use accounts::{AccountsConfig, LoginLimits, Registration};
 pub use ai::{AiConfig, AiUpstream};
-pub use network::{NetworkConfig, TlsFiles};
+pub use network::{ConnectionLimits, NetworkConfig, TlsFiles};
 pub use plugins::PluginsConfig;
 pub use settings_table::{Range, SETTINGS, Setting};
 pub use source::{Origin, Source};

@@ -8,6 +8,7 @@ use axum::http::Uri;
 
 use super::source::invalid;
 use super::{ConfigError, Source};
+use crate::body_pace::BodyPace;
 
 /// Where the service listens and whom it believes about addresses.
 #[derive(Debug, Clone)]
@@ -22,10 +23,23 @@ pub struct NetworkConfig {
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key of HTTPS; `None`: HTTP.
     pub tls: Option<TlsFiles>,
-    /// How long a connection may rest, and how long a client may take to send the head of a request.
-    pub idle_max: Duration,
+    /// Limits on connections.
+    pub connections: ConnectionLimits,
+    /// How fast bodies of requests must come.
+    pub bodies: BodyPace,
     /// Origins of other sites whose pages may call the API.
     pub cors_origins: Vec<String>,
+}
+
+/// Limits on connections.
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionLimits {
+    /// Longest time without activity, for the head of a request, and in which a client reads nothing of an answer.
+    pub idle_max: Duration,
+    /// Most connections at a time.
+    pub max: usize,
+    /// Most connections of one address, or one /64 of IPv6, at a time.
+    pub max_per_address: usize,
 }
 
 /// The files of HTTPS.
@@ -58,15 +72,32 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
             })
         })
         .collect::<Result<_, _>>()?;
-    let idle_max = Duration::from_secs(source.whole("SF_CONNECTION_IDLE_SECS")?);
     Ok(NetworkConfig {
         host,
         port: port(source, "SF_PORT")?,
         worker_port,
         trusted_proxies,
         tls: tls(source)?,
-        idle_max,
+        connections: connections(source)?,
+        bodies: bodies(source)?,
         cors_origins: origins(source)?,
+    })
+}
+
+fn connections(source: &Source) -> Result<ConnectionLimits, ConfigError> {
+    let count = |key| source.whole(key).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    Ok(ConnectionLimits {
+        idle_max: Duration::from_secs(source.whole("SF_CONNECTION_IDLE_SECS")?),
+        max: count("SF_CONNECTIONS_MAX")?,
+        max_per_address: count("SF_CONNECTIONS_PER_ADDRESS")?,
+    })
+}
+
+fn bodies(source: &Source) -> Result<BodyPace, ConfigError> {
+    Ok(BodyPace {
+        pause_max: Duration::from_secs(source.whole("SF_BODY_PAUSE_SECS")?),
+        min_bytes_per_sec: source.whole("SF_BODY_MIN_BYTES_PER_SEC")?,
+        whole_max: Duration::from_secs(source.whole("SF_BODY_MAX_SECS")?),
     })
 }
 

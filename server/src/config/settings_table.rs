@@ -90,7 +90,47 @@ pub const SETTINGS: &[Setting] = &[
         default: "60",
         unit: "seconds",
         range: Range::Whole(1, 3_600),
-        about: "How long a connection may rest, and how long the head of a request may take; then it is closed.",
+        about: "How long a connection may be idle, the head of a request may take, or a client may read nothing of an answer; then it is closed.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_CONNECTIONS_MAX",
+        default: "4096",
+        unit: "connections",
+        range: Range::Whole(1, 1_000_000),
+        about: "Open connections of one process; further ones are closed at once. Fewer where the process may open fewer files.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_CONNECTIONS_PER_ADDRESS",
+        default: "512",
+        unit: "connections",
+        range: Range::Whole(1, 1_000_000),
+        about: "Open connections from one address; further ones are closed at once. Not for SF_TRUSTED_PROXIES.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BODY_PAUSE_SECS",
+        default: "30",
+        unit: "seconds",
+        range: Range::Whole(1, 3_600),
+        about: "Longest pause in the body of a request.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BODY_MIN_BYTES_PER_SEC",
+        default: "1024",
+        unit: "bytes per second",
+        range: Range::Whole(0, 1 << 30),
+        about: "Smallest rate at which the body of a request must come, beyond one longest pause. 0: none.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BODY_MAX_SECS",
+        default: "300",
+        unit: "seconds",
+        range: Range::Whole(1, 86_400),
+        about: "Longest time for the whole body of a request that is held in memory, such as a project; uploaded files may take longer.",
         ..BLANK
     },
     Setting {

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -20,13 +19,27 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower::ServiceExt as _;
 
+use super::activity::{Activity, Doing};
+use super::stall_guard::StallGuard;
 use super::{Https, Shared, redirect};
 
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
+/// Memory for the head of a request and for parts of bodies on their way, in bytes for each connection.
+const HTTP1_BUFFER_MAX_BYTES: usize = 64 * 1024;
+
 /// Requests of one HTTP/2 connection that may be under way at a time.
-const STREAMS_MAX: u32 = 256;
+const STREAMS_MAX: u32 = 64;
+
+/// What an HTTP/2 client may send before the service has read it, in bytes for each connection.
+const HTTP2_WINDOW_BYTES: u32 = 1024 * 1024;
+
+/// What of one HTTP/2 answer may wait for the client, in bytes, beside the piece of a file that was read last.
+const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
+
+/// Longest list of headers of an HTTP/2 request, in bytes as RFC 9113, section 6.5.2, counts them.
+const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
 /// First byte of a TLS handshake (RFC 8446, section 5.1): no request begins with it.
 const TLS_HANDSHAKE: u8 = 22;
@@ -34,11 +47,12 @@ const TLS_HANDSHAKE: u8 = 22;
 /// Serves a connection until it ends, rests for too long, or the service stops.
 pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr) {
     let Some(acceptor) = shared.tls.clone() else {
+        let stream = StallGuard::new(stream, shared.idle_max);
         return over_http1(&shared, TokioIo::new(stream), peer, false).await;
     };
     let begun = tokio::select! {
         () = shared.stop.cancelled() => return,
-        begun = tokio::time::timeout(HANDSHAKE_WITHIN, begin(acceptor, stream)) => begun,
+        begun = tokio::time::timeout(HANDSHAKE_WITHIN, begin(acceptor, stream, shared.idle_max)) => begun,
     };
     match begun {
         Ok(Ok(Begun::Encrypted(stream))) => {
@@ -59,27 +73,28 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr) {
 
 /// A connection to a port of HTTPS.
 enum Begun {
-    Encrypted(Box<TlsStream<TcpStream>>),
+    Encrypted(Box<TlsStream<StallGuard<TcpStream>>>),
     /// Somebody speaks HTTP, most likely for having typed `http://`.
     Plain(TcpStream),
 }
 
-async fn begin(acceptor: TlsAcceptor, stream: TcpStream) -> std::io::Result<Begun> {
+async fn begin(acceptor: TlsAcceptor, stream: TcpStream, idle_max: Duration) -> std::io::Result<Begun> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
         return Ok(Begun::Plain(stream));
     }
-    Ok(Begun::Encrypted(Box::new(acceptor.accept(stream).await?)))
+    Ok(Begun::Encrypted(Box::new(acceptor.accept(StallGuard::new(stream, idle_max)).await?)))
 }
 
 async fn over_http1<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr, is_encrypted: bool)
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = service_fn(|request| answer(shared, request, peer, is_encrypted));
+    let service = service_fn(|request| answer(shared, received(request, peer, is_encrypted)));
     let mut builder = http1::Builder::new();
     // The time-out of a head also counts while none is on its way, so resting connections end by it too.
     builder.timer(TokioTimer::new()).header_read_timeout(shared.idle_max);
+    builder.max_buf_size(HTTP1_BUFFER_MAX_BYTES);
     let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,
@@ -95,35 +110,44 @@ async fn over_http2<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr)
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let asked = AtomicBool::new(false);
-    let ever_asked = AtomicBool::new(false);
+    let activity = Activity::new();
     let service = service_fn(|request| {
-        asked.store(true, Ordering::Relaxed);
-        ever_asked.store(true, Ordering::Relaxed);
+        let (request, exchange) = activity.begin(received(request, peer, true));
         let shared = shared.clone();
-        async move { answer(&shared, request, peer, true).await }
+        async move { answer(&shared, request).await.map(|answer| exchange.watch(answer)) }
     });
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
+        .initial_stream_window_size(HTTP2_WINDOW_BYTES)
+        .initial_connection_window_size(HTTP2_WINDOW_BYTES)
+        .max_send_buf_size(HTTP2_SEND_MAX_BYTES)
+        .max_header_list_size(HTTP2_HEADERS_MAX_BYTES)
         // A peer that is gone without a word does not answer these.
         .keep_alive_interval(shared.idle_max)
         .keep_alive_timeout(shared.idle_max);
     let mut connection = pin!(builder.serve_connection(io, service));
     let mut is_ending = false;
     let outcome = loop {
+        let left = shared.idle_max.saturating_sub(activity.quiet());
         tokio::select! {
             outcome = connection.as_mut() => break outcome,
-            () = shared.stop.cancelled(), if !is_ending => is_ending = true,
-            () = tokio::time::sleep(shared.idle_max), if !is_ending => {
-                if !ever_asked.load(Ordering::Relaxed) {
-                    return tracing::debug!(%peer, "a connection on which nothing was asked was closed");
+            () = shared.stop.cancelled(), if !is_ending => {}
+            () = tokio::time::sleep(left) => {
+                if activity.quiet() < shared.idle_max {
+                    continue;
                 }
-                is_ending = !asked.swap(false, Ordering::Relaxed);
+                match activity.doing() {
+                    Doing::Stalled => return tracing::debug!(%peer, "a client stopped reading an answer"),
+                    Doing::Unused => return tracing::debug!(%peer, "a connection without a request was closed"),
+                    Doing::Idle if is_ending => return tracing::debug!(%peer, "an idle connection was closed"),
+                    Doing::Idle | Doing::Working => activity.note(),
+                }
             }
         }
-        if is_ending {
+        if !is_ending {
+            is_ending = true;
             // Answers that are under way go on to their end.
             connection.as_mut().graceful_shutdown();
         }
@@ -138,19 +162,19 @@ fn note(peer: SocketAddr, outcome: hyper::Result<()>) {
     }
 }
 
-/// Hands a request to the router, with what the router wants to know of the connection.
-async fn answer(
-    shared: &Shared,
-    request: hyper::Request<Incoming>,
-    peer: SocketAddr,
-    is_encrypted: bool,
-) -> Result<Response, Infallible> {
+/// A request with what the router wants to know of the connection.
+fn received(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: bool) -> Request {
     let mut request: Request = request.map(Body::new);
     name_host(&mut request);
     request.extensions_mut().insert(ConnectInfo(peer));
     if is_encrypted {
         request.extensions_mut().insert(Https);
     }
+    request
+}
+
+/// Hands a request to the router.
+async fn answer(shared: &Shared, request: Request) -> Result<Response, Infallible> {
     shared.router.clone().oneshot(request).await
 }
 

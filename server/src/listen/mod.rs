@@ -3,8 +3,11 @@
 //! The router sees every request with its peer's address, with [`Https`] if it came encrypted, and with a `Host`
 //! header whatever the version of HTTP.
 
+mod activity;
 mod connection;
+mod open_connections;
 mod redirect;
+mod stall_guard;
 pub(crate) mod tls;
 
 use std::io;
@@ -12,10 +15,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
+use open_connections::OpenConnections;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::config::NetworkConfig;
 
 /// Wait after the system could not hand over a connection, most likely for want of file descriptors.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(500);
@@ -38,11 +44,13 @@ pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     tls: Option<TlsAcceptor>,
-    idle_max: Duration,
+    network: &NetworkConfig,
     stop: CancellationToken,
 ) {
     let connections = TaskTracker::new();
-    let shared = Shared { router, tls, idle_max, stop };
+    let limits = &network.connections;
+    let open = OpenConnections::new(limits, &network.trusted_proxies);
+    let shared = Shared { router, tls, idle_max: limits.idle_max, stop };
     loop {
         let accepted = tokio::select! {
             () = shared.stop.cancelled() => break,
@@ -50,12 +58,17 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((stream, peer)) => {
+                let Some(counted) = open.admit(peer.ip()) else { continue };
                 // Answers are small and wanted at once; without this some would wait for an acknowledgement.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection was gone before it began");
                     continue;
                 }
-                connections.spawn(connection::run(shared.clone(), stream, peer));
+                let running = connection::run(shared.clone(), stream, peer);
+                connections.spawn(async move {
+                    running.await;
+                    drop(counted);
+                });
             }
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {

@@ -1,6 +1,6 @@
 //! `POST /multitrack/midi/import`.
 
-use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::extract::{FromRequest as _, Request, State};
 use axum::http::header;
 use schemas::Project;
 use serde::Serialize;
@@ -11,6 +11,7 @@ use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Query, RawBody, is_length_limit};
+use crate::form;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
@@ -82,7 +83,7 @@ async fn body(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes
     let given =
         request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
-    if essence == "multipart/form-data" {
+    if form::is_form(request.headers()) {
         return form_file(state, request).await;
     }
     if !essence.is_empty() && !MEDIA_TYPES.contains(&essence.as_str()) {
@@ -104,9 +105,7 @@ async fn form_file(state: &AppState, request: Request) -> ApiResult<axum::body::
             ApiError::bad_request("bad_form", error.body_text())
         }
     };
-    let mut form = Multipart::from_request(request, state)
-        .await
-        .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
+    let mut form = form::read(request).await?;
     while let Some(field) = form.next_field().await.map_err(refused)? {
         if field.name() == Some("file") {
             return field.bytes().await.map_err(refused);

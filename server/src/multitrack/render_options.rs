@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::any_case;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult};
 use crate::plugins::{Source, checked_rate, checked_tail, document};
@@ -25,6 +26,7 @@ pub(super) struct RenderOptions {
     #[schema(value_type = Option<ProjectDocument>)]
     project: Option<Value>,
     /// How samples stand in the files: `float32`, the default, or `pcm16`.
+    #[serde(default, deserialize_with = "any_case::optional_word")]
     bit_depth: Option<BitDepth>,
     /// 44100, 48000 or 96000 Hz; the project's own rate by default.
     sample_rate_hz: Option<u32>,

@@ -103,14 +103,15 @@ impl RenderSettings {
                 format!("This version of Songfoundry cannot apply the option `{name}`; leave it out."),
             ));
         }
-        match request.format.as_deref() {
+        let in_lower_case = |text: &String| text.to_ascii_lowercase();
+        match request.format.as_ref().map(in_lower_case).as_deref() {
             None | Some("wav") => {}
             Some(other) => {
                 let detail = format!("The format `{other}` cannot be written; `wav` can.");
                 return Err(ApiError::bad_request("unsupported_format", detail));
             }
         }
-        let bit_depth = match request.bit_depth.as_deref() {
+        let bit_depth = match request.bit_depth.as_ref().map(in_lower_case).as_deref() {
             None | Some("pcm16") => BitDepth::Pcm16,
             Some("float32") => BitDepth::Float32,
             Some(other) => {

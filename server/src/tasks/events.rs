@@ -3,15 +3,15 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::Stream;
-
 use super::Task;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
+use crate::event_stream::{HEARTBEAT_EVERY, unbuffered};
 use crate::extract::Path;
 use crate::state::AppState;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
 
 /// How often the database is asked about a task that does not run in this process.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -36,12 +36,12 @@ pub(super) async fn events(
     State(state): State<AppState>,
     user: CurrentUser,
     Path(id): Path<String>,
-) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+) -> ApiResult<impl IntoResponse> {
     let mut task = state.tasks.find(&user.id, &id).await?;
     let stop = state.stop.clone();
     let stream = async_stream::stream! {
         loop {
-            yield Ok(event(&task));
+            yield Ok::<_, Infallible>(event(&task));
             if task.state.is_final() {
                 break;
             }
@@ -56,7 +56,8 @@ pub(super) async fn events(
             }
         }
     };
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+    let events = Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT_EVERY));
+    Ok(([unbuffered()], events))
 }
 
 /// The task as soon as it is no longer as it was; `None` if it cannot be had.

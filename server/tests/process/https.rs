@@ -10,7 +10,8 @@ use rcgen::{CertificateParams, KeyPair};
 use reqwest::{Certificate, Client, Response, Version};
 use serde_json::Value;
 
-use crate::support::{Service, songfoundry};
+use crate::slow_clients::upload_large_sound;
+use crate::support::{Service, songfoundry, wait_until_closed};
 
 /// A folder with a certificate for 127.0.0.1 and a storage folder.
 struct Place {
@@ -95,6 +96,33 @@ fn a_browser_gets_http2_and_a_secure_page() {
     let old = Client::builder().http1_only().tls_danger_accept_invalid_certs(true).build().expect("a client");
     let answer = place.get(&old, &service, "/healthz").expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_11));
+}
+
+#[test]
+fn who_stops_reading_a_download_by_http2_is_not_waited_for() {
+    let place = Place::new();
+    let plain = Service::start(&place.path("storage"), &[]);
+    let url = upload_large_sound(&plain);
+    plain.stop();
+    let service = place.start(&[("SF_CONNECTION_IDLE_SECS", "1")]);
+    let client = place.client();
+    let answer = place.get(&client, &service, &url).expect("an answer");
+    assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
+    // The answer is kept and not read: HTTP/2 makes no room for more of it. Its connection is the only one.
+    wait_until_closed(&service, client_port_to(service.address.port()));
+    drop((answer, client));
+}
+
+/// The port of the one connection to `port` (proc(5), `/proc/net/tcp`).
+fn client_port_to(port: u16) -> u16 {
+    let list = fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
+    let to = format!(":{port:04X}");
+    let connection = list.lines().skip(1).find_map(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (from, is_ours) = (fields.next()?, fields.next()?.ends_with(&to));
+        is_ours.then(|| from.rsplit(':').next()).flatten()
+    });
+    u16::from_str_radix(connection.expect("a connection"), 16).expect("a port")
 }
 
 #[test]

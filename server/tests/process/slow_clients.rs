@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::support::Service;
+use crate::support::{Service, form, wait_until_closed};
 
 const IDLE: (&str, &str) = ("SF_CONNECTION_IDLE_SECS", "1");
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
@@ -76,4 +76,95 @@ fn a_body_may_take_longer_than_a_head() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("reads");
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+}
+
+/// The head of a log-in whose body is announced with so many bytes.
+fn log_in_head(service: &Service, body_bytes: usize) -> String {
+    format!(
+        "POST /api/v1/auth/login HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {body_bytes}\r\n\r\n",
+        service.address
+    )
+}
+
+fn first_line(mut stream: TcpStream) -> String {
+    let mut answer = Vec::new();
+    match stream.read_to_end(&mut answer) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("no end of the answer: {error}"),
+    }
+    String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_body_that_pauses_too_long_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[("SF_BODY_PAUSE_SECS", "1")]);
+    let mut stream = connect(&service);
+    stream.write_all(log_in_head(&service, 200).as_bytes()).expect("writes");
+    stream.write_all(b"{\"username\": ").expect("writes");
+    assert_eq!(first_line(stream), "HTTP/1.1 408 Request Timeout");
+}
+
+#[test]
+fn a_log_in_of_a_mebibyte_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let mut stream = connect(&service);
+    stream.write_all(log_in_head(&service, 1024 * 1024).as_bytes()).expect("writes");
+    stream.write_all(&[b' '; 1024 * 1024]).expect("writes");
+    assert_eq!(first_line(stream), "HTTP/1.1 413 Payload Too Large");
+}
+
+#[test]
+fn one_address_has_only_so_many_connections() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[("SF_CONNECTIONS_PER_ADDRESS", "3")]);
+    let open: Vec<TcpStream> = (0..3).map(|_| connect(&service)).collect();
+    // The service has accepted the others when it answers on the last of them.
+    let mut last = open.last().expect("a connection").try_clone().expect("clones");
+    last.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").expect("writes");
+    assert_eq!(last.read(&mut [0; 12]).expect("an answer"), 12);
+    assert!(time_to_end(connect(&service)) < ENDS_WITHIN, "the fourth");
+    drop((open, last));
+    let begun = Instant::now();
+    while service.call("GET", "/healthz", &[], "").is_none() {
+        assert!(begun.elapsed() < ENDS_WITHIN, "there is no room again");
+    }
+}
+
+#[test]
+fn who_stops_reading_a_download_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[IDLE]);
+    let url = upload_large_sound(&service);
+    let mut stream = connect(&service);
+    let request = format!("GET {url} HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
+    stream.write_all(request.as_bytes()).expect("writes");
+    stream.read_exact(&mut [0; 12]).expect("the answer begins");
+    wait_until_closed(&service, stream.local_addr().expect("an address").port());
+}
+
+/// Uploads a sound that no socket's buffers hold, and says where it can be downloaded.
+pub(crate) fn upload_large_sound(service: &Service) -> String {
+    let sound = wav_of_noise(24 * 1024 * 1024);
+    let kind = [("Content-Type", "multipart/form-data; boundary=b")];
+    let answer = service.send("POST", "/api/v1/audio/upload", &kind, &form("long.wav", &sound));
+    let answer = answer.expect("an answer");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let said: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+    said["files"][0]["file_url"].as_str().expect("an address").to_owned()
+}
+
+/// A 16-bit WAV file, mono at 48 kHz, with so many bytes of samples.
+fn wav_of_noise(data_bytes: u32) -> Vec<u8> {
+    let mut file = Vec::from(*b"RIFF");
+    file.extend((36 + data_bytes).to_le_bytes());
+    file.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    file.extend(48_000_u32.to_le_bytes());
+    file.extend(96_000_u32.to_le_bytes());
+    file.extend(b"\x02\0\x10\0data");
+    file.extend(data_bytes.to_le_bytes());
+    file.extend((0..data_bytes).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8));
+    file
 }

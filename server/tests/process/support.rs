@@ -224,3 +224,26 @@ pub(crate) fn request(
     let status = head.split(' ').nth(1).and_then(|text| text.parse().ok()).expect("a status");
     Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }
+
+/// Waits until the service has closed its end of the connection from `client_port`, which the client leaves open.
+#[track_caller]
+pub(crate) fn wait_until_closed(service: &Service, client_port: u16) {
+    const ENDS_WITHIN: Duration = Duration::from_secs(20);
+    let begun = Instant::now();
+    while is_established(service.address.port(), client_port) {
+        assert!(begun.elapsed() < ENDS_WITHIN, "the connection stays open");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether the system lists the connection on `port` from `client_port` as established (proc(5), `/proc/net/tcp`).
+fn is_established(port: u16, client_port: u16) -> bool {
+    const ESTABLISHED: &str = "01";
+    let list = std::fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
+    list.lines().skip(1).any(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let ports = [port, client_port].map(|port| format!(":{port:04X}"));
+        let is_between = ports.iter().all(|port| fields.next().is_some_and(|end| end.ends_with(port)));
+        is_between && fields.next() == Some(ESTABLISHED)
+    })
+}

@@ -217,7 +217,7 @@ async fn forms_without_files_are_refused() {
     );
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
     post().raw(&kind, field).send().await.problem(400, "no_file");
-    post().raw("audio/wav", "RIFF").send().await.problem(400, "bad_form");
+    post().raw("audio/wav", "RIFF").send().await.problem(415, "unsupported_media_type");
     let many: Vec<(&str, &[u8])> = vec![("a.wav", b"x"); 101];
     upload(&app, &many).await.problem(400, "too_many_files");
     assert_eq!(stored_names(&app), [""; 0]);

@@ -1,6 +1,8 @@
 //! The description is whole, and the service does as it says.
 
 mod authorisation;
+mod bodies;
+mod media_types;
 mod open_paths;
 
 use std::collections::BTreeSet;

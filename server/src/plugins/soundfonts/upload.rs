@@ -1,6 +1,6 @@
 //! `POST /plugins/soundfonts/upload`.
 
-use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -12,6 +12,7 @@ use crate::audio::{self, Destination, Received, form_error, pieces};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
+use crate::form;
 use crate::state::AppState;
 
 /// What an upload is called where it is refused.
@@ -101,9 +102,7 @@ pub(crate) async fn upload(
 async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, Received)> {
     let limit_bytes = state.config.limits.soundfont_max_bytes;
     let destination = Destination { folder: FILES.folder, limit_bytes, what: WHAT };
-    let mut form = Multipart::from_request(request, state)
-        .await
-        .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))?;
+    let mut form = form::read(request).await?;
     let mut received = None;
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };

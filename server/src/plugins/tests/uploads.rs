@@ -309,7 +309,7 @@ async fn what_cannot_be_played_is_refused_and_leaves_nothing() {
     let call = || app.remote(Method::POST, UPLOAD).token(&ada.token);
     with_form(call(), &[]).send().await.problem(400, "no_file");
     with_form(call(), &[("a.sf2", &whole), ("b.sf2", &whole)]).send().await.problem(400, "too_many_files");
-    call().raw("application/octet-stream", whole.clone()).send().await.problem(400, "bad_form");
+    call().raw("application/octet-stream", whole.clone()).send().await.problem(415, "unsupported_media_type");
     with_form(app.remote(Method::POST, UPLOAD), &[("a.sf2", &whole)])
         .send()
         .await

@@ -1,0 +1,192 @@
+//! How fast bodies of requests must come, so that slow senders do not hold memory, permits and connections.
+//!
+//! Only the time in which the service waits for the client counts. A client may pause for `pause_max`; each byte
+//! that comes earns `1 / min_bytes_per_sec` of further waiting, up to `pause_max` again. So pauses are forgiven,
+//! and over time the body must come at the smallest rate. A body that is held in memory must also be whole within
+//! `whole_max`; files that are written to the disk while they come need not.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::BoxError;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::Extensions;
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::body::{Body as _, Frame, SizeHint};
+use tokio::time::{Instant, Sleep};
+
+/// How fast bodies must come.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyPace {
+    /// Longest pause.
+    pub pause_max: Duration,
+    /// Smallest rate in bytes per second; 0: none.
+    pub min_bytes_per_sec: u64,
+    /// Longest time for a whole body that is held in memory.
+    pub whole_max: Duration,
+}
+
+impl BodyPace {
+    /// Longest time for the whole body of a request with these extensions.
+    pub(crate) fn whole_max(extensions: &Extensions) -> Duration {
+        extensions.get::<Self>().map_or(Duration::MAX, |pace| pace.whole_max)
+    }
+
+    /// The time that `bytes` earn.
+    fn earned(&self, bytes: usize) -> Duration {
+        match self.min_bytes_per_sec {
+            0 => self.pause_max,
+            rate => Duration::from_secs_f64(bytes as f64 / rate as f64),
+        }
+    }
+}
+
+/// Middleware: ends bodies that come more slowly than `pace`. Reading them fails with [`TooSlow`].
+pub(crate) async fn keep(pace: BodyPace, mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(pace);
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    next.run(request.map(|body| Body::new(PacedBody::new(body, pace)))).await
+}
+
+/// A body came too slowly.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the body came too slowly: less than {min_bytes_per_sec} bytes per second, or a pause of {pause_secs} s"
+)]
+pub(crate) struct TooSlow {
+    min_bytes_per_sec: u64,
+    pause_secs: f64,
+}
+
+struct PacedBody {
+    body: Body,
+    pace: BodyPace,
+    /// How long the service still waits for the client.
+    credit: Duration,
+    /// Since when it waits.
+    waits_since: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl PacedBody {
+    fn new(body: Body, pace: BodyPace) -> Self {
+        Self { body, pace, credit: pace.pause_max, waits_since: None, timer: None }
+    }
+
+    /// Ends with [`TooSlow`] once the credit is used up.
+    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<TooSlow> {
+        if self.waits_since.is_none() {
+            let now = Instant::now();
+            self.waits_since = Some(now);
+            let until = now + self.credit;
+            match &mut self.timer {
+                Some(timer) => timer.as_mut().reset(until),
+                None => self.timer = Some(Box::pin(tokio::time::sleep_until(until))),
+            }
+        }
+        if let Some(timer) = &mut self.timer {
+            ready!(timer.as_mut().poll(context));
+        }
+        let pause_secs = self.pace.pause_max.as_secs_f64();
+        Poll::Ready(TooSlow { min_bytes_per_sec: self.pace.min_bytes_per_sec, pause_secs })
+    }
+}
+
+impl hyper::body::Body for PacedBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            let refusal = ready!(self.poll_patience(context));
+            return Poll::Ready(Some(Err(refusal.into())));
+        };
+        if let Some(since) = self.waits_since.take() {
+            self.credit = self.credit.saturating_sub(since.elapsed());
+        }
+        if let Some(Ok(frame)) = &frame {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            self.credit = self.credit.saturating_add(self.pace.earned(bytes)).min(self.pace.pause_max);
+        }
+        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::post;
+    use futures_util::stream;
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::extract::RawBody;
+
+    const PACE: BodyPace = BodyPace {
+        pause_max: Duration::from_millis(200),
+        min_bytes_per_sec: 1_000,
+        whole_max: Duration::from_secs(60),
+    };
+
+    async fn length(RawBody(bytes): RawBody) -> String {
+        bytes.len().to_string()
+    }
+
+    /// Status of a request with a body of such pieces, each `every` after the one before.
+    async fn status(pace: BodyPace, piece: &'static [u8], every: Duration, pieces: usize) -> u16 {
+        let body = Body::from_stream(stream::unfold(0, move |sent| async move {
+            tokio::time::sleep(every).await;
+            (sent < pieces).then_some((Ok::<_, Error>(piece), sent + 1))
+        }));
+        let router = Router::new()
+            .route("/", post(length))
+            .layer(from_fn(move |request: Request, next: Next| keep(pace, request, next)));
+        let request = Request::post("/").body(body).expect("a request");
+        let answer = tokio::time::timeout(Duration::from_secs(10), router.oneshot(request));
+        let Ok(response) = answer.await.expect("an answer in time");
+        response.status().as_u16()
+    }
+
+    #[tokio::test]
+    async fn a_body_in_drops_ends() {
+        assert_eq!(status(PACE, b"x", Duration::from_millis(10), usize::MAX).await, 408);
+        let unlimited = BodyPace { min_bytes_per_sec: 0, ..PACE };
+        assert_eq!(status(unlimited, b"x", Duration::from_millis(1), 100).await, 200);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_falls_silent_ends() {
+        assert_eq!(status(PACE, &[0; 1_000], Duration::from_secs(60), 2).await, 408);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_takes_too_long_in_all_ends() {
+        let pace = BodyPace { whole_max: Duration::from_millis(100), ..PACE };
+        assert_eq!(status(pace, &[0; 1_000], Duration::from_millis(5), 100_000).await, 408);
+    }
+
+    #[tokio::test]
+    async fn a_body_at_the_smallest_rate_passes() {
+        // 100 times the smallest rate, for longer than one pause may last.
+        assert_eq!(status(PACE, &[0; 500], Duration::from_millis(5), 60).await, 200);
+    }
+}

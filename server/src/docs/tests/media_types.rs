@@ -1,0 +1,63 @@
+//! Kinds of bodies that uploads take, and formats in any case.
+
+use axum::http::Method;
+use serde_json::json;
+
+use crate::audio::sounds::sine_wav;
+use crate::audio::tests::{UPLOAD, with_form};
+use crate::test_app::TestApp;
+
+#[tokio::test]
+async fn an_upload_of_another_kind_is_415() {
+    let app = TestApp::start().await;
+    let with_kind = async |path: &str, kind: &str| {
+        let answer = app.local(Method::POST, path).raw(kind, "what it is").send().await;
+        answer.problem(415, "unsupported_media_type")
+    };
+    for path in [UPLOAD, "/api/v1/plugins/soundfonts/upload"] {
+        for kind in ["text/plain", "application/json", "audio/wav", "multipart/mixed; boundary=b"] {
+            let detail = with_kind(path, kind).await;
+            assert!(detail.contains("`multipart/form-data`"), "{path}: {detail}");
+        }
+        let answer = app.local(Method::POST, path).send().await;
+        assert!(answer.problem(415, "unsupported_media_type").contains("no Content-Type"), "{path}");
+        // A form, but one that cannot be read.
+        app.local(Method::POST, path).raw("Multipart/Form-Data", "b").send().await.problem(400, "bad_form");
+    }
+    for path in ["/api/v1/audio/reference", "/api/v1/multitrack/midi/import", "/api/v1/projects/import"] {
+        for kind in ["text/plain", "image/png"] {
+            with_kind(path, kind).await;
+        }
+    }
+    let upload = app.local(Method::POST, "/api/v1/audio/uploads").header("tus-resumable", "1.0.0");
+    let upload = upload.header("upload-length", "9").send().await;
+    let part = app.local(Method::PATCH, upload.header("location"));
+    let part = part.header("tus-resumable", "1.0.0").header("upload-offset", "0");
+    part.raw("audio/wav", "123456789").send().await.problem(415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn formats_are_read_in_any_case() {
+    let app = TestApp::start().await;
+    let song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
+    app.local(Method::POST, "/api/v1/projects").json(&song).send().await.expect(201);
+    let sound = sine_wav(440.0, 48_000, 0.1);
+    let uploading = app.local(Method::POST, UPLOAD);
+    let id = with_form(uploading, &[("a.wav", &sound)]).send().await.expect(201)["files"][0]["id"].clone();
+    let id = id.as_str().expect("an id");
+    let get = async |path: &str| app.local(Method::GET, &format!("/api/v1/audio/{id}/{path}")).send().await;
+    assert_eq!(get("file?format=WAV32F").await.bytes, get("file?format=wav32f").await.bytes);
+    assert_eq!(get("peaks?format=JSON").await.expect(200), get("peaks?format=json").await.expect(200));
+    assert_eq!(get("peaks?format=Dat").await.status, 200);
+    get("file?format=mp3").await.problem(400, "bad_query");
+    let post = async |path: &str, body| app.local(Method::POST, path).json(&body).send().await;
+    for bit_depth in ["PCM16", "Float32"] {
+        let render = json!({ "project_id": "song", "format": "WAV", "bit_depth": bit_depth, "tail_secs": 0 });
+        let status = post("/api/v1/plugins/render", render).await.status.as_u16();
+        assert!(matches!(status, 200 | 422), "{bit_depth}: {status}");
+        let mix = json!({ "project_id": "song", "bit_depth": bit_depth });
+        post("/api/v1/multitrack/mixdown", mix).await.expect(202);
+    }
+    let mix = json!({ "project_id": "song", "bit_depth": "PCM24" });
+    post("/api/v1/multitrack/mixdown", mix).await.problem(400, "unexpected_json");
+}

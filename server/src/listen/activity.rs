@@ -1,0 +1,153 @@
+//! What happens on one HTTP/2 connection, so that it can be closed when its client does nothing or stops reading.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::response::Response;
+use http_body_util::BodyExt as _;
+use hyper::body::{Frame, SizeHint};
+use tokio::time::Instant;
+
+/// The activity of a connection's client.
+#[derive(Debug)]
+pub(super) struct Activity {
+    opened_at: Instant,
+    /// Time of the client's last activity, in milliseconds after `opened_at`.
+    last_ms: AtomicU64,
+    /// Requests whose answers have not ended.
+    open_requests: AtomicUsize,
+    /// Answers that have more to send once the client reads what was sent.
+    unread_answers: AtomicUsize,
+    had_request: AtomicBool,
+}
+
+/// What a connection does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// No request ever came.
+    Unused,
+    /// No request is open.
+    Idle,
+    /// The service works on a request, or waits for more of its body or its answer.
+    Working,
+    /// The client does not read an answer.
+    Stalled,
+}
+
+impl Activity {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            opened_at: Instant::now(),
+            last_ms: AtomicU64::new(0),
+            open_requests: AtomicUsize::new(0),
+            unread_answers: AtomicUsize::new(0),
+            had_request: AtomicBool::new(false),
+        })
+    }
+
+    /// Notes that the client did something.
+    pub(super) fn note(&self) {
+        let now_ms = u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// How long the client has done nothing.
+    pub(super) fn quiet(&self) -> Duration {
+        self.opened_at.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
+    }
+
+    pub(super) fn doing(&self) -> Doing {
+        if self.unread_answers.load(Ordering::Relaxed) > 0 {
+            Doing::Stalled
+        } else if self.open_requests.load(Ordering::Relaxed) > 0 {
+            Doing::Working
+        } else if self.had_request.load(Ordering::Relaxed) {
+            Doing::Idle
+        } else {
+            Doing::Unused
+        }
+    }
+
+    /// Begins a request: the request with a body that notes what comes, and what its answer must be given to.
+    pub(super) fn begin(self: &Arc<Self>, request: Request) -> (Request, Exchange) {
+        self.had_request.store(true, Ordering::Relaxed);
+        self.open_requests.fetch_add(1, Ordering::Relaxed);
+        self.note();
+        let activity = Arc::clone(self);
+        let request = request.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                activity.note();
+                frame
+            }))
+        });
+        (request, Exchange { activity: Arc::clone(self), is_unread: false })
+    }
+}
+
+/// An open request. Dropped, it has ended.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    activity: Arc<Activity>,
+    is_unread: bool,
+}
+
+impl Exchange {
+    /// The answer with a body that notes when the client takes it.
+    pub(super) fn watch(self, answer: Response) -> Response {
+        answer.map(|body| Body::new(WatchedBody { body, exchange: self }))
+    }
+
+    fn set_unread(&mut self, is_unread: bool) {
+        if self.is_unread != is_unread {
+            self.is_unread = is_unread;
+            if is_unread {
+                self.activity.unread_answers.fetch_add(1, Ordering::Relaxed);
+            } else {
+                self.activity.unread_answers.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.set_unread(false);
+        self.activity.note();
+        self.activity.open_requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A body of an answer. HTTP/2 asks it for a frame only when the client has made room for one.
+struct WatchedBody {
+    body: Body,
+    exchange: Exchange,
+}
+
+impl hyper::body::Body for WatchedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.exchange.activity.note();
+        self.exchange.set_unread(false);
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        self.exchange.set_unread(matches!(frame, Some(Ok(_))));
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
