@@ -33,6 +33,7 @@ mod samples;
 mod stages;
 mod stealing;
 mod superseding;
+mod velocity_to_cutoff;
 mod voices;
 #[cfg(feature = "vorbis")]
 mod vorbis;
