@@ -210,6 +210,7 @@ impl Voice {
         let mut base = summed(&instrument.generators, &preset.generators);
         base[Generator::InitialAttenuation as usize] *= ATTENUATION_SHARE;
         base[Generator::InitialAttenuation as usize] += start.softer_cb;
+        around.channel.awe32().replace(&mut base);
         let lists = [&instrument.modulators, &preset.modulators];
         let velocity_cutoff_cents = match around.velocity_to_cutoff {
             VelocityToCutoff::Specification => {
@@ -290,6 +291,7 @@ impl Voice {
     pub(super) fn follow(&mut self, around: Surroundings<'_>) {
         let ZonePlace { preset, preset_zone, instrument, instrument_zone } = self.zones;
         let mut values = self.base;
+        around.channel.awe32().replace_live(&mut values);
         values[Generator::InitialFilterFc as usize] += self.velocity_cutoff_cents;
         for (value, offset) in values.iter_mut().zip(around.channel.generator_offsets()) {
             *value += offset;

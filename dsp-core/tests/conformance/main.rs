@@ -6,6 +6,7 @@ mod maker;
 mod measure;
 mod rig;
 
+mod awe32;
 mod call_sizes;
 mod channel;
 mod channel_modes;
