@@ -71,6 +71,8 @@ pub struct Session {
     pub seed: u64,
     /// How voices read between the values of a sample.
     pub interpolation: Interpolation,
+    /// Whether velocity moves the cutoff of a sound whose bank does not say so.
+    pub velocity_to_cutoff: VelocityToCutoff,
     /// The room that all instruments share.
     pub reverb: ReverbSettings,
     /// The chorus that all instruments share.
@@ -97,6 +99,7 @@ impl Default for Session {
             polyphony: 256,
             seed: 0,
             interpolation: Interpolation::default(),
+            velocity_to_cutoff: VelocityToCutoff::default(),
             reverb: ReverbSettings::default(),
             chorus: ChorusSettings::default(),
             tempo: Vec::new(),
@@ -120,6 +123,18 @@ pub enum Interpolation {
     FourPoint,
     /// A windowed sinc.
     Sinc,
+}
+
+/// How velocity moves the cutoff of the filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum VelocityToCutoff {
+    /// As the zones of the bank state; not at all where they state nothing.
+    #[default]
+    AsStated,
+    /// As they state; where they state nothing, by the default modulator of the SoundFont
+    /// specification 2.04, section 8.4.2: -2400 cents for a velocity of 0.
+    Specification,
 }
 
 /// The reverb of the instruments.

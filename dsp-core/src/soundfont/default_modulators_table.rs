@@ -1,4 +1,4 @@
-//! The ten modulators that every instrument zone has unless it replaces them (section 8.4).
+//! The modulators that every instrument zone has unless it replaces them (section 8.4).
 
 use super::generators::Generator;
 use super::modulators::{Controller, Curve, Destination, Modulator, Source, Transform};
@@ -12,8 +12,21 @@ const fn modulator(source: Source, amount: i16, destination: Generator, amount_s
     Modulator { source, amount_source, destination, amount, transform: Transform::Linear }
 }
 
+/// Section 8.4.2: velocity to the cutoff of the filter; -2400 cents for a velocity of 0.
+///
+/// It is no part of [`DEFAULT_MODULATORS`]. Version 2.01 defines it otherwise, FluidSynth and BASSMIDI
+/// leave it out, and banks are voiced with these. A session may ask for it:
+/// [`crate::session::VelocityToCutoff`].
+pub(crate) const VELOCITY_TO_CUTOFF: Modulator = modulator(
+    source(Controller::NoteOnVelocity, true, false, Curve::Linear),
+    -2_400,
+    Generator::InitialFilterFc,
+    Source::NONE,
+);
+
+/// Those of section 8.4 but [`VELOCITY_TO_CUTOFF`].
 #[rustfmt::skip]
-pub(super) const DEFAULT_MODULATORS: [Modulator; 10] = {
+pub(super) const DEFAULT_MODULATORS: [Modulator; 9] = {
     use Controller::*;
     use Curve::*;
     use Generator::*;
@@ -22,8 +35,6 @@ pub(super) const DEFAULT_MODULATORS: [Modulator; 10] = {
     [
         // 8.4.1: velocity to attenuation; 960 centibels for a velocity of 0.
         modulator(source(NoteOnVelocity, true, false, Concave), 960, InitialAttenuation, ALWAYS),
-        // 8.4.2: velocity to the cutoff of the filter; -2400 cents for a velocity of 0.
-        modulator(source(NoteOnVelocity, true, false, Linear), -2_400, InitialFilterFc, ALWAYS),
         // 8.4.3: channel pressure to vibrato; 50 cents.
         modulator(source(ChannelPressure, false, false, Linear), 50, VibLfoToPitch, ALWAYS),
         // 8.4.4: modulation wheel to vibrato; 50 cents.

@@ -22,6 +22,7 @@ mod vorbis;
 mod zones;
 
 pub use bank::Bank;
+pub(crate) use default_modulators_table::VELOCITY_TO_CUTOFF;
 pub(crate) use generators::{Generator, Generators};
 pub(crate) use modulators::{Controller, Curve, Destination, Modulator, Source, Transform};
 pub use records::{PresetSummary, SampleEncoding};

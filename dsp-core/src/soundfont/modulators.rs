@@ -1,5 +1,6 @@
 //! Modulators: how controllers change generators (sections 7.4, 8.2 to 8.4).
 
+use super::default_modulators_table::VELOCITY_TO_CUTOFF;
 use super::generators::Generator;
 use super::records::u16_at;
 use super::skipped::Reason;
@@ -20,24 +21,27 @@ impl Modulator {
     /// Whether another one has the same sources and transform.
     pub(super) fn acts_like(&self, other: &Self) -> bool {
         self.source == other.source
-            && (self.amount_source == other.amount_source
-                || self.is_velocity_to_cutoff() && other.is_velocity_to_cutoff())
+            && self.amount_source == other.amount_source
             && self.transform == other.transform
     }
 
-    /// Whether it is the default modulator of section 8.4.2, in the form of version 2.04 or in that of
-    /// 2.01, which had a switch as its amount source. Banks that turn it off do it in the form
-    /// of their time.
-    fn is_velocity_to_cutoff(&self) -> bool {
+    /// Whether it states how velocity moves the cutoff, so that the default of section 8.4.2 does not
+    /// apply: in the form of version 2.04, or in that of 2.01, which has a switch as its amount source.
+    ///
+    /// The two forms are two modulators, which add up: banks state their curve in the form of 2.04, and
+    /// turn off the default of older players in the form of 2.01.
+    pub(crate) fn states_velocity_to_cutoff(&self) -> bool {
         const SWITCH_OF_2_01: Source = Source {
             controller: Controller::NoteOnVelocity,
             negative: true,
             bipolar: false,
             curve: Curve::Switch,
         };
-        self.destination == Destination::Generator(Generator::InitialFilterFc)
-            && self.source.controller == Controller::NoteOnVelocity
-            && (self.amount_source == Source::NONE || self.amount_source == SWITCH_OF_2_01)
+        let default = VELOCITY_TO_CUTOFF;
+        self.destination == default.destination
+            && [default, Self { amount_source: SWITCH_OF_2_01, ..default }]
+                .iter()
+                .any(|form| self.acts_like(form))
     }
 }
 
@@ -235,13 +239,20 @@ mod tests {
     }
 
     #[test]
-    fn velocity_to_cutoff_is_one_modulator_in_both_versions() {
-        let default = modulator([0x0102, 8, 0, 0, 0]);
-        assert!(modulator([0x0102, 8, 0, 0x0d02, 0]).acts_like(&default), "the form of 2.01");
-        assert!(!modulator([0x0102, 8, 0, 0x0502, 0]).acts_like(&default), "another amount source");
-        assert!(
-            !modulator([0x0102, 11, 0, 0x0d02, 0]).acts_like(&modulator([0x0102, 11, 0, 0, 0])),
-            "elsewhere"
-        );
+    fn both_forms_of_velocity_to_cutoff_are_known_and_stay_two_modulators() {
+        let (of_2_04, of_2_01) = ([0x0102, 8, 0, 0, 0], [0x0102, 8, 0, 0x0d02, 0]);
+        assert!(modulator(of_2_04).states_velocity_to_cutoff());
+        assert!(modulator(of_2_01).states_velocity_to_cutoff());
+        assert!(!modulator(of_2_01).acts_like(&modulator(of_2_04)), "they add up");
+        let others = [
+            ("another amount source", [0x0102, 8, 0, 0x0502, 0]),
+            ("another curve", [0x0502, 8, 0, 0, 0]),
+            ("the other direction", [0x0002, 8, 0, 0, 0]),
+            ("another transform", [0x0102, 8, 0, 0, 2]),
+            ("another destination", [0x0102, 11, 0, 0x0d02, 0]),
+        ];
+        for (what, words) in others {
+            assert!(!modulator(words).states_velocity_to_cutoff(), "{what}");
+        }
     }
 }

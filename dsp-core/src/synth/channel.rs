@@ -1,5 +1,6 @@
 //! What a channel has been told: controllers, wheel, pressure, and registered parameters.
 
+use super::awe32::{self, Awe32};
 use crate::soundfont::{Generator, Generators};
 
 /// Controller numbers of the MIDI 1.0 specification that the channel itself acts on.
@@ -53,6 +54,8 @@ enum Parameter {
     CoarseTuning,
     /// A generator of the SoundFont (section 9.6), by its number.
     Generator(u8),
+    /// A parameter of the AWE32, by its NRPN LSB.
+    Awe32(u8),
 }
 
 /// NRPN MSB under which the generators of a SoundFont are found (section 9.6.1).
@@ -88,6 +91,7 @@ pub(super) struct Channel {
     /// The generator number that the NRPN's steps of hundred and thousand have counted up to.
     nrpn_count: u16,
     generator_offsets: [f32; Generator::COUNT],
+    awe32: Awe32,
     pub(super) mono: bool,
     /// The keys that are down, with when they went down, counted, and how fast.
     held: [Option<(u64, u8)>; 128],
@@ -115,6 +119,7 @@ impl Channel {
             parameter: Parameter::None,
             nrpn_count: 0,
             generator_offsets: [0.0; Generator::COUNT],
+            awe32: Awe32::default(),
             mono: false,
             held: [None; 128],
             held_count: 0,
@@ -166,14 +171,19 @@ impl Channel {
         self.bend_range_cents
     }
 
-    /// Master tuning of the channel in cents (RPN 1 and 2).
+    /// Tuning of the channel in cents (RPN 1 and 2, and the AWE32's pitch).
     pub(super) fn tuning_cents(&self) -> f32 {
-        self.fine_tuning_cents + 100.0 * self.coarse_tuning_semitones
+        self.fine_tuning_cents + 100.0 * self.coarse_tuning_semitones + self.awe32.pitch_cents()
     }
 
     /// What NRPNs add to the generators of every voice.
     pub(super) fn generator_offsets(&self) -> &[f32; Generator::COUNT] {
         &self.generator_offsets
+    }
+
+    /// What NRPNs of the AWE32 put in the place of the generators' values.
+    pub(super) fn awe32(&self) -> &Awe32 {
+        &self.awe32
     }
 
     /// Takes a controller; what only voices act on is kept for them.
@@ -186,6 +196,7 @@ impl Channel {
             NRPN_MSB => {
                 self.nrpn_count = 0;
                 self.parameter = Parameter::None;
+                self.select_awe32();
             }
             NRPN_LSB => self.select_non_registered(value),
             DATA_ENTRY_MSB | DATA_ENTRY_LSB => self.enter_data(number == DATA_ENTRY_LSB),
@@ -216,7 +227,8 @@ impl Channel {
     /// Lets data entry begin from the parameter that has been selected.
     fn show_parameter(&mut self) {
         let data = match self.parameter {
-            Parameter::None => return,
+            // The AWE32's begins from what data entry has been sent last: many songs send one byte alone.
+            Parameter::None | Parameter::Awe32(_) => return,
             Parameter::BendRange => {
                 let cents = self.bend_range_cents as i32;
                 ((cents / 100) << 7) | (cents % 100)
@@ -231,10 +243,19 @@ impl Channel {
         self.controllers[usize::from(controller::DATA_ENTRY_LSB)] = (data & 127) as u8;
     }
 
+    /// Selects a parameter of the AWE32 if both bytes of the number name one, whichever came first.
+    fn select_awe32(&mut self) {
+        let number = self.controller(controller::NRPN_LSB);
+        if self.controller(controller::NRPN_MSB) == awe32::MSB && Awe32::has(number) {
+            self.parameter = Parameter::Awe32(number);
+        }
+    }
+
     /// Section 9.6.2: 100, 101 and 102 count up by hundred, thousand and ten thousand; a number below
     /// 100 is added and selects.
     fn select_non_registered(&mut self, value: u8) {
         self.parameter = Parameter::None;
+        self.select_awe32();
         if self.controller(controller::NRPN_MSB) != SOUNDFONT_NRPN_MSB {
             return;
         }
@@ -271,6 +292,7 @@ impl Channel {
                 let offset = ((msb << 7 | lsb) - DATA_CENTRE) * nrpn_scale(number);
                 self.generator_offsets[usize::from(number)] = offset as f32;
             }
+            Parameter::Awe32(number) => self.awe32.enter(number, msb as u8, lsb as u8),
         }
     }
 

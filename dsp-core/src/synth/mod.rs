@@ -12,6 +12,8 @@
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
+mod awe32;
+mod awe32_table;
 mod channel;
 pub mod chorus;
 mod curves;

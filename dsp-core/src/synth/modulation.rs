@@ -3,7 +3,9 @@
 use super::channel::Channel;
 use super::curves::{concave, convex};
 use super::units::{larger, smaller};
-use crate::soundfont::{Controller, Curve, Destination, Generator, Modulator, Source, Transform};
+use crate::soundfont::{
+    Controller, Curve, Destination, Generator, Modulator, Source, Transform, VELOCITY_TO_CUTOFF,
+};
 
 /// The values of all generators of a voice, by number, in the units of the file.
 pub(super) type Values = [f32; Generator::COUNT];
@@ -123,6 +125,15 @@ pub(super) fn sum(list: &[Modulator], generator: Generator, note: Note, channel:
     let here = Destination::Generator(generator);
     let added = list.iter().enumerate().filter(|(_, modulator)| modulator.destination == here);
     added.map(|(number, _)| output(list, number, note, channel)).sum()
+}
+
+/// What the default modulator of section 8.4.2 adds to the cutoff of a note, in cents: nothing where the
+/// zone of the instrument states how velocity moves it.
+pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
+    if list.iter().any(Modulator::states_velocity_to_cutoff) {
+        return 0.0;
+    }
+    output(&[VELOCITY_TO_CUTOFF], 0, note, channel)
 }
 
 /// The least and the most that a zone's modulators add to a generator whatever controllers do: what key

@@ -8,7 +8,7 @@ use super::interpolation::{CHUNK_FRAMES, Kernel};
 use super::voice::{Glide, Surroundings, Voice};
 use super::voices::Voices;
 use super::{DRUM_BANK, portamento, start};
-use crate::session::{Event, Instrument, Interpolation, Session, Sounding, TRACK_OUTPUTS};
+use crate::session::{Event, Instrument, Interpolation, Session, Sounding, TRACK_OUTPUTS, VelocityToCutoff};
 use crate::soundfont::Bank;
 
 /// Sample rates that can be played, in hertz.
@@ -50,12 +50,13 @@ pub(crate) struct SynthConfig {
     sample_rate_hz: u32,
     polyphony: u16,
     interpolation: Interpolation,
+    velocity_to_cutoff: VelocityToCutoff,
 }
 
 impl SynthConfig {
     pub(crate) fn of(session: &Session) -> Self {
-        let Session { sample_rate_hz, polyphony, interpolation, .. } = *session;
-        Self { sample_rate_hz, polyphony, interpolation }
+        let Session { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff, .. } = *session;
+        Self { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff }
     }
 
     /// A time in frames.
@@ -69,6 +70,7 @@ pub(crate) struct SynthProcessor {
     bank: Bank,
     instrument: Instrument,
     sample_rate_hz: f32,
+    velocity_to_cutoff: VelocityToCutoff,
     grid: Grid,
     kernel: Kernel,
     channel: Channel,
@@ -93,7 +95,7 @@ pub(crate) struct SynthProcessor {
 
 impl SynthProcessor {
     pub(crate) fn new(bank: &Bank, instrument: Instrument, config: SynthConfig) -> Result<Self, SynthError> {
-        let SynthConfig { sample_rate_hz, polyphony, interpolation } = config;
+        let SynthConfig { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff } = config;
         if !SAMPLE_RATES_HZ.contains(&sample_rate_hz) {
             return Err(SynthError::SampleRate { sample_rate_hz });
         }
@@ -104,6 +106,7 @@ impl SynthProcessor {
             bank: bank.clone(),
             instrument,
             sample_rate_hz: sample_rate_hz as f32,
+            velocity_to_cutoff,
             grid: Grid::new(sample_rate_hz),
             kernel: Kernel::new(interpolation),
             channel: Channel::new(),
@@ -240,8 +243,15 @@ impl SynthProcessor {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        let Self { bank, channel, sample_rate_hz, grid, clock, .. } = self;
-        Surroundings { bank, channel, sample_rate_hz: *sample_rate_hz, grid: *grid, clock: *clock }
+        let Self { bank, channel, sample_rate_hz, velocity_to_cutoff, grid, clock, .. } = self;
+        Surroundings {
+            bank,
+            channel,
+            sample_rate_hz: *sample_rate_hz,
+            velocity_to_cutoff: *velocity_to_cutoff,
+            grid: *grid,
+            clock: *clock,
+        }
     }
 
     fn catch_up(&mut self) {
@@ -301,6 +311,7 @@ impl SynthProcessor {
             bank: &bank,
             channel: &self.channel,
             sample_rate_hz: self.sample_rate_hz,
+            velocity_to_cutoff: self.velocity_to_cutoff,
             grid: self.grid,
             clock: self.clock,
         };
@@ -461,7 +472,9 @@ impl SynthProcessor {
         let aims_all = core::mem::take(&mut self.interrupted) || is_grid;
         let (kernel, bank) = (&self.kernel, &self.bank);
         let sample_rate_hz = self.sample_rate_hz;
-        let around = Surroundings { bank, channel: &self.channel, sample_rate_hz, grid, clock };
+        let velocity_to_cutoff = self.velocity_to_cutoff;
+        let channel = &self.channel;
+        let around = Surroundings { bank, channel, sample_rate_hz, velocity_to_cutoff, grid, clock };
         self.stretch_frames = to_grid(grid.coarse_frames());
         let (stretch_frames, steps) = (&mut self.stretch_frames, &mut self.steps);
         self.voices.aim(aims_all, |voice, offset| {

@@ -13,7 +13,7 @@ use super::playback::Playback;
 use super::ramp::{Offset, Ramps};
 use super::settings::{self, Settings, VOICE_ATTENUATION_CB};
 use super::units::{KnownGain, cents_to_exact_ratio, gain_to_centibels, larger, smaller};
-use crate::session::TRACK_OUTPUTS;
+use crate::session::{TRACK_OUTPUTS, VelocityToCutoff};
 use crate::soundfont::{Bank, Generator};
 
 /// How a sample is tuned by itself.
@@ -126,8 +126,11 @@ pub(super) struct Voice {
     pub(super) lane: usize,
     note: Note,
     zones: ZonePlace,
-    /// The zones' own values, before anything modulates them.
+    /// The zones' own values, or those that the channel has put in their place, before anything modulates
+    /// them.
     base: Values,
+    /// What the default modulator of velocity and cutoff takes from the cutoff, in cents.
+    velocity_cutoff_cents: f32,
     settings: Settings,
     tuning: Tuning,
     /// Of the zones, key and velocity, whatever controllers do.
@@ -193,6 +196,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) bank: &'a Bank,
     pub(super) channel: &'a Channel,
     pub(super) sample_rate_hz: f32,
+    pub(super) velocity_to_cutoff: VelocityToCutoff,
     pub(super) grid: Grid,
     /// Frames since the synthesizer was reset.
     pub(super) clock: u64,
@@ -206,8 +210,15 @@ impl Voice {
         let mut base = summed(&instrument.generators, &preset.generators);
         base[Generator::InitialAttenuation as usize] *= ATTENUATION_SHARE;
         base[Generator::InitialAttenuation as usize] += start.softer_cb;
+        around.channel.awe32().replace(&mut base);
+        let lists = [&instrument.modulators, &preset.modulators];
+        let velocity_cutoff_cents = match around.velocity_to_cutoff {
+            VelocityToCutoff::Specification => {
+                modulation::velocity_cutoff_cents(&instrument.modulators, start.note, around.channel)
+            }
+            VelocityToCutoff::AsStated => 0.0,
+        };
         let reach = |generator: Generator| {
-            let lists = [&instrument.modulators, &preset.modulators];
             let reaches = lists.map(|list| modulation::reach(list, generator, start.note, around.channel));
             let [(one_least, one_most), (other_least, other_most)] = reaches;
             let value = base[generator as usize];
@@ -241,6 +252,7 @@ impl Voice {
             note: start.note,
             zones: start.zones,
             base,
+            velocity_cutoff_cents,
             settings: Settings::SILENT,
             tuning: start.tuning,
             least_attenuation_cb,
@@ -279,6 +291,8 @@ impl Voice {
     pub(super) fn follow(&mut self, around: Surroundings<'_>) {
         let ZonePlace { preset, preset_zone, instrument, instrument_zone } = self.zones;
         let mut values = self.base;
+        around.channel.awe32().replace_live(&mut values);
+        values[Generator::InitialFilterFc as usize] += self.velocity_cutoff_cents;
         for (value, offset) in values.iter_mut().zip(around.channel.generator_offsets()) {
             *value += offset;
         }

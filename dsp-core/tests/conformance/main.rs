@@ -6,6 +6,7 @@ mod maker;
 mod measure;
 mod rig;
 
+mod awe32;
 mod call_sizes;
 mod channel;
 mod channel_modes;
@@ -33,6 +34,7 @@ mod samples;
 mod stages;
 mod stealing;
 mod superseding;
+mod velocity_to_cutoff;
 mod voices;
 #[cfg(feature = "vorbis")]
 mod vorbis;

@@ -1,7 +1,9 @@
 //! Small banks, played.
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{Event, Instrument, Interpolation, Session, Track, TrackEvent, TrackPlayer};
+use dsp_core::session::{
+    Event, Instrument, Interpolation, Session, Track, TrackEvent, TrackPlayer, VelocityToCutoff,
+};
 use dsp_core::soundfont::Bank;
 
 use crate::generator::{ATTACK_VOL_ENV, SAMPLE_MODES};
@@ -129,6 +131,12 @@ impl Rig {
 
     pub(crate) fn with_interpolation(mut self, interpolation: Interpolation) -> Self {
         self.session.interpolation = interpolation;
+        self
+    }
+
+    /// Every default modulator of section 8.4, that of velocity and cutoff included.
+    pub(crate) fn to_the_letter(mut self) -> Self {
+        self.session.velocity_to_cutoff = VelocityToCutoff::Specification;
         self
     }
 

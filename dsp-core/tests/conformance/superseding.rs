@@ -99,7 +99,7 @@ fn a_preset_adds_to_the_defaults() {
 }
 
 #[test]
-fn both_forms_of_velocity_to_cutoff_replace_the_default() {
+fn both_forms_of_velocity_to_cutoff_replace_the_default_of_the_text() {
     // 8.4.2 of 2.04, and that of 2.01 with its switch: neither of them at an amount of 0 leaves the default's
     // -2400 cents of a velocity of 1, which would take 24 decibels from a sine at the cutoff.
     const OF_2_04: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0, 0];
@@ -109,7 +109,7 @@ fn both_forms_of_velocity_to_cutoff_replace_the_default() {
             let mut modulators = modulators.to_vec();
             // So that the level does not follow the velocity.
             modulators.push([0x0502, INITIAL_ATTENUATION, 0, 0, 0]);
-            let rig = Rig::of(&tables(&sine(), &[(INITIAL_FILTER_FC, cutoff)], &modulators));
+            let rig = Rig::of(&tables(&sine(), &[(INITIAL_FILTER_FC, cutoff)], &modulators)).to_the_letter();
             rms(part(&rig.hold(60, 1, 0.5).left, 0.2, 0.5))
         };
         db(level(7_051) / level(13_500))

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{Event, Interpolation, Mixer, Session, TrackEvent, TrackMix};
+use dsp_core::session::{Event, Interpolation, Mixer, Session, TrackEvent, TrackMix, VelocityToCutoff};
 use dsp_core::soundfont::Bank;
 
 use crate::sessions::{peak, session, track};
@@ -50,12 +50,13 @@ fn sounding() -> Mixer {
 fn a_track_that_is_taken_away_or_changed_ends_without_a_click() {
     let undisturbed = steepest(&play(&mut sounding(), 9_600));
     type Edit = fn(&mut Session);
-    let edits: [(&str, Edit); 5] = [
+    let edits: [(&str, Edit); 6] = [
         ("removed", |session| drop(session.tracks.remove(1))),
         ("without an instrument", |session| session.tracks[1].instrument = None),
         ("another instrument", |session| session.tracks[1].instrument.as_mut().unwrap().program = 5),
         ("polyphony", |session| session.polyphony = 32),
         ("interpolation", |session| session.interpolation = Interpolation::Sinc),
+        ("velocity", |session| session.velocity_to_cutoff = VelocityToCutoff::Specification),
     ];
     for (what, edit) in edits {
         let mut mixer = sounding();

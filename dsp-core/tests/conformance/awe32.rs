@@ -1,0 +1,298 @@
+//! The NRPNs of the Sound Blaster AWE32 (MSB 127, LSB 0 to 26), number by number.
+
+use dsp_core::session::Event;
+
+use crate::generator::*;
+use crate::measure::{assert_near, cents_at, db, part, rms};
+use crate::rig::{LOOP, RATE_HZ, Rig, SINE_HZ, Sound, control, level, off, on, sine, steady, tables};
+
+const DELAY_LFO_1: u8 = 0;
+const RATE_LFO_1: u8 = 1;
+const RATE_LFO_2: u8 = 3;
+const PITCH: u8 = 16;
+const LFO_1_TO_PITCH: u8 = 17;
+const CUTOFF: u8 = 21;
+const RESONANCE: u8 = 22;
+const CHORUS: u8 = 25;
+const REVERB: u8 = 26;
+
+/// Selects a number and enters data, of which 0 is 8192 of 14 bits.
+fn awe32(number: u8, data: i16) -> [Event; 4] {
+    let bits = data + 8_192;
+    [control(99, 127), control(98, number), control(6, (bits >> 7) as u8), control(38, (bits & 127) as u8)]
+}
+
+fn at(secs: f64, events: &[Event]) -> Vec<(f64, Event)> {
+    events.iter().map(|event| (secs, *event)).collect()
+}
+
+/// A note behind these events, let go after a second.
+fn play(rig: &Rig, events: &[Event], secs: f64) -> Sound {
+    let mut timed = at(0.0, events);
+    timed.extend([(0.0, on(60, 127)), (1.0, off(60))]);
+    rig.play(&timed, secs)
+}
+
+fn outputs(sound: Sound) -> Vec<f64> {
+    [sound.left, sound.right, sound.reverb, sound.chorus].concat()
+}
+
+/// How much two sounds differ, as a share of the second.
+fn difference(one: &[f64], other: &[f64]) -> f64 {
+    let difference: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
+    rms(&difference) / rms(other)
+}
+
+/// A zone in which every generator is heard that a number may replace.
+const RICH: [(u16, i16); 24] = [
+    (DELAY_MOD_LFO, -3_000),
+    (FREQ_MOD_LFO, -1_200),
+    (DELAY_VIB_LFO, -4_000),
+    (FREQ_VIB_LFO, -2_400),
+    (DELAY_MOD_ENV, -5_000),
+    (ATTACK_MOD_ENV, -3_000),
+    (HOLD_MOD_ENV, -4_000),
+    (DECAY_MOD_ENV, -2_400),
+    (SUSTAIN_MOD_ENV, 400),
+    (RELEASE_MOD_ENV, -1_200),
+    (DELAY_VOL_ENV, -6_000),
+    (ATTACK_VOL_ENV, -5_000),
+    (HOLD_VOL_ENV, -4_000),
+    (DECAY_VOL_ENV, -1_200),
+    (SUSTAIN_VOL_ENV, 200),
+    (RELEASE_VOL_ENV, -1_200),
+    (MOD_LFO_TO_PITCH, 50),
+    (VIB_LFO_TO_PITCH, 70),
+    (MOD_ENV_TO_PITCH, 120),
+    (MOD_LFO_TO_VOLUME, 20),
+    (INITIAL_FILTER_FC, 7_500),
+    (INITIAL_FILTER_Q, 60),
+    (MOD_LFO_TO_FILTER_FC, 300),
+    (MOD_ENV_TO_FILTER_FC, 600),
+];
+
+/// Number, data, generator, and the value in a zone that is the same.
+const SAME: [(u8, i16, u16, i16); 34] = [
+    // 4 ms a unit.
+    (0, 125, DELAY_MOD_LFO, -1_200),
+    (2, 125, DELAY_VIB_LFO, -1_200),
+    (4, 125, DELAY_MOD_ENV, -1_200),
+    (10, 125, DELAY_VOL_ENV, -1_200),
+    (7, 250, DECAY_MOD_ENV, 0),
+    (9, 250, RELEASE_MOD_ENV, 0),
+    (13, 250, DECAY_VOL_ENV, 0),
+    (15, 250, RELEASE_VOL_ENV, 0),
+    // As short as a generator can be.
+    (0, 0, DELAY_MOD_LFO, -12_000),
+    (15, -1, RELEASE_VOL_ENV, -12_000),
+    // 1 ms a unit.
+    (5, 500, ATTACK_MOD_ENV, -1_200),
+    (6, 500, HOLD_MOD_ENV, -1_200),
+    (11, 500, ATTACK_VOL_ENV, -1_200),
+    (12, 500, HOLD_VOL_ENV, -1_200),
+    // 0.75 dB, or 0.75 %, a unit.
+    (8, 40, SUSTAIN_MOD_ENV, 300),
+    (14, 40, SUSTAIN_VOL_ENV, 300),
+    // 9.375 cents a unit, as far as 127 of them.
+    (17, 16, MOD_LFO_TO_PITCH, 150),
+    (17, -32, MOD_LFO_TO_PITCH, -300),
+    (18, 32, VIB_LFO_TO_PITCH, 300),
+    (18, -64, VIB_LFO_TO_PITCH, -600),
+    (19, 32, MOD_ENV_TO_PITCH, 300),
+    (19, -16, MOD_ENV_TO_PITCH, -150),
+    // 0.1875 dB a unit.
+    (20, 16, MOD_LFO_TO_VOLUME, 30),
+    (20, 64, MOD_LFO_TO_VOLUME, 120),
+    // 0.15625 dB a unit.
+    (22, 32, INITIAL_FILTER_Q, 50),
+    (22, 96, INITIAL_FILTER_Q, 150),
+    // 56.25 cents a unit, from -64 to 63 for the oscillator.
+    (23, 16, MOD_LFO_TO_FILTER_FC, 900),
+    (23, -500, MOD_LFO_TO_FILTER_FC, -3_600),
+    (24, 32, MOD_ENV_TO_FILTER_FC, 1_800),
+    (24, -96, MOD_ENV_TO_FILTER_FC, -5_400),
+    // 200 tenths of a per cent in 256 units.
+    (25, 64, CHORUS_EFFECTS_SEND, 50),
+    (25, 192, CHORUS_EFFECTS_SEND, 150),
+    (26, 64, REVERB_EFFECTS_SEND, 50),
+    (26, 192, REVERB_EFFECTS_SEND, 150),
+];
+
+#[test]
+fn a_number_replaces_what_the_zone_says() {
+    let sends = [(REVERB_EFFECTS_SEND, 30), (CHORUS_EFFECTS_SEND, 20)];
+    let base = [&RICH[..], &sends].concat();
+    let sound = |more: &[(u16, i16)], events: &[Event]| {
+        let rig = Rig::of(&tables(&sine(), &[&base[..], more].concat(), &[]));
+        outputs(play(&rig, events, 2.0))
+    };
+    let untouched = sound(&[], &[]);
+    for (number, data, generator, value) in SAME {
+        let by_data = sound(&[], &awe32(number, data));
+        let by_zone = sound(&[(generator, value)], &[]);
+        let what = format!("number {number} at {data}");
+        assert_near(&what, difference(&by_data, &by_zone), 0.0, 1e-5);
+        assert!(by_data != untouched, "{what} is not heard");
+    }
+}
+
+#[test]
+fn a_number_replaces_what_the_preset_adds() {
+    let mut tables = crate::maker::Tables::new();
+    let sample = tables.add_sample(&level(), LOOP);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&steady(&[(REVERB_EFFECTS_SEND, 30)]), &[]), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[(REVERB_EFFECTS_SEND, 70)], &[]), Some(instrument));
+    let rig = Rig::of(&tables);
+    let sent = |data: Option<i16>| {
+        let mut events = vec![control(91, 0)];
+        events.extend(data.iter().flat_map(|&data| awe32(REVERB, data)));
+        rms(part(&play(&rig, &events, 0.5).reverb, 0.1, 0.5))
+    };
+    // 100 tenths of both zones; 128 of 256 are as many.
+    assert_near("128 of 256", db(sent(Some(128)) / sent(None)), 0.0, 0.001);
+    assert_near("64 of 256", db(sent(Some(64)) / sent(None)), -6.02, 0.01);
+    assert_near("the most", db(sent(Some(255)) / sent(None)), db(255.0 / 128.0), 0.01);
+    assert_near("beyond", db(sent(Some(1_000)) / sent(Some(255))), 0.0, 1e-9);
+    assert_near("none", sent(Some(0)), 0.0, 0.0);
+}
+
+#[test]
+fn controllers_add_to_a_send() {
+    // 8.4.9: 100 tenths of controller 93 at 64, and 100 of 128 of 256.
+    let sent = |events: &[Event]| rms(part(&play(&Rig::level(&[]), events, 0.5).chorus, 0.1, 0.5));
+    let both = sent(&[&awe32(CHORUS, 128)[..], &[control(93, 64)]].concat());
+    assert_near("both", db(both / sent(&[control(93, 64)])), 6.02, 0.01);
+}
+
+/// The cutoffs in hertz of values, measured on an Audigy 2 by S. Christian Collins ("Filter NRPN Test").
+const CUTOFFS_HZ: [(u8, f64); 11] = [
+    (0, 100.0),
+    (13, 157.0),
+    (25, 237.0),
+    (38, 371.0),
+    (51, 581.0),
+    (64, 910.0),
+    (76, 1_377.0),
+    (89, 2_156.0),
+    (102, 3_376.0),
+    (114, 5_108.0),
+    (127, 8_000.0),
+];
+
+/// A zone whose sine has another frequency.
+fn tuned(hz: f64, more: &[(u16, i16)]) -> Rig {
+    let cents = 1_200.0 * libm::log2(hz / SINE_HZ);
+    let semitones = libm::floor(cents / 100.0);
+    let tuning =
+        [(COARSE_TUNE, semitones as i16), (FINE_TUNE, libm::round(cents - 100.0 * semitones) as i16)];
+    Rig::sine(&[&tuning, more].concat())
+}
+
+#[test]
+fn the_cutoff_goes_from_100_hz_to_8_khz() {
+    let select = [control(99, 127), control(98, CUTOFF)];
+    for (value, hz) in CUTOFFS_HZ {
+        let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
+        let open = level(&tuned(hz, &[]), &[]);
+        let check = |what: &str, zone_cents: i16, data: &[Event]| {
+            let rig = tuned(hz, &[(INITIAL_FILTER_FC, zone_cents)]);
+            let events = [&select[..], data].concat();
+            let what = format!("{value}, {what}");
+            assert_near(&what, db(level(&rig, &events) / open), -3.01, 0.15);
+        };
+        check("an open filter", 13_500, &[control(6, 64), control(38, value)]);
+        check("a closed filter", 1_500, &[control(6, 64), control(38, value)]);
+        // The least significant byte decides alone.
+        check("the low byte alone", 13_500, &[control(38, value)]);
+        check("another high byte", 9_000, &[control(6, 24), control(38, value)]);
+    }
+}
+
+#[test]
+fn the_resonance_goes_to_19_84_db() {
+    // The bass lies half of it below (8.1.2, number 9). 480 Hz, and a cutoff of 8 kHz.
+    let bass_db = |value: u8| {
+        let events = [awe32(CUTOFF, 127), awe32(RESONANCE, i16::from(value))].concat();
+        let level = |events: &[Event]| rms(part(&play(&Rig::sine(&[]), events, 0.6).left, 0.2, 0.6));
+        db(level(&events) / level(&[]))
+    };
+    for (value, resonance_db) in [(0, 0.0), (13, 2.03), (64, 10.0), (89, 13.91), (127, 19.84)] {
+        assert_near(&format!("{value}"), bass_db(value), -resonance_db / 2.0, 0.06);
+    }
+    // A cutoff leaves the resonance of the zone.
+    let rig = Rig::sine(&[(INITIAL_FILTER_Q, 100)]);
+    let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
+    let kept = level(&rig, &awe32(CUTOFF, 127)) / level(&Rig::sine(&[]), &awe32(CUTOFF, 127));
+    assert_near("the zone's own", db(kept), -5.0, 0.06);
+}
+
+#[test]
+fn oscillators_turn_by_0_084_hz_a_unit() {
+    for value in [25_i16, 100] {
+        let expected_hz = 0.084 * f64::from(value);
+        let rig = Rig::level(&[(INITIAL_ATTENUATION, 500), (MOD_LFO_TO_VOLUME, 60)]);
+        let mut events = at(0.0, &awe32(RATE_LFO_1, value));
+        events.push((0.0, on(60, 127)));
+        let sound = rig.play(&events, 4.0).left;
+        let middle = sound[0] * 0.999;
+        let ups: Vec<usize> =
+            (1..sound.len()).filter(|&n| sound[n - 1] < middle && sound[n] >= middle).collect();
+        let turns_hz = (ups.len() - 1) as f64 * RATE_HZ / (ups[ups.len() - 1] - ups[0]) as f64;
+        assert_near("the first", turns_hz, expected_hz, 0.005 * expected_hz);
+    }
+    // A quarter of a turn leads to the top.
+    let mut events = at(0.0, &awe32(RATE_LFO_2, 10));
+    events.push((0.0, on(60, 127)));
+    let sound = Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]).play(&events, 1.2);
+    assert_near("the second", cents_at(&sound.left, 0.25 / 0.84, SINE_HZ), 600.0, 25.0);
+    assert_near("the second", cents_at(&sound.left, 0.75 / 0.84, SINE_HZ), -600.0, 25.0);
+    // 0 Hz: it stands still.
+    let still = play(&Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]), &awe32(RATE_LFO_2, 0), 1.0);
+    assert_near("standing still", cents_at(&still.left, 0.8, SINE_HZ), 0.0, 3.0);
+}
+
+#[test]
+fn the_pitch_moves_by_cents() {
+    for data in [700_i16, -1_200, 33] {
+        let sound = play(&Rig::sine(&[(FINE_TUNE, 20)]), &awe32(PITCH, data), 0.5);
+        assert_near(&format!("{data}"), cents_at(&sound.left, 0.3, SINE_HZ), f64::from(data) + 20.0, 1.0);
+    }
+}
+
+#[test]
+fn some_numbers_move_notes_that_sound_and_the_others_wait_for_the_next() {
+    /// Those that the developer's pack calls realtime.
+    const LIVE: [u8; 9] = [1, 3, 16, 17, 18, 20, 21, 22, 23];
+    let rig = Rig::sine(&RICH);
+    let untouched = outputs(play(&rig, &[], 0.9));
+    for number in 0..=26 {
+        let mut events = vec![(0.0, on(60, 127))];
+        events.extend(at(0.5, &awe32(number, 60)));
+        let moved = outputs(rig.play(&events, 0.9));
+        assert_eq!(moved != untouched, LIVE.contains(&number), "number {number}");
+        // The next note follows every one of them.
+        let again = |more: &[(f64, Event)]| {
+            let mut events = vec![(0.0, on(60, 127)), (0.3, off(60))];
+            events.extend(more);
+            events.extend([(0.4, on(60, 127)), (1.0, off(60))]);
+            outputs(rig.play(&events, 1.6))
+        };
+        assert!(again(&at(0.35, &awe32(number, 60))) != again(&[]), "number {number} is not heard");
+    }
+}
+
+#[test]
+fn only_the_numbers_of_the_card_are_taken() {
+    let rig = Rig::sine(&RICH);
+    let untouched = outputs(play(&rig, &[], 1.2));
+    let plays_alike = |events: &[Event]| outputs(play(&rig, events, 1.2)) == untouched;
+    assert!(plays_alike(&awe32(27, 60)) && plays_alike(&awe32(127, 60)), "there is no such number");
+    let [msb, lsb, high, low] = awe32(LFO_1_TO_PITCH, 100);
+    assert!(plays_alike(&[control(99, 126), lsb, high, low]), "another bank of numbers");
+    assert!(plays_alike(&[msb, lsb, control(101, 127), control(100, 127), high, low]), "closed by an RPN");
+    // Either byte of the number may come first.
+    assert!(!plays_alike(&[lsb, msb, high, low]), "the other way round");
+    assert!(!plays_alike(&awe32(DELAY_LFO_1, 60)));
+}

@@ -1,0 +1,173 @@
+//! Velocity and the cutoff of the filter (section 8.4.2): what a bank states, in the form of
+//! version 2.04 or in that of 2.01, and what holds where it states nothing.
+
+use crate::generator::*;
+use crate::maker::{ModulatorRecord, Tables};
+use crate::measure::{assert_near, db, part, rms};
+use crate::rig::{LOOP, Rig, SINE_HZ, sine, steady};
+
+/// Linear and falling, from velocity (section 8.2).
+const SOFTNESS: u16 = 0x0102;
+
+/// The amount source of version 2.01: 1 below a velocity of 64, 0 from there on.
+const SWITCH_OF_2_01: u16 = 0x0d02;
+
+fn form_2_04(amount: i16) -> ModulatorRecord {
+    [SOFTNESS, INITIAL_FILTER_FC, amount.cast_unsigned(), 0, 0]
+}
+
+fn form_2_01(amount: i16) -> ModulatorRecord {
+    [SOFTNESS, INITIAL_FILTER_FC, amount.cast_unsigned(), SWITCH_OF_2_01, 0]
+}
+
+/// 4 kHz, in absolute cents.
+const BASE: i16 = 10_721;
+
+/// Amount that sweeps from 4 kHz to 104 Hz at a velocity of 15.
+const SWEEP: i16 = -7_200;
+
+/// The modulators of the four zones that decide what a note gets.
+#[derive(Clone, Copy, Default)]
+struct Statement<'a> {
+    instrument_global: &'a [ModulatorRecord],
+    instrument: &'a [ModulatorRecord],
+    preset_global: &'a [ModulatorRecord],
+    preset: &'a [ModulatorRecord],
+}
+
+impl Statement<'_> {
+    /// A bank of a sine that is tuned to a frequency, behind a filter.
+    fn rig(&self, cutoff: i16, sine_cents: f64) -> Rig {
+        // So that the level does not follow the velocity.
+        const STEADY_LEVEL: ModulatorRecord = [0x0502, INITIAL_ATTENUATION, 0, 0, 0];
+        let from_recorded = sine_cents - 1_200.0 * libm::log2(SINE_HZ / 8.175_799);
+        let semitones = libm::floor(from_recorded / 100.0);
+        let generators = [
+            (INITIAL_FILTER_FC, cutoff),
+            (COARSE_TUNE, semitones as i16),
+            (FINE_TUNE, libm::round(from_recorded - 100.0 * semitones) as i16),
+        ];
+        let mut tables = Tables::new();
+        let sample = tables.add_sample(&sine(), LOOP);
+        let instrument = tables.add_instrument();
+        tables.add_instrument_zone((&[], self.instrument_global), None);
+        let own = [self.instrument, &[STEADY_LEVEL]].concat();
+        tables.add_instrument_zone((&steady(&generators), &own), Some(sample));
+        tables.add_preset(0, 0);
+        tables.add_preset_zone((&[], self.preset_global), None);
+        tables.add_preset_zone((&[], self.preset), Some(instrument));
+        Rig::of(&tables)
+    }
+}
+
+/// Asserts where the cutoff of a bank's filter lies, by the 3 dB that a sine loses there.
+fn check(what: &str, statement: Statement<'_>, velocity: u8, expected_cents: f64, turn: impl Fn(Rig) -> Rig) {
+    let level = |rig: &Rig| rms(part(&rig.hold(60, velocity, 0.5).left, 0.2, 0.5));
+    let filtered = turn(statement.rig(BASE, expected_cents));
+    let open = Statement::default().rig(13_500, expected_cents);
+    let what = format!("{what}, velocity {velocity}");
+    assert_near(&what, db(level(&filtered) / level(&open)), -3.01, 0.2);
+    assert_near(&format!("{what}, reduced"), db(level(&filtered.reduced()) / level(&open)), -3.01, 0.2);
+}
+
+/// What an amount makes of a velocity by the form of version 2.04.
+fn lowered(amount: i16, velocity: u8) -> f64 {
+    f64::from(BASE) + f64::from(amount) * f64::from(127 - velocity) / 128.0
+}
+
+const VELOCITIES: [u8; 5] = [127, 100, 64, 40, 15];
+
+#[test]
+fn the_form_of_2_04_keeps_its_curve_beside_a_cancelled_form_of_2_01() {
+    let (sweep, cancel) = (form_2_04(SWEEP), form_2_01(0));
+    let (both, reversed) = ([sweep, cancel], [cancel, sweep]);
+    let none = Statement::default();
+    let cases = [
+        ("in one zone", Statement { instrument: &both, ..none }),
+        ("in one zone, reversed", Statement { instrument: &reversed, ..none }),
+        ("in the global zone", Statement { instrument_global: &both, ..none }),
+        ("in the global zone, reversed", Statement { instrument_global: &reversed, ..none }),
+        ("2.04 in the global zone", Statement { instrument_global: &[sweep], instrument: &[cancel], ..none }),
+        ("2.01 in the global zone", Statement { instrument_global: &[cancel], instrument: &[sweep], ..none }),
+        ("in the preset", Statement { preset: &both, ..none }),
+        ("in the preset, reversed", Statement { preset: &reversed, ..none }),
+        (
+            "2.04 in the global zone of the preset",
+            Statement { preset_global: &[sweep], preset: &[cancel], ..none },
+        ),
+        (
+            "2.01 in the global zone of the preset",
+            Statement { preset_global: &[cancel], preset: &[sweep], ..none },
+        ),
+    ];
+    for (what, statement) in cases {
+        for velocity in VELOCITIES {
+            check(what, statement, velocity, lowered(SWEEP, velocity), |rig| rig);
+        }
+    }
+    // From 4 kHz to 104 Hz.
+    assert!(lowered(SWEEP, 127) >= 10_440.0 && lowered(SWEEP, 15) < 5_534.0, "3.4 kHz, 200 Hz");
+}
+
+#[test]
+fn a_zone_replaces_the_same_form_of_its_global_zone() {
+    let check = |what: &str, statement: Statement<'_>, expected: f64| {
+        check(what, statement, 40, expected, |rig| rig);
+    };
+    let none = Statement::default();
+    let sweep = [form_2_04(SWEEP), form_2_01(0)];
+    let halved = Statement { instrument_global: &sweep, instrument: &[form_2_04(SWEEP / 2)], ..none };
+    check("half of it", halved, lowered(SWEEP / 2, 40));
+    let undone = Statement { instrument_global: &sweep, instrument: &[form_2_04(0)], ..none };
+    check("none of it", undone, f64::from(BASE));
+}
+
+#[test]
+fn what_a_bank_states_is_obeyed() {
+    let check = |what: &str, statement: Statement<'_>, velocity: u8, expected: f64| {
+        check(what, statement, velocity, expected, |rig| rig);
+    };
+    let none = Statement::default();
+    for velocity in [100, 40] {
+        // The default itself, stated.
+        let expected = lowered(-2_400, velocity);
+        check("2.04", Statement { instrument: &[form_2_04(-2_400)], ..none }, velocity, expected);
+        check(
+            "2.04, global",
+            Statement { instrument_global: &[form_2_04(-2_400)], ..none },
+            velocity,
+            expected,
+        );
+        check("2.04 of the preset", Statement { preset: &[form_2_04(-2_400)], ..none }, velocity, expected);
+        // Its switch is off from 64 on.
+        let expected = if velocity < 64 { expected } else { f64::from(BASE) };
+        check("2.01", Statement { instrument: &[form_2_01(-2_400)], ..none }, velocity, expected);
+    }
+}
+
+#[test]
+fn velocity_leaves_the_cutoff_where_a_bank_states_nothing() {
+    for velocity in [127, 64, 40, 1] {
+        check("nothing", Statement::default(), velocity, f64::from(BASE), |rig| rig);
+    }
+}
+
+#[test]
+fn to_the_letter_of_the_text_the_default_holds_where_the_instrument_states_nothing() {
+    let check = |what: &str, statement: Statement<'_>, expected: f64| {
+        check(what, statement, 40, expected, Rig::to_the_letter);
+    };
+    let none = Statement::default();
+    check("nothing", none, lowered(-2_400, 40));
+    // Either form takes its place, in either zone of the instrument.
+    let base = f64::from(BASE);
+    check("2.04 at 0", Statement { instrument: &[form_2_04(0)], ..none }, base);
+    check("2.01 at 0", Statement { instrument: &[form_2_01(0)], ..none }, base);
+    check("2.04 at 0, global", Statement { instrument_global: &[form_2_04(0)], ..none }, base);
+    check("2.01 at 0, global", Statement { instrument_global: &[form_2_01(0)], ..none }, base);
+    let both = [form_2_01(0), form_2_04(SWEEP)];
+    check("both", Statement { instrument: &both, ..none }, lowered(SWEEP, 40));
+    // A preset adds to it (9.5.1).
+    check("2.04 of the preset", Statement { preset: &[form_2_04(-2_400)], ..none }, lowered(-4_800, 40));
+    check("2.01 at 0 of the preset", Statement { preset: &[form_2_01(0)], ..none }, lowered(-2_400, 40));
+}
