@@ -10,7 +10,7 @@ use wide::f64x2;
 
 use super::best::best;
 use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
 
 /// At this rate, as at any above the session's, every frame is taken.
 const FASTEST_HZ: f64 = 48_000.0;
@@ -34,6 +34,7 @@ pub(super) static BIT_CRUSHER: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(BitCrusher::new(config)),
+    memory_bytes: memory::inline_bytes::<BitCrusher>,
 };
 
 /// Where the filters end, as a share of the reduced rate.

@@ -6,6 +6,7 @@ use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
 use super::lfo::{Lfo, Speed, sine, turns};
+use super::memory::inline_bytes;
 use super::mixing::flush;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
 
@@ -33,6 +34,7 @@ pub(super) static CHORUS: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Chorus::new(config)),
+    memory_bytes: Chorus::memory_bytes,
 };
 
 const VOICE_COUNT: usize = 0;
@@ -84,9 +86,19 @@ struct Chorus {
 }
 
 impl Chorus {
+    fn longest_frames(sample_rate_hz: f64) -> f64 {
+        1e-3 * (LONGEST_MS + WIDEST_MS) * sample_rate_hz + SHORTEST_FRAMES
+    }
+
+    /// Two lines.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        2 * FractionalLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
+            + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
+    }
+
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let line = FractionalLine::new(1e-3 * (LONGEST_MS + WIDEST_MS) * sample_rate_hz + SHORTEST_FRAMES);
+        let line = FractionalLine::new(Self::longest_frames(sample_rate_hz));
         let mut chorus = Self {
             sample_rate_hz,
             settings: Settings::new(PARAMETERS),

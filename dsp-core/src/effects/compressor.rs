@@ -12,7 +12,9 @@ use super::curve::GlidingCurve;
 use super::decibels::{gain, level_db, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::step::Step;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LONGEST_FRAMES, Parameter, Unit};
+use super::{
+    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LONGEST_FRAMES, Parameter, Unit, memory,
+};
 
 /// Compression with a side-chain.
 ///
@@ -50,6 +52,7 @@ pub(super) static COMPRESSOR: EffectKind = EffectKind {
     has_side_chain: true,
     impulse_max_secs: None,
     make: |config| best(Compressor::new(config)),
+    memory_bytes: memory::inline_bytes::<Compressor>,
 };
 
 const THRESHOLD_DB: f64 = -20.0;

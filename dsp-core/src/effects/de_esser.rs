@@ -6,7 +6,7 @@ use super::butterworth::{Bands, Butterworth};
 use super::curve::GlidingCurve;
 use super::decibels::{gain, lower, peak_levels_db};
 use super::step::Step;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
 
 /// A compressor that listens to what is above a frequency.
 ///
@@ -35,6 +35,7 @@ pub(super) static DE_ESSER: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(DeEsser::new(config)),
+    memory_bytes: memory::inline_bytes::<DeEsser>,
 };
 
 const FREQUENCY_HZ: f64 = 5_500.0;

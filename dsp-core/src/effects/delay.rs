@@ -10,6 +10,7 @@ use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::cuts::Cuts;
 use super::fade::Fade;
 use super::line::Line;
+use super::memory::inline_bytes;
 use super::mixing::{equal_power, flush};
 use super::note_value::{NOTE_NAMES, note_beats, note_place};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, MusicalTime, Parameter, Unit};
@@ -41,6 +42,7 @@ pub(super) static DELAY: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Delay::new(config)),
+    memory_bytes: Delay::memory_bytes,
 };
 
 const SYNC: usize = 0;
@@ -90,10 +92,20 @@ struct Delay {
 }
 
 impl Delay {
+    fn longest_frames(sample_rate_hz: f64) -> usize {
+        let longest_secs = LONGEST_SECS + 1e-3 * WIDEST_SPREAD_MS;
+        libm::ceil(longest_secs * sample_rate_hz) as usize + 1
+    }
+
+    /// Two lines.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        2 * Line::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
+            + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
+    }
+
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let longest_secs = LONGEST_SECS + 1e-3 * WIDEST_SPREAD_MS;
-        let line = Line::new(libm::ceil(longest_secs * sample_rate_hz) as usize + 1);
+        let line = Line::new(Self::longest_frames(sample_rate_hz));
         let fade_frames = (FADE_SECS * sample_rate_hz) as usize;
         Self {
             sample_rate_hz,

@@ -10,7 +10,7 @@ use wide::{CmpLe, f64x2};
 use super::best::best;
 use super::lfo::{Lfo, Speed, share_of_turn};
 use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit, memory};
 use crate::gain;
 
 /// A filter to play with.
@@ -45,6 +45,7 @@ pub(super) static FILTER: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Filter::new(config)),
+    memory_bytes: memory::inline_bytes::<Filter>,
 };
 
 const TYPES: usize = 4;

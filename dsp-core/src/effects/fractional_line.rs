@@ -7,6 +7,7 @@ use wide::f32x4;
 
 use super::CONTROL_FRAMES;
 use super::control::Ramp;
+use super::memory::values_bytes;
 use crate::simd::transpose;
 
 /// What came in lately, read between its frames by Lagrange's polynomial through the four nearest values (T. I. Laakso
@@ -78,6 +79,11 @@ impl FractionalLine {
     pub(crate) fn new(longest_frames: f64) -> Self {
         let frames = (longest_frames as usize + 4).next_power_of_two();
         Self { values: vec![0.0; frames + OVERLAP], mask: frames - 1, place: 0 }
+    }
+
+    /// Bytes of the values of such a line.
+    pub(super) fn memory_bytes(longest_frames: f64) -> u64 {
+        values_bytes((longest_frames as usize + 4).next_power_of_two() + OVERLAP)
     }
 
     /// Falls silent.

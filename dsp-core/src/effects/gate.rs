@@ -5,7 +5,7 @@ use super::best::best;
 use super::decibels::{gain, higher, level_db, lower, peak_levels_db};
 use super::key::{HIGH_PASS_OFF_HZ, Key};
 use super::step::Step;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
 
 /// A gate with a side-chain; an expander at low ratios.
 ///
@@ -40,6 +40,7 @@ pub(super) static GATE: EffectKind = EffectKind {
     has_side_chain: true,
     impulse_max_secs: None,
     make: |config| best(Gate::new(config)),
+    memory_bytes: memory::inline_bytes::<Gate>,
 };
 
 const THRESHOLD_DB: f64 = -50.0;

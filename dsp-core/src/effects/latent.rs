@@ -20,6 +20,7 @@ pub(super) static LATENT: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LATENT_FRAMES), Delay::new(LATENT_FRAMES)])),
+    memory_bytes: |_, _| 8_192,
 };
 
 /// Delays, and takes away what its side-chain hears.
@@ -30,6 +31,7 @@ pub(super) static LISTENER: EffectKind = EffectKind {
     has_side_chain: true,
     impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LISTENER_FRAMES), Delay::new(LISTENER_FRAMES)])),
+    memory_bytes: |_, _| 8_192,
 };
 
 /// Puts out the number of the quarter note, in thousandths.
@@ -40,6 +42,7 @@ pub(super) static CLOCK: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| Box::new(Clock { beat: 0.0, per_frame: 0.0, rate_hz: f64::from(config.sample_rate_hz) }),
+    memory_bytes: |_, _| 8_192,
 };
 
 struct Clock {

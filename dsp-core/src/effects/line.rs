@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::CONTROL_FRAMES;
+use super::memory::values_bytes;
 
 /// What came in lately, one side of it.
 #[derive(Debug, Clone)]
@@ -20,6 +21,11 @@ impl Line {
     pub(crate) fn new(longest_frames: usize) -> Self {
         let frames = (longest_frames + 1).next_power_of_two();
         Self { values: vec![0.0; frames], mask: frames - 1, place: 0 }
+    }
+
+    /// Bytes of the values of such a line.
+    pub(super) fn memory_bytes(longest_frames: usize) -> u64 {
+        values_bytes((longest_frames + 1).next_power_of_two())
     }
 
     /// Falls silent.

@@ -31,6 +31,7 @@ pub(crate) mod latent;
 mod lfo;
 mod limiter;
 mod line;
+mod memory;
 mod mixing;
 mod note_value;
 mod parameter;
@@ -108,6 +109,8 @@ pub struct EffectKind {
     pub impulse_max_secs: Option<f64>,
     /// Makes one, with every parameter at its default.
     pub make: fn(&EffectConfig<'_>) -> Box<dyn Effect>,
+    /// Bytes that one allocates at most, at a sample rate in hertz and with an impulse response of so many frames.
+    pub memory_bytes: fn(sample_rate_hz: u32, impulse_frames: u64) -> u64,
 }
 
 impl EffectKind {

@@ -7,7 +7,7 @@ use wide::f32x4;
 use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Speed, sine, turns};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit, memory};
 
 /// All-passes of the first order in a row by the choice of stages.
 const STAGES: [usize; 5] = [4, 6, 8, 10, 12];
@@ -37,6 +37,7 @@ pub(super) static PHASER: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Phaser::new(config)),
+    memory_bytes: memory::inline_bytes::<Phaser>,
 };
 
 const STAGE_CHOICE: usize = 0;

@@ -4,7 +4,9 @@ use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
 use super::lfo::{Lfo, Phase, Speed, share_of_turn, sine, turns};
 use super::note_value::{NOTE_NAMES, note_beats, note_place};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, MusicalTime, Parameter, Unit};
+use super::{
+    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, MusicalTime, Parameter, Unit, memory,
+};
 
 /// How long the edges of the square and the saws take, in seconds; a quarter of a turn at most.
 const EDGE_SECS: f64 = 0.006;
@@ -25,6 +27,7 @@ pub(super) static TREMOLO: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Tremolo::new(config)),
+    memory_bytes: memory::inline_bytes::<Tremolo>,
 };
 
 const SYNC: usize = 0;

@@ -1,7 +1,7 @@
 //! Utility: gain, balance, polarity and channels.
 
 use super::best::best;
-use super::{Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
 use crate::gain;
 
 /// Level, balance, polarity and channel order.
@@ -18,6 +18,7 @@ pub(super) static UTILITY: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Utility::new(config)),
+    memory_bytes: memory::inline_bytes::<Utility>,
 };
 
 /// How long switches and choices take, in seconds.

@@ -8,7 +8,7 @@ use wide::f64x2;
 
 use super::best::best;
 use super::section::{Section, Shape, in_a_row, warp};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
+use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
 
 const MONO_BELOW: usize = 2;
 
@@ -24,6 +24,7 @@ pub(super) static WIDTH: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Width::new(config)),
+    memory_bytes: memory::inline_bytes::<Width>,
 };
 
 /// `1 / Q` of the two sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)`, `2 cos(pi / 8)`.

@@ -115,6 +115,9 @@ impl Crew for Alone {
     }
 }
 
+/// Bytes of a [`TrackSpan`].
+pub(super) const SPAN_BYTES: usize = size_of::<TrackSpan>() + SPAN_BLOCKS * size_of::<TrackBlock>();
+
 /// What a track's source makes of a span.
 struct TrackSpan {
     blocks: Box<[TrackBlock; SPAN_BLOCKS]>,

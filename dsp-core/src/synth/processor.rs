@@ -94,6 +94,11 @@ pub(crate) struct SynthProcessor {
 }
 
 impl SynthProcessor {
+    /// Bytes of a synthesizer of so many voices.
+    pub(crate) fn memory_bytes(polyphony: u16) -> u64 {
+        Voices::memory_bytes(polyphony.into()) + size_of::<Self>() as u64
+    }
+
     pub(crate) fn new(bank: &Bank, instrument: Instrument, config: SynthConfig) -> Result<Self, SynthError> {
         let SynthConfig { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff } = config;
         if !SAMPLE_RATES_HZ.contains(&sample_rate_hz) {

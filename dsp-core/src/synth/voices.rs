@@ -141,6 +141,12 @@ impl Voices {
         }
     }
 
+    /// Bytes of so many voices.
+    pub(super) fn memory_bytes(polyphony: usize) -> u64 {
+        let groups = (polyphony + SPARE_PLACES).div_ceil(GROUP);
+        (groups * size_of::<Group>() + size_of::<Scratch>()) as u64
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Voice> {
         self.groups[..self.used].iter().flat_map(Group::iter)
     }

@@ -11,6 +11,7 @@ mod rooms;
 mod waveform;
 
 use super::best::best;
+use super::memory::{inline_bytes, values_bytes};
 use super::section::{Frames, Section, Shape, in_a_row, warp};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
@@ -53,6 +54,7 @@ pub(super) static CONVOLUTION: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: Some(LONGEST_SECS),
     make: |config| best(Convolution::new(config)),
+    memory_bytes: Convolution::memory_bytes,
 };
 
 /// How long a change of response or of pre-delay fades out and in, in seconds.
@@ -83,6 +85,18 @@ struct Convolution {
 }
 
 impl Convolution {
+    /// The responses, the longest of them once more as spectra, and the spectra of as much input.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        let rate_hz = f64::from(sample_rate_hz);
+        let of_rooms = [rooms::SMALL_ROOM, rooms::HALL, rooms::PLATE].map(|room| room.frames(rate_hz));
+        let impulse_frames = impulse_frames as usize;
+        let longest_frames = of_rooms.into_iter().fold(impulse_frames, usize::max);
+        values_bytes(2 * (of_rooms.iter().sum::<usize>() + impulse_frames))
+            + partitions::memory_bytes(longest_frames)
+            + PreDelay::memory_bytes(MOST_PRE_DELAY_MS / 1_000.0 * rate_hz)
+            + inline_bytes::<Self>(sample_rate_hz, 0)
+    }
+
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
         let room = |room| Waveform::of_room(&room, sample_rate_hz, config.seed);

@@ -13,6 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::super::CONTROL_FRAMES;
+use super::super::memory::values_bytes;
 use super::waveform::Waveform;
 use crate::fft::Fft;
 use crate::simd::on_best_instructions;
@@ -43,6 +44,13 @@ fn end_of(kind: usize, frames: usize) -> usize {
 /// How many parts of a kind a response of so many frames has.
 fn parts_of(kind: usize, frames: usize) -> usize {
     end_of(kind, frames).saturating_sub(KINDS[kind].start).div_ceil(KINDS[kind].length)
+}
+
+/// Bytes of the spectra and buffers for a response of so many frames.
+pub(super) fn memory_bytes(frames: usize) -> u64 {
+    // Response and past input of each part, then sum, input, output, and a transform with its tables.
+    let of_kind = |kind: usize| (8 * parts_of(kind, frames) + 4 + 4 + 2 + 4 + 8) * KINDS[kind].length;
+    values_bytes((0..KINDS.len()).map(of_kind).sum())
 }
 
 /// Spectra of left and right, side by side: real and imaginary parts of left, then of right. The first

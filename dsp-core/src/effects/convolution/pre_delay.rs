@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::super::memory::values_bytes;
 use super::super::{CONTROL_FRAMES, Glide};
 
 /// Values below this are silence.
@@ -24,9 +25,18 @@ pub(super) struct PreDelay {
 }
 
 impl PreDelay {
+    fn size(most_frames: f64) -> usize {
+        (libm::ceil(most_frames) as usize + CONTROL_FRAMES).next_power_of_two()
+    }
+
+    /// Bytes of a delay of at most so many frames.
+    pub(super) fn memory_bytes(most_frames: f64) -> u64 {
+        values_bytes(2 * Self::size(most_frames))
+    }
+
     /// A delay of at most so many frames.
     pub(super) fn new(most_frames: f64, fade_frames: f64) -> Self {
-        let size = (libm::ceil(most_frames) as usize + CONTROL_FRAMES).next_power_of_two();
+        let size = Self::size(most_frames);
         Self {
             values: vec![[0.0; 2]; size],
             place: 0,

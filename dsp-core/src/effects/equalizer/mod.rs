@@ -8,7 +8,9 @@ mod band;
 
 use super::best::best;
 use super::section::{Frames, Section, Shape, in_a_row};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LONGEST_FRAMES, Parameter, Unit};
+use super::{
+    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LONGEST_FRAMES, Parameter, Unit, memory,
+};
 use crate::gain;
 use band::{BANDS, Band, MOST_SECTIONS};
 
@@ -84,6 +86,7 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Equalizer::new(config)),
+    memory_bytes: memory::inline_bytes::<Equalizer>,
 };
 
 /// The magnitude response of an equalizer at a frequency, in decibels: what it does to a sine once all

@@ -5,6 +5,7 @@ mod true_peak;
 use super::ballistics::TimeConstant;
 use super::best::best;
 use super::decibels::gain;
+use super::memory::{inline_bytes, values_bytes};
 use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::delay::Delay;
@@ -36,6 +37,7 @@ pub(super) static LIMITER: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Limiter::new(config)),
+    memory_bytes: Limiter::memory_bytes,
 };
 
 const CEILING_DBTP: f64 = -1.0;
@@ -65,6 +67,13 @@ struct Limiter {
 }
 
 impl Limiter {
+    /// The delays of both sides, and the gains of the time that it looks ahead, in double precision.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        let ahead_frames = (LOOKAHEAD_SECS * f64::from(sample_rate_hz)) as usize;
+        values_bytes(8 * (ahead_frames + true_peak::LATENCY_FRAMES + 3 * MARGIN_FRAMES))
+            + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
+    }
+
     fn new(config: &EffectConfig<'_>) -> Self {
         let rate_hz = config.sample_rate_hz;
         let average_frames = libm::round(LOOKAHEAD_SECS * f64::from(rate_hz)) as usize;

@@ -21,8 +21,12 @@ pub(super) struct Diffuser {
 
 impl Diffuser {
     pub(super) fn new(side: usize, sample_rate_hz: f64) -> Self {
-        let frames = DELAY_MS[side].map(|ms| prime_from((1e-3 * ms * sample_rate_hz) as usize));
-        Self { lines: frames.map(Ring::new) }
+        Self { lines: Self::frames_of(side, sample_rate_hz).map(Ring::new) }
+    }
+
+    /// Frames of the all-passes of a side.
+    pub(super) fn frames_of(side: usize, sample_rate_hz: f64) -> [usize; 4] {
+        DELAY_MS[side].map(|ms| prime_from((1e-3 * ms * sample_rate_hz) as usize))
     }
 
     /// Frames of its delays together, which is how late it is where its coefficient is 0.

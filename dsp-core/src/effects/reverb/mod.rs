@@ -23,6 +23,7 @@ use super::cuts::Cuts;
 use super::fade::Fade;
 use super::lfo::{Lfo, Speed};
 use super::line::Line;
+use super::memory::{inline_bytes, values_bytes};
 use super::mixing::equal_power;
 use super::step::{Step, step_of};
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
@@ -48,6 +49,7 @@ pub(super) static REVERB: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Reverb::new(config)),
+    memory_bytes: Reverb::memory_bytes,
 };
 
 const PRE_DELAY_MS: usize = 0;
@@ -121,12 +123,31 @@ struct Reverb {
 }
 
 impl Reverb {
+    fn longest_room(sample_rate_hz: f64) -> Room {
+        room(sample_rate_hz, [LONGEST_PRE_DELAY_MS, 1.0])
+    }
+
+    fn input_frames(longest_room: &Room) -> usize {
+        let longest_tap = longest_room.taps.iter().flatten().max().copied().unwrap_or(0);
+        longest_room.pre_delay_frames + longest_tap + CONTROL_FRAMES
+    }
+
+    /// The lines of the inputs, of the network, and of the diffusers.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        let longest_room = Self::longest_room(sample_rate_hz.into());
+        let diffusers = [0, 1].map(|side| Diffuser::frames_of(side, sample_rate_hz.into()));
+        let rings =
+            longest_room.lines.iter().chain(diffusers.iter().flatten()).map(|frames| frames + CONTROL_FRAMES);
+        2 * Line::memory_bytes(Self::input_frames(&longest_room))
+            + values_bytes(rings.sum())
+            + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
+    }
+
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let longest_room = room(sample_rate_hz, [LONGEST_PRE_DELAY_MS, 1.0]);
+        let longest_room = Self::longest_room(sample_rate_hz);
         let fade_frames = (FADE_SECS * sample_rate_hz) as usize;
-        let longest_tap = longest_room.taps.iter().flatten().max().copied().unwrap_or(0);
-        let input = Line::new(longest_room.pre_delay_frames + longest_tap + CONTROL_FRAMES);
+        let input = Line::new(Self::input_frames(&longest_room));
         Self {
             sample_rate_hz,
             settings: Settings::new(PARAMETERS),

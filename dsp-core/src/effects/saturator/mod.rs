@@ -17,11 +17,15 @@ mod oversampling;
 mod shaper;
 
 use super::best::best;
+use super::memory::inline_bytes;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
 use crate::gain;
 use crate::simd::on_best_instructions;
 use oversampling::{FACTOR, Oversampler};
 use shaper::{Curve, Shaper};
+
+/// What the four stages of oversampling hold at most, in bytes: a test compares.
+const OVERSAMPLING_BYTES: u64 = 48 * 1024;
 
 /// Drive into a curve.
 pub(super) static SATURATOR: EffectKind = EffectKind {
@@ -37,6 +41,7 @@ pub(super) static SATURATOR: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config| best(Saturator::new(config)),
+    memory_bytes: Saturator::memory_bytes,
 };
 
 const TUBE: usize = 1;
@@ -91,6 +96,11 @@ struct Saturator {
 }
 
 impl Saturator {
+    /// The filters and buffers of oversampling, whatever the rate.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        OVERSAMPLING_BYTES + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
+    }
+
     fn new(config: &EffectConfig<'_>) -> Self {
         let still = Glide::new(0.0);
         let sample_rate_hz = f64::from(config.sample_rate_hz);

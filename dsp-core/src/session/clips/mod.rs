@@ -112,9 +112,7 @@ impl ClipPlayer {
 
     /// Goes on with other clips from where it is. Audio that was handed over stays there for all clips that play it.
     pub(super) fn set(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
-        let mut voices: Vec<Voice> =
-            clips.iter().enumerate().filter_map(|(number, clip)| Voice::new(number, clip, slots)).collect();
-        voices.sort_by_key(|voice| voice.clip.frame);
+        let voices = voices_of(clips, slots);
         let same = voices.len() == self.voices.len()
             && voices.iter().zip(&self.voices).all(|(new, old)| {
                 let same_audio = match (&new.audio, &old.audio) {
@@ -348,6 +346,20 @@ impl ClipPlayer {
         }
         missing
     }
+}
+
+/// The voices of clips that sound, by their start.
+fn voices_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> Vec<Voice> {
+    let mut voices: Vec<Voice> =
+        clips.iter().enumerate().filter_map(|(number, clip)| Voice::new(number, clip, slots)).collect();
+    voices.sort_by_key(|voice| voice.clip.frame);
+    voices
+}
+
+/// How many rings a player of these clips has, and the bytes of each.
+pub(super) fn rings_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> (usize, usize) {
+    let ring_bytes = 2 * size_of::<f32>() * (AHEAD_FRAMES + BEHIND_FRAMES) as usize;
+    (most_at_a_time(&voices_of(clips, slots)), ring_bytes + size_of::<Ring>())
 }
 
 /// Most voices that want a ring at a time.

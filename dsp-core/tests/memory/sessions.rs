@@ -1,0 +1,118 @@
+//! Whole sessions.
+
+use dsp_core::effects::EFFECTS;
+use dsp_core::session::{
+    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, EffectSettings, Event,
+    Instrument, OfflineRender, SendSettings, Session, Slots, TailConfig, Track, TrackEvent,
+};
+use dsp_core::soundfont::Bank;
+
+use crate::counting::cost;
+use crate::small_bank::small_bank;
+
+fn effect(id: usize, kind: &str) -> EffectSettings {
+    EffectSettings {
+        id: format!("e{id}"),
+        kind: kind.to_owned(),
+        values: Vec::new(),
+        bypass: false,
+        side_chain: None,
+        impulse: None,
+    }
+}
+
+fn track(id: usize) -> Track {
+    Track { id: format!("t{id}"), gain: 1.0, ..Track::default() }
+}
+
+/// Renders a second, and compares what that took with the estimate.
+fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
+    let audio = [
+        Some(AudioSlot::Whole(Audio::from_channels(&[0.5; 200], None))),
+        Some(AudioSlot::Streamed { frames: 200 }),
+    ];
+    let slots = Slots { banks, audio: &audio };
+    let need = session.memory_need(slots).expect("it can be played");
+    let (_, cost) = cost(|| {
+        let tail = TailConfig { max_secs: 0.0 };
+        let mut render = OfflineRender::new(session, slots, tail).expect("it can be played");
+        while render.next_block().is_some() {}
+    });
+    let (taken, estimate) = (cost.most_bytes as u64, need.bytes());
+    println!("{name}: {taken} taken, {estimate} estimated; {:?}", need.shares().first());
+    assert!(taken <= estimate, "{name}: {taken} bytes of {estimate}: {:?}", need.shares());
+    assert!(
+        estimate <= 4 * taken + 4 * 1024 * 1024,
+        "{name}: {taken} bytes of {estimate}: {:?}",
+        need.shares()
+    );
+}
+
+fn session(tracks: Vec<Track>) -> Session {
+    Session { sample_rate_hz: 48_000, length_frames: 4_800, tracks, ..Session::default() }
+}
+
+#[test]
+fn a_session_takes_what_it_says() {
+    let banks = [Some(small_bank())];
+    check("an empty session", &session(Vec::new()), &banks);
+    check("300 tracks", &session((0..300).map(track).collect()), &banks);
+
+    let instrument = Some(Instrument { bank_slot: 0, bank: 0, program: 0 });
+    let notes = |id: usize| {
+        let event = |frame: u64| TrackEvent { frame, event: Event::NoteOn { key: 60, velocity: 100 } };
+        Track { instrument, events: (0..100).map(event).collect(), ..track(id) }
+    };
+    check("50 instruments", &Session { polyphony: 256, ..session((0..50).map(notes).collect()) }, &banks);
+
+    for kind in EFFECTS {
+        let with = |id: usize| Track { effects: (0..8).map(|id| effect(id, kind.id)).collect(), ..track(id) };
+        check(&format!("80 times {}", kind.id), &session((0..10).map(with).collect()), &banks);
+    }
+
+    let point = |frame: u64| AutomationPoint { frame, value: 0.0, curve: Curve::Linear };
+    let lane = AutomationLane { target: AutomationTarget::Volume, points: (0..20_000).map(point).collect() };
+    let moving = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
+    check("points", &session((0..20).map(moving).collect()), &banks);
+
+    let clip = |frame: u64| Clip {
+        frame,
+        offset_frames: 0,
+        length_frames: 100,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    };
+    let clips = |clips: Vec<Clip>| session(vec![Track { clips, ..track(0) }]);
+    check("clips", &clips((0..10_000).map(|number| clip(10 * number)).collect()), &banks);
+    let streamed = |number: u64| Clip { audio_slot: 1, ..clip(10 * number) };
+    check("streamed clips", &clips((0..300).map(streamed).collect()), &banks);
+}
+
+/// What is quick waits for what is slow: many short ways beside one with much latency.
+#[test]
+fn compensated_latency_is_part_of_it() {
+    const TRACKS: usize = 100;
+    let slow = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
+    let send = SendSettings { to: 0, gain: 1.0, pre_fader: false };
+    let bus = track(0);
+    let quick = |id: usize| Track { output: Some(0), sends: vec![send; 16], ..track(id) };
+    let slow = Track { output: Some(0), ..slow };
+    let tracks = std::iter::once(bus).chain((1..TRACKS).map(quick)).chain([slow]).collect();
+    let session = session(tracks);
+    check("quick ways beside a slow one", &session, &[]);
+    let need = session.memory_need(Slots::default()).expect("it can be played");
+    assert_eq!(need.shares()[0].what, "delays that compensate latency");
+}
+
+#[test]
+fn the_largest_share_is_named() {
+    let delays = |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
+    let need =
+        session((0..100).map(delays).collect()).memory_need(Slots::default()).expect("it can be played");
+    let largest = &need.shares()[0];
+    assert_eq!((largest.what.as_str(), largest.count), ("delay effects", 1_600));
+    assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);
+}
