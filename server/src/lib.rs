@@ -37,6 +37,7 @@ mod orphans;
 mod page;
 pub mod paging;
 pub mod panics;
+pub(crate) mod permits;
 pub mod plugins;
 pub mod presets;
 pub mod projects;

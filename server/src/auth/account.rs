@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::login::TokenAnswer;
-use super::passwords::{self, PASSWORD_MAX_BYTES, PasswordStrength};
+use super::passwords::{PASSWORD_MAX_BYTES, PasswordStrength};
 use super::store::users;
 use super::throttle::Attempt;
 use super::user::{AccountHolder, AnyUser, UserView};
@@ -51,7 +51,7 @@ pub(super) async fn change_password(
     Json(change): Json<PasswordChange>,
 ) -> ApiResult<Json<TokenAnswer>> {
     let (who, row) = (user.who(), user.row);
-    require_strong(&change.new_password, &row.username).await?;
+    state.passwords.require_strong(&change.new_password, &row.username).await?;
     if row.password_hash.is_some() {
         let current =
             change.current_password.filter(|text| text.len() <= PASSWORD_MAX_BYTES).unwrap_or_default();
@@ -81,12 +81,6 @@ pub(super) async fn change_password(
     TokenAnswer::for_user(&state, &changed).map(Json)
 }
 
-/// [`passwords::require_strong`] away from the async threads.
-pub(super) async fn require_strong(password: &str, username: &str) -> ApiResult<()> {
-    let (password, username) = (password.to_owned(), username.to_owned());
-    tokio::task::spawn_blocking(move || passwords::require_strong(&password, &username)).await?
-}
-
 /// A password to judge.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct PasswordCandidate {
@@ -98,8 +92,8 @@ pub(super) struct PasswordCandidate {
 #[utoipa::path(post, path = "/auth/password-strength", tag = "auth", security(()),
     request_body = PasswordCandidate, responses((status = 200, body = PasswordStrength)))]
 pub(super) async fn password_strength(
+    State(state): State<AppState>,
     Json(candidate): Json<PasswordCandidate>,
 ) -> ApiResult<Json<PasswordStrength>> {
-    let judged = tokio::task::spawn_blocking(move || passwords::strength(&candidate.password, None)).await?;
-    Ok(Json(judged))
+    state.passwords.strength(candidate.password).await.map(Json)
 }
