@@ -193,6 +193,14 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
+    /// 503: too much of this work waits already. Answered with `Retry-After`.
+    #[error("{detail}")]
+    Busy {
+        /// For a person.
+        detail: String,
+        /// Seconds until another try makes sense.
+        retry_after_secs: u64,
+    },
     /// 507: the disk or its quota is full. What was stored before is untouched.
     #[error("the storage is full; nothing was changed")]
     StorageFull,
@@ -263,7 +271,7 @@ impl ApiError {
             Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
             Self::BadGateway { .. } => StatusCode::BAD_GATEWAY,
             Self::GatewayTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
-            Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable { .. } | Self::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::StorageFull | Self::QuotaExceeded { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Self::ChecksumMismatch => StatusCode::from_u16(460).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -293,6 +301,7 @@ impl ApiError {
             Self::UnsupportedMedia { .. } => "unsupported_media_type",
             Self::RangeNotSatisfiable { .. } => "range_not_satisfiable",
             Self::TooManyRequests { .. } => "too_many_requests",
+            Self::Busy { .. } => "busy",
             Self::StorageFull => "storage_full",
             Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::ChecksumMismatch => "checksum_mismatch",
@@ -341,7 +350,7 @@ impl IntoResponse for ApiError {
         }
         let extra: Option<(HeaderName, HeaderValue)> = match &self {
             Self::Unauthorized { .. } => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-            Self::TooManyRequests { retry_after_secs, .. } => {
+            Self::TooManyRequests { retry_after_secs, .. } | Self::Busy { retry_after_secs, .. } => {
                 Some((header::RETRY_AFTER, HeaderValue::from(*retry_after_secs)))
             }
             Self::RangeNotSatisfiable { size_bytes } => {

@@ -7,6 +7,7 @@
 //! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -17,10 +18,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use tokio::sync::Semaphore;
 
 use crate::body_pace::BodyPace;
 use crate::error::ApiError;
+use crate::permits::{Bounds, Permits, processors};
 
 /// Largest body where a route says nothing else, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
@@ -32,8 +33,31 @@ const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 /// Largest JSON body that an async thread parses itself, in bytes: a matter of a millisecond.
 const PARSED_AT_ONCE_MAX_BYTES: usize = 64 * 1024;
 
-/// Larger bodies that may be parsed at once: JSON takes many times its size in memory.
-static PARSES: Semaphore = Semaphore::const_new(4);
+/// JSON documents that are read, checked or written at once, in KiB: one takes many times its size in
+/// memory.
+const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
+
+/// Documents that may wait, in KiB, and requests that wait with them.
+const DOCUMENTS_WAITING_KIB: u64 = 256 * 1024;
+const DOCUMENTS_WAITING: u64 = 1_024;
+
+static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
+    // Small ones keep the processors busy, but never all the threads there are.
+    let (running, least) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
+    let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
+    Permits::weighted("documents", Bounds { running, least, waiting, requests })
+});
+
+/// Works on a JSON document of so many bytes on a thread that may block, once there is room for it.
+///
+/// # Errors
+/// Those of the work; 503 `busy` where too many documents wait.
+pub(crate) async fn with_document<T: Send + 'static>(
+    size_bytes: usize,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    DOCUMENTS.run_weighted(size_bytes as u64 / 1024, move |_| work()).await
+}
 
 /// How many bytes the body of this request may have, and what to call it.
 #[derive(Debug, Clone, Copy)]
@@ -177,8 +201,7 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
         if bytes.len() <= PARSED_AT_ONCE_MAX_BYTES {
             return parse_object(&bytes).map(Json);
         }
-        let _place = PARSES.acquire().await.map_err(ApiError::internal)?;
-        tokio::task::spawn_blocking(move || parse_object(&bytes).map(Json)).await?
+        with_document(bytes.len(), move || parse_object(&bytes).map(Json)).await
     }
 }
 

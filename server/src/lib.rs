@@ -41,6 +41,7 @@ mod orphans;
 mod page;
 pub mod paging;
 pub mod panics;
+pub(crate) mod permits;
 pub mod plugins;
 pub mod presets;
 pub mod projects;

@@ -108,9 +108,9 @@ impl AppState {
         let helpers = Helpers::default();
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
-            passwords: Passwords::new()?,
             throttle: Throttle::new(config.accounts.login_limits),
             local_rule: LocalRule::new(&config),
+            passwords: Passwords::new(config.limits.work_waiting_max)?,
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
             sound: Sound::new(&config, &db),
             plugins: Plugins::new(&config, &db, &helpers),
@@ -120,7 +120,8 @@ impl AppState {
             rates: Rates::new(config.limits.requests),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,
-            audio: Audio::new(&helpers).context("cannot find the program that decodes audio")?,
+            audio: Audio::new(&helpers, config.limits.work_waiting_max)
+                .context("cannot find the program that decodes audio")?,
             helpers,
             stop: CancellationToken::new(),
             blobs,

@@ -4,7 +4,6 @@ use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
 use super::content::{self, Content, Instrument, Preset, WavePlace};
 use super::samples::{Sample, Wave};
@@ -27,6 +26,7 @@ struct Loaded {
     /// The file, or what was copied of it.
     file: Arc<dyn AsRef<[u8]> + Send + Sync>,
     wave: WavePlace,
+    table_bytes: u64,
     #[cfg(feature = "vorbis")]
     decoded: Decoded,
 }
@@ -46,7 +46,8 @@ impl Bank {
         });
         Ok(Self(Arc::new(Loaded {
             #[cfg(feature = "vorbis")]
-            decoded: Decoded::none(content.samples.len()),
+            decoded: Decoded::none(content.streams.all().len()),
+            table_bytes: content.bytes() as u64,
             content,
             file: Arc::new(copy),
             wave: WavePlace { high: 0..wave.high.len(), low },
@@ -72,7 +73,8 @@ impl Bank {
         let (content, wave) = content::read((*file).as_ref())?;
         Ok(Self(Arc::new(Loaded {
             #[cfg(feature = "vorbis")]
-            decoded: Decoded::none(content.samples.len()),
+            decoded: Decoded::none(content.streams.all().len()),
+            table_bytes: content.bytes() as u64,
             content,
             file,
             wave,
@@ -102,8 +104,8 @@ impl Bank {
 
     #[cfg(feature = "vorbis")]
     fn undecodable(&self) -> impl Iterator<Item = Skipped> {
-        self.0.decoded.failures().map(|(number, reason)| {
-            let name = self.0.content.stream_names[number].clone();
+        self.0.decoded.failures().map(|(stream, reason)| {
+            let (number, name) = self.0.content.stream_samples[stream].clone();
             Skipped { place: Place::Sample { number, name }, reason }
         })
     }
@@ -121,21 +123,72 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// [`BankError::TooLong`] if the decoded samples would fill more than 1 GiB.
+    /// [`BankError::TooLong`] if the decoded samples would fill more than 1 GiB, and
+    /// [`BankError::TooCostly`] if it would take too long to begin with them.
     pub fn prepare(&self, presets: &[(u16, u8)]) -> Result<(), BankError> {
+        self.prepare_while(presets, &mut || true)
+    }
+
+    /// The same as long as `go_on` says so; it is asked many times a second. Streams that are decoded
+    /// when it says no stay decoded.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::prepare`], and [`BankError::Stopped`].
+    pub fn prepare_while(
+        &self,
+        presets: &[(u16, u8)],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), BankError> {
         #[cfg(feature = "vorbis")]
         {
-            let wave = self.wave_bytes();
-            let samples = self.used(presets).samples(self);
-            let streams = samples.iter().filter_map(|&sample| {
-                let stream = wave.get(self.stream(sample)?)?;
-                Some((sample, stream, self.samples()[sample].end))
-            });
-            self.0.decoded.prepare(streams)?;
+            let streams = self.used(presets).streams(self);
+            let all = self.0.content.streams.all();
+            let streams = streams.iter().map(|&number| (number, &all[number]));
+            self.0.decoded.prepare(self.wave_bytes(), streams, go_on)?;
         }
         #[cfg(not(feature = "vorbis"))]
-        let _ = presets;
+        let _ = (presets, go_on);
         Ok(())
+    }
+
+    /// Bytes of memory that [`Self::prepare`] of these presets would add.
+    #[must_use]
+    pub fn undecoded_bytes(&self, presets: &[(u16, u8)]) -> u64 {
+        #[cfg(feature = "vorbis")]
+        {
+            let streams = self.used(presets).streams(self);
+            let all = self.0.content.streams.all();
+            self.0.decoded.missing_bytes(streams.iter().map(|&number| (number, &all[number])))
+        }
+        #[cfg(not(feature = "vorbis"))]
+        {
+            let _ = presets;
+            0
+        }
+    }
+
+    /// Bytes of memory that the decoded samples take so far.
+    #[must_use]
+    pub fn decoded_bytes(&self) -> u64 {
+        #[cfg(feature = "vorbis")]
+        {
+            self.0.decoded.bytes()
+        }
+        #[cfg(not(feature = "vorbis"))]
+        0
+    }
+
+    /// Bytes of memory that the tables take, about. The sample data of the file is not counted.
+    #[must_use]
+    pub fn table_bytes(&self) -> u64 {
+        self.0.table_bytes
+    }
+
+    /// Whether somebody else has a handle to this loaded bank.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     /// Presets that sound for these numbers, and what they are made of.
@@ -147,9 +200,9 @@ impl Bank {
         Used { presets, instruments }
     }
 
-    /// Where the Ogg Vorbis stream of a compressed sample stands in [`Self::wave_bytes`].
-    pub(super) fn stream(&self, sample: usize) -> Option<Range<usize>> {
-        self.0.content.streams.get(sample)?.clone()
+    /// Number of the Ogg Vorbis stream of a compressed sample.
+    pub(super) fn stream(&self, sample: usize) -> Option<usize> {
+        *self.0.content.sample_streams.get(sample)?
     }
 
     /// The sample data as it stands in the file.
@@ -213,13 +266,14 @@ impl<'a> Waves<'a> {
     /// See [`Bank::wave`].
     pub(crate) fn of(&self, sample: usize) -> Option<Wave<'a>> {
         self.bank.samples().get(sample)?;
-        if self.bank.stream(sample).is_none() {
-            return Some(self.in_file);
-        }
+        let Some(stream) = self.bank.stream(sample) else { return Some(self.in_file) };
         #[cfg(feature = "vorbis")]
-        return self.bank.0.decoded.get(sample).map(|high| Wave { high, low: None });
+        return self.bank.0.decoded.get(stream).map(|high| Wave { high, low: None });
         #[cfg(not(feature = "vorbis"))]
-        None
+        {
+            let _ = stream;
+            None
+        }
     }
 }
 
@@ -231,6 +285,13 @@ pub(super) struct Used {
 
 #[cfg(feature = "vorbis")]
 impl Used {
+    /// Numbers of the streams of their compressed samples.
+    fn streams(&self, bank: &Bank) -> BTreeSet<usize> {
+        let zones = self.instruments.iter().flat_map(|&instrument| &bank.instruments()[instrument].zones);
+        zones.filter_map(|zone| bank.stream(zone.sample)).collect()
+    }
+
+    #[cfg(test)]
     pub(super) fn samples(&self, bank: &Bank) -> BTreeSet<usize> {
         let zones = self.instruments.iter().flat_map(|&instrument| &bank.instruments()[instrument].zones);
         zones.map(|zone| zone.sample).collect()

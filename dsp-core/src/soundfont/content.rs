@@ -9,10 +9,11 @@ use core::ops::Range as Span;
 
 use super::generators::{Generator, Generators};
 use super::modulators::Modulator;
-use super::records::{self, table, text, u16_at};
+use super::records::{self, MOST_PRESETS, table, text, u16_at};
 use super::riff::Chunks;
 use super::samples::{self, Sample};
 use super::skipped::{Place, Reason, Report};
+use super::streams::Streams;
 use super::zones::{Range, Zone, ZoneTables};
 use super::{BankError, BankSummary};
 
@@ -64,11 +65,12 @@ pub(super) struct Content {
     pub(super) presets: Vec<Preset>,
     pub(super) instruments: Vec<Instrument>,
     pub(super) samples: Vec<Sample>,
-    /// Where the Ogg Vorbis stream of a compressed sample stands in the sample data, in bytes.
-    pub(super) streams: Vec<Option<Span<usize>>>,
-    /// Names of the compressed samples; empty for others.
+    /// Number of the Ogg Vorbis stream of a compressed sample.
+    pub(super) sample_streams: Vec<Option<usize>>,
+    pub(super) streams: Streams,
+    /// Number and name of the first sample that plays each stream.
     #[cfg(feature = "vorbis")]
-    pub(super) stream_names: Vec<String>,
+    pub(super) stream_samples: Vec<(usize, String)>,
     pub(super) report: Report,
 }
 
@@ -95,6 +97,23 @@ fn optional_table<'a, const N: usize>(
     }
 }
 
+/// Most samples and instruments of a bank: zones name them by 16 bits (section 8.1.2).
+const MOST_NAMED: usize = 1 << 16;
+
+/// The first `most` records of a table.
+fn nameable<'a, const N: usize>(
+    name: &'static str,
+    records: &'a [[u8; N]],
+    most: usize,
+    report: &mut Report,
+) -> &'a [[u8; N]] {
+    if records.len() > most {
+        let reason = Reason::TooManyRecords { count: records.len(), limit: most };
+        report.add(reason, || Place::Chunk(name));
+    }
+    &records[..records.len().min(most)]
+}
+
 fn without_terminal<const N: usize>(records: &[[u8; N]]) -> &[[u8; N]] {
     &records[..records.len() - 1]
 }
@@ -106,6 +125,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     let mut report = Report::default();
     let wave = wave_place(file, &chunks, &mut report);
     let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
+    let sample_headers = nameable("shdr", sample_headers, MOST_NAMED, &mut report);
     let samples = read_samples(sample_headers, &file[wave.high.clone()], chunks.packed, &mut report);
     let instrument_zones = ZoneTables {
         target: Generator::SampleId,
@@ -115,6 +135,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
         modulators: optional_table("imod", chunks.instrument_modulators, &mut report),
     };
     let headers = table::<22>("inst", chunks.instrument_headers)?;
+    let headers = nameable("inst", headers, MOST_NAMED + 1, &mut report);
     let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.playable, &mut report);
     report_missing_loops(sample_headers, &samples, &instruments, &mut report);
     let preset_zones = ZoneTables {
@@ -125,15 +146,17 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
         modulators: optional_table("pmod", chunks.preset_modulators, &mut report),
     };
     let headers = table::<38>("phdr", chunks.preset_headers)?;
+    let headers = nameable("phdr", headers, MOST_PRESETS + 1, &mut report);
     let presets = read_presets(headers, &preset_zones, &instruments, &mut report);
     let content = Content {
         summary,
         presets,
         instruments,
         samples: samples.samples,
+        sample_streams: samples.sample_streams,
         streams: samples.streams,
         #[cfg(feature = "vorbis")]
-        stream_names: samples.stream_names,
+        stream_samples: samples.stream_samples,
         report,
     };
     Ok((content, wave))
@@ -162,31 +185,39 @@ fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlac
 
 struct Samples {
     samples: Vec<Sample>,
-    streams: Vec<Option<Span<usize>>>,
+    sample_streams: Vec<Option<usize>>,
+    streams: Streams,
     #[cfg(feature = "vorbis")]
-    stream_names: Vec<String>,
+    stream_samples: Vec<(usize, String)>,
     playable: Vec<bool>,
 }
 
 fn read_samples(headers: &[[u8; 46]], wave: &[u8], packed: bool, report: &mut Report) -> Samples {
     let count = headers.len();
+    let streams = Streams::find(headers, wave);
     let mut all = Samples {
         samples: Vec::with_capacity(count),
-        streams: Vec::with_capacity(count),
+        sample_streams: Vec::with_capacity(count),
         #[cfg(feature = "vorbis")]
-        stream_names: Vec::with_capacity(count),
+        stream_samples: vec![(usize::MAX, String::new()); streams.all().len()],
+        streams,
         playable: Vec::with_capacity(count),
     };
     for (number, header) in headers.iter().enumerate() {
         let name = || text(&header[..20]);
-        let samples::Header { sample, stream, problem, remark } = samples::read(header, wave, packed);
+        let samples::Header { sample, stream, problem, remark } =
+            samples::read(header, wave, &all.streams, packed);
         if let Some(reason) = problem.or(remark) {
             report.add(reason, || Place::Sample { number, name: name() });
         }
         all.samples.push(sample);
         #[cfg(feature = "vorbis")]
-        all.stream_names.push(stream.as_ref().map(|_| name()).unwrap_or_default());
-        all.streams.push(stream);
+        if let Some(first) = stream.map(|stream| &mut all.stream_samples[stream])
+            && first.0 == usize::MAX
+        {
+            *first = (number, name());
+        }
+        all.sample_streams.push(stream);
         all.playable.push(problem.is_none());
     }
     all
@@ -301,4 +332,26 @@ fn read_presets(
         presets.push(Preset { bank, program, zones: zones.collect() });
     }
     presets
+}
+
+impl Content {
+    /// Bytes that the tables take in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        let modulators = |list: &Arc<[Modulator]>| size_of_val(&**list) / Arc::strong_count(list);
+        let presets = self.presets.iter().map(|preset| {
+            let lists = preset.zones.iter().map(|zone| modulators(&zone.modulators));
+            size_of_val(preset) + size_of_val(&*preset.zones) + lists.sum::<usize>()
+        });
+        let instruments = self.instruments.iter().map(|instrument| {
+            let lists = instrument.zones.iter().map(|zone| modulators(&zone.modulators));
+            size_of_val(instrument) + size_of_val(&*instrument.zones) + lists.sum::<usize>()
+        });
+        let names = self.summary.presets.iter().map(|preset| size_of_val(preset) + preset.name.len());
+        presets.sum::<usize>()
+            + instruments.sum::<usize>()
+            + names.sum::<usize>()
+            + size_of_val(&*self.samples)
+            + size_of_val(&*self.sample_streams)
+            + size_of_val(self.streams.all())
+    }
 }

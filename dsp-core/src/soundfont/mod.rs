@@ -15,6 +15,7 @@ mod reduce;
 mod riff;
 mod samples;
 mod skipped;
+mod streams;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "vorbis")]
@@ -81,6 +82,17 @@ pub enum BankError {
         /// Most frames.
         limit_frames: u64,
     },
+    /// Compressed samples whose setup headers take too long to read, all together.
+    #[error("the setup headers of its samples cost {cost} to read; at most {limit} are accepted")]
+    TooCostly {
+        /// Entries of codebooks, and a fixed number for each different header.
+        cost: u64,
+        /// Most that are accepted.
+        limit: u64,
+    },
+    /// The caller stopped the preparation.
+    #[error("preparing the bank was stopped")]
+    Stopped,
     /// A bank that an SF2 file has no room for.
     #[error("the bank has {count} {what}; an SF2 file has room for {limit}")]
     TooLarge {

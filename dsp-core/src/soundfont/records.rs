@@ -65,11 +65,15 @@ pub(super) fn is_vorbis(version: Option<&[u8]>, samples: &[[u8; 46]]) -> bool {
         || samples[..samples.len() - 1].iter().any(|sample| u16_at(sample, 44) & VORBIS_SAMPLE != 0)
 }
 
+/// Most presets of a bank: 256 banks of 128 programs. The largest banks have a tenth of it.
+pub(super) const MOST_PRESETS: usize = 1 << 15;
+
 pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
     let headers = table::<38>("phdr", chunks.preset_headers)?;
     let samples = table::<46>("shdr", chunks.sample_headers)?;
     let mut presets: Vec<PresetSummary> = headers[..headers.len() - 1]
         .iter()
+        .take(MOST_PRESETS)
         .map(|header| PresetSummary {
             bank: u16_at(header, 22),
             program: u16_at(header, 20),

@@ -1,9 +1,8 @@
 //! Sample headers (section 7.10) and the sample data they point into (section 6).
 
-use core::ops::Range;
-
 use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
 use super::skipped::Reason;
+use super::streams::Streams;
 
 /// A sound in the sample data. Positions are frames of its [`Wave`].
 #[derive(Debug, Clone, Copy)]
@@ -55,16 +54,17 @@ const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 100..=768_000;
 /// A sample's header, understood.
 pub(super) struct Header {
     pub(super) sample: Sample,
-    /// Bytes of the sample data that are its Ogg Vorbis stream, if it is compressed.
-    pub(super) stream: Option<Range<usize>>,
+    /// Number of its Ogg Vorbis stream, if it is compressed.
+    pub(super) stream: Option<usize>,
     /// Why it cannot be played.
     pub(super) problem: Option<Reason>,
     /// What is played otherwise than the header asks.
     pub(super) remark: Option<Reason>,
 }
 
-/// Reads a header. `wave` is the sample data of the file, which is no PCM if it is `packed`.
-pub(super) fn read(record: &[u8; 46], wave: &[u8], packed: bool) -> Header {
+/// Reads a header. `wave` is the sample data of the file, which is no PCM if it is `packed`, and
+/// `streams` are the compressed samples in it.
+pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, packed: bool) -> Header {
     let [start, end, loop_start, loop_end, rate_hz] =
         [20, 24, 28, 32, 36].map(|offset| u32_at(record, offset));
     let kind = u16_at(record, 44);
@@ -81,8 +81,10 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8], packed: bool) -> Header {
     let place = if kind & VORBIS_SAMPLE == 0 {
         frames_place(start, end, wave.len() / 2)
     } else {
-        stream = Some(start as usize..end as usize);
-        stream_frames(wave.get(start as usize..end as usize))
+        streams.of(start, end).map(|(number, frames)| {
+            stream = Some(number);
+            Span { start: 0, end: frames, cut: None }
+        })
     };
     let (start, available, cut, problem) = match place {
         Ok(Span { start, end, cut }) => (start, end, cut, common_problem),
@@ -126,15 +128,4 @@ fn frames_place(start: u32, end: u32, limit: usize) -> Result<Span, Reason> {
     }
     let cut = (available < end).then_some(Reason::SampleCut { end, limit });
     Ok(Span { start, end: available, cut })
-}
-
-#[cfg(feature = "vorbis")]
-fn stream_frames(stream: Option<&[u8]>) -> Result<Span, Reason> {
-    let stream = stream.ok_or(Reason::Vorbis("it is not in the file"))?;
-    Ok(Span { start: 0, end: super::vorbis::frames(stream)?, cut: None })
-}
-
-#[cfg(not(feature = "vorbis"))]
-fn stream_frames(_: Option<&[u8]>) -> Result<Span, Reason> {
-    Err(Reason::Compressed)
 }

@@ -209,6 +209,14 @@ pub enum Reason {
         /// Most that a stream of its size may have.
         most: u64,
     },
+    /// A table with more records than are read.
+    #[error("it has {count} records; the first {limit} are read")]
+    TooManyRecords {
+        /// Records of the table.
+        count: usize,
+        /// Most that are read.
+        limit: usize,
+    },
     /// A table that is missing or does not hold whole records; it counts as empty.
     #[error("it is not a table of {record_bytes}-byte records")]
     Table {

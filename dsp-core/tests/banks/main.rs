@@ -10,7 +10,12 @@ mod corpus;
 mod floods;
 mod modulators;
 mod playing;
+#[cfg(feature = "vorbis")]
+mod preparing;
 mod samples;
+#[cfg(feature = "vorbis")]
+#[path = "../maker/streams.rs"]
+mod streams;
 mod structure;
 #[cfg(feature = "vorbis")]
 mod vorbis;

@@ -2,6 +2,7 @@
 
 use crate::corpus::Outcome::{Heard, Silent};
 use crate::corpus::{Case, but};
+use crate::streams::silent;
 
 /// Type of a compressed mono sample.
 const VORBIS_MONO: u16 = 0x11;
@@ -197,6 +198,46 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: undecodable!("its codebooks are too large"),
+    },
+    Case {
+        reason: "a codebook of a few bytes that takes long to build",
+        file: || with_stream(&silent(4_096, &[19])),
+        outcome: undecodable!("its codebooks are too large"),
+    },
+    Case {
+        reason: "a thousand headers that share a stream",
+        file: || {
+            but(|tables| {
+                let stream = pages().concat();
+                let start = tables.wave.len() as u32;
+                tables.wave.extend(&stream);
+                let sample = &mut tables.samples[0];
+                (sample.start, sample.end, sample.kind) = (start, start + stream.len() as u32, VORBIS_MONO);
+                tables.add_instrument();
+                for _ in 0..1_000 {
+                    tables.samples.push(tables.samples[0].clone());
+                    let last = tables.samples.len() as u16 - 1;
+                    tables.add_instrument_zone((&[], &[]), Some(last));
+                }
+                tables.preset_generators[0].1 = 2;
+            })
+        },
+        outcome: Heard(&[]),
+    },
+    Case {
+        reason: "a stream that begins within another",
+        file: || {
+            but(|tables| {
+                let stream = pages().concat();
+                let start = tables.wave.len() as u32;
+                tables.wave.extend(&stream);
+                let sample = &mut tables.samples[0];
+                (sample.start, sample.end, sample.kind) = (start, start + stream.len() as u32, VORBIS_MONO);
+                tables.samples.push(tables.samples[0].clone());
+                tables.samples.last_mut().expect("a sample").start += 1;
+            })
+        },
+        outcome: Heard(&["cannot be decoded: it overlaps another stream"]),
     },
     Case {
         reason: "a codebook without dimensions",

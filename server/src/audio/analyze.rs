@@ -19,6 +19,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Path, Query};
 use crate::jobs::kinds::Kind;
+use crate::permits::Caller;
 use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
@@ -49,11 +50,10 @@ pub(super) async fn analyze(
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
     find(&state, &user.id, &id).await?;
-    let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
     let runtime = Handle::current();
-    let answer =
-        tokio::task::spawn_blocking(move || analysis(&state, &runtime, &user.id, &id, &mut |_| true))
-            .await??;
+    let permits = state.audio.decoding.clone();
+    let work = move |caller: &Caller| analysis(&state, &runtime, &user.id, &id, &mut |_| !caller.has_gone());
+    let answer = permits.run(work).await?;
     Ok(Json(answer).into_response())
 }
 

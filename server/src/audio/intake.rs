@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use axum::body::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::mpsc;
 
 use super::{FOLDER, usage};
 use crate::blobs::BlobWriter;
@@ -15,7 +14,10 @@ use crate::plugins::soundfonts;
 use crate::state::AppState;
 
 /// Pieces of a body that may wait for the disk.
-const PIECES_WAITING_MAX: usize = 16;
+const PIECES_WAITING_MAX: usize = 64;
+
+/// Bytes that are gathered before they are written.
+const WRITTEN_AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// How often the free space of the disk is looked at, in bytes written.
 const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
@@ -197,7 +199,8 @@ impl Intake {
     }
 }
 
-/// Writes a stream of bytes to a nameless file in the store's folder.
+/// Writes a stream of bytes to a nameless file in the store's folder. It holds a thread only while it
+/// writes: senders may be slow, and there may be many.
 pub(crate) async fn receive(
     state: &AppState,
     allowance: Allowance,
@@ -205,24 +208,31 @@ pub(crate) async fn receive(
     name: &str,
     mut pieces: impl Stream<Item = ApiResult<Bytes>> + Unpin,
 ) -> ApiResult<Received> {
-    let name = name.to_owned();
-    let (sender, mut waiting) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
-    let state = state.clone();
-    let writing = tokio::task::spawn_blocking(move || -> ApiResult<Received> {
-        let mut intake = Intake::new(&state, allowance, destination)?;
-        while let Some(piece) = waiting.blocking_recv() {
-            intake.add(&piece)?;
-        }
-        intake.finish(&name)
-    });
+    let (name, state) = (name.to_owned(), state.clone());
+    let mut intake =
+        tokio::task::spawn_blocking(move || Intake::new(&state, allowance, destination)).await??;
+    let mut waiting = Vec::new();
+    let mut waiting_bytes = 0;
     while let Some(piece) = pieces.next().await {
-        // A refusal while writing ends the channel; its reason comes from the thread.
-        if sender.send(piece?).await.is_err() {
-            break;
+        let piece = piece?;
+        waiting_bytes += piece.len();
+        waiting.push(piece);
+        if waiting_bytes >= WRITTEN_AT_ONCE_BYTES || waiting.len() == PIECES_WAITING_MAX {
+            intake = added(intake, std::mem::take(&mut waiting)).await?;
+            waiting_bytes = 0;
         }
     }
-    drop(sender);
-    writing.await?
+    let intake = added(intake, waiting).await?;
+    tokio::task::spawn_blocking(move || intake.finish(&name)).await?
+}
+
+/// The file with these bytes behind those that are there.
+async fn added(mut intake: Intake, pieces: Vec<Bytes>) -> ApiResult<Intake> {
+    tokio::task::spawn_blocking(move || {
+        pieces.iter().try_for_each(|piece| intake.add(piece))?;
+        Ok(intake)
+    })
+    .await?
 }
 
 /// A file name as it may be shown and stored: without folders, without control characters.

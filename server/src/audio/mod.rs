@@ -47,7 +47,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -58,6 +57,7 @@ use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
 use crate::helpers::Helpers;
+use crate::permits::{Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
@@ -93,27 +93,29 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
 #[derive(Debug)]
 pub struct Audio {
     decoder: decode::Decoder,
-    /// As many files are decoded at a time for direct answers as there are processors.
-    places: Arc<Semaphore>,
+    /// As many files are decoded or measured at a time for direct answers as there are processors.
+    pub(crate) decoding: Arc<Permits>,
+    /// Answers that are made of peaks at a time.
+    peaks: Permits,
     /// Held while contents come or go, so that none is deleted while somebody takes it up.
     contents: Mutex<()>,
     /// One copy at another rate is made at a time: the next one may be the same.
-    making: Arc<tokio::sync::Mutex<()>>,
+    making: Permits,
     busy_uploads: resumable::Busy,
 }
 
 impl Audio {
-    /// Nothing is opened yet.
+    /// Nothing is opened yet. At most `waiting_max` requests wait for each kind of work.
     ///
     /// # Errors
     /// When the system does not say which program this is.
-    pub fn new(helpers: &Helpers) -> std::io::Result<Self> {
-        let places = std::thread::available_parallelism().map_or(1, usize::from);
+    pub fn new(helpers: &Helpers, waiting_max: u64) -> std::io::Result<Self> {
         Ok(Self {
             decoder: decode::Decoder::of_this_program(helpers.clone())?,
-            places: Arc::new(Semaphore::new(places)),
+            decoding: Arc::new(Permits::counted("audio files", processors(), waiting_max)),
+            peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
             contents: Mutex::new(()),
-            making: Arc::default(),
+            making: Permits::counted("conversions to another rate", 1, waiting_max),
             busy_uploads: resumable::Busy::default(),
         })
     }

@@ -111,7 +111,7 @@ pub(super) async fn read(
             }
         })
     };
-    let mut response = tokio::task::spawn_blocking(work).await??;
+    let mut response = state.audio.peaks.run(move |_| work()).await?;
     response.headers_mut().extend(fields);
     Ok(response)
 }

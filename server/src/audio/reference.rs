@@ -17,6 +17,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::form;
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// A stored file to compare with.
@@ -76,14 +77,13 @@ pub(super) async fn reference(
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
     let found = find(&state, &user.id, &audio_id).await?;
     let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
-    let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
     let name = found.file.name;
     let report = found.content.report;
-    let measuring = tokio::task::spawn_blocking(move || {
-        let measured = measure(BufReader::new(samples), &report, &mut |_| true)?;
+    let measuring = state.audio.decoding.run(move |caller| {
+        let measured = measure(BufReader::new(samples), &report, &mut |_| !caller.has_gone())?;
         Ok(answer(name, measured, report.warnings))
     });
-    measuring.await?.map(Json)
+    measuring.await.map(Json)
 }
 
 /// The first file of a form.
@@ -100,15 +100,15 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
 }
 
 async fn of_received(state: &AppState, received: Received) -> ApiResult<ReferenceAnswer> {
-    let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
-    let state = state.clone();
-    tokio::task::spawn_blocking(move || {
-        let decoded = ingest::decode(&state, &Allowance::of_passing(&state), &received, &mut |_| true)?;
+    let work_state = state.clone();
+    let work = move |caller: &Caller| {
+        let (state, observer) = (&work_state, &mut |_| !caller.has_gone());
+        let decoded = ingest::decode(state, &Allowance::of_passing(state), &received, observer)?;
         let samples = BufReader::new(File::open(decoded.samples.temporary())?);
-        let measured = measure(samples, &decoded.report, &mut |_| true)?;
+        let measured = measure(samples, &decoded.report, observer)?;
         Ok(answer(received.name, measured, decoded.report.warnings))
-    })
-    .await?
+    };
+    state.audio.decoding.run(work).await
 }
 
 fn answer(name: String, measured: AudioAnalysis, warnings: Vec<String>) -> ReferenceAnswer {

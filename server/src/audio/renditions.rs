@@ -5,7 +5,6 @@
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use dsp_core::resample::{ResampleError, ResamplerProcessor};
 use tokio::runtime::Handle;
@@ -16,6 +15,7 @@ use super::store::{self, Stored};
 use super::{ContentKeys, FOLDER};
 use crate::blobs::BlobKey;
 use crate::error::{ApiError, ApiResult};
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// Frames that are converted at a time.
@@ -40,15 +40,11 @@ pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_
         Some(file) => Ok(file),
         None if rate_hz == report.sample_rate_hz => Err(ApiError::not_found("audio file", &found.file.id)),
         None => {
-            let making = Arc::clone(&state.audio.making).lock_owned().await;
-            let (state, owner_id, found) = (state.clone(), owner_id.to_owned(), found.clone());
+            let (work_state, owner_id, found) = (state.clone(), owner_id.to_owned(), found.clone());
             let runtime = Handle::current();
-            tokio::task::spawn_blocking(move || {
-                // Held until the work is done, even if nobody waits for it any more.
-                let _making = making;
-                make(&state, &runtime, &owner_id, &found, rate_hz, &key)
-            })
-            .await?
+            let work =
+                move |caller: &Caller| make(&work_state, &runtime, &owner_id, &found, rate_hz, &key, caller);
+            state.audio.making.run(work).await
         }
     }
 }
@@ -68,6 +64,7 @@ fn make(
     found: &Stored,
     rate_hz: u32,
     key: &BlobKey,
+    caller: &Caller,
 ) -> ApiResult<File> {
     let missing = || ApiError::not_found("audio file", &found.file.id);
     if let Some(file) = state.blobs.read(key)? {
@@ -84,7 +81,7 @@ fn make(
     let source = state.blobs.read(&ContentKeys::new(sha256)?.samples)?.ok_or_else(missing)?;
     let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
-    convert(source, wav, resampler, report.channels as usize)?;
+    convert(source, wav, resampler, report.channels as usize, caller)?;
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     // It may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
@@ -101,6 +98,7 @@ fn convert<W: Write + std::io::Seek>(
     mut wav: FloatWavWriter<W>,
     mut resampler: ResamplerProcessor<f32>,
     channels: usize,
+    caller: &Caller,
 ) -> std::io::Result<()> {
     let mut part = Vec::new();
     let mut input = vec![Vec::new(); channels];
@@ -115,6 +113,9 @@ fn convert<W: Write + std::io::Seek>(
         source.read(READ_FRAMES, &mut part)?;
         if part.is_empty() {
             break;
+        }
+        if caller.has_gone() {
+            return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "the caller has hung up"));
         }
         for (number, channel) in input.iter_mut().enumerate() {
             channel.clear();

@@ -18,6 +18,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query, is_length_limit};
 use crate::form;
+use crate::permits::Caller;
 use crate::state::AppState;
 use crate::tasks::StartedTask;
 
@@ -92,10 +93,10 @@ pub(super) async fn upload(
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
     let (runtime, owner_id, work_state) = (Handle::current(), user.id.clone(), state.clone());
-    let work = move |observer: Observer<'_>| ingest_all(&work_state, &runtime, &owner_id, received, observer);
-    let _place = state.audio.places.clone().acquire_owned().await.map_err(ApiError::internal)?;
-    // Once the bytes are there, decoding goes on even if the caller does not wait for it.
-    let answer = tokio::task::spawn_blocking(move || work(&mut |_| true)).await??;
+    let work = move |caller: &Caller| {
+        ingest_all(&work_state, &runtime, &owner_id, received, &mut |_| !caller.has_gone())
+    };
+    let answer = state.audio.decoding.run(work).await?;
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::login::TokenAnswer;
 use super::password_check::{self, Claim};
-use super::passwords::{self, PasswordStrength};
+use super::passwords::PasswordStrength;
 use super::store::users;
 use super::user::{AccountHolder, AnyUser, UserView};
 use crate::audit::{self, Action};
@@ -51,7 +51,7 @@ pub(super) async fn change_password(
     Json(change): Json<PasswordChange>,
 ) -> ApiResult<Json<TokenAnswer>> {
     let (who, row) = (user.who(), user.row);
-    require_strong(&change.new_password, &row.username).await?;
+    state.passwords.require_strong(&change.new_password, &row.username).await?;
     if row.password_hash.is_some() {
         let current = change.current_password.unwrap_or_default();
         let unchanged = current == change.new_password;
@@ -84,12 +84,6 @@ pub(super) async fn change_password(
     TokenAnswer::for_user(&state, &changed).map(Json)
 }
 
-/// [`passwords::require_strong`] away from the async threads.
-pub(super) async fn require_strong(password: &str, username: &str) -> ApiResult<()> {
-    let (password, username) = (password.to_owned(), username.to_owned());
-    tokio::task::spawn_blocking(move || passwords::require_strong(&password, &username)).await?
-}
-
 /// A password to judge.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct PasswordCandidate {
@@ -101,8 +95,8 @@ pub(super) struct PasswordCandidate {
 #[utoipa::path(post, path = "/auth/password-strength", tag = "auth", security(()),
     request_body = PasswordCandidate, responses((status = 200, body = PasswordStrength)))]
 pub(super) async fn password_strength(
+    State(state): State<AppState>,
     Json(candidate): Json<PasswordCandidate>,
 ) -> ApiResult<Json<PasswordStrength>> {
-    let judged = tokio::task::spawn_blocking(move || passwords::strength(&candidate.password, None)).await?;
-    Ok(Json(judged))
+    state.passwords.strength(candidate.password).await.map(Json)
 }

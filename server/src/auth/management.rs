@@ -39,7 +39,7 @@ pub async fn create_user(
     if users::by_username(db, &username).await?.is_some() {
         return Err(username_taken(&username));
     }
-    let (password, generated_password) = given_or_generated(&username, password).await?;
+    let (password, generated_password) = given_or_generated(hasher, &username, password).await?;
     let hash = hasher.hash(password).await?;
     let made = users::insert(db, &username, role, Some(&hash), true).await?;
     let row = made.ok_or_else(|| username_taken(&username))?;
@@ -59,16 +59,20 @@ pub async fn reset_password(
 ) -> ApiResult<Provided> {
     let missing = || ApiError::not_found("account", id);
     let row = users::by_id(db, id).await?.ok_or_else(missing)?;
-    let (password, generated_password) = given_or_generated(&row.username, password).await?;
+    let (password, generated_password) = given_or_generated(hasher, &row.username, password).await?;
     let hash = hasher.hash(password).await?;
     let row = users::reset_password(db, id, &hash).await?.ok_or_else(missing)?;
     Ok(Provided { row, generated_password })
 }
 
-async fn given_or_generated(username: &str, password: Option<String>) -> ApiResult<(String, Option<String>)> {
+async fn given_or_generated(
+    hasher: &Passwords,
+    username: &str,
+    password: Option<String>,
+) -> ApiResult<(String, Option<String>)> {
     match password {
         Some(password) => {
-            super::account::require_strong(&password, username).await?;
+            hasher.require_strong(&password, username).await?;
             Ok((password, None))
         }
         None => {

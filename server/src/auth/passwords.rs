@@ -6,17 +6,17 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use serde::Serialize;
-use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use crate::permits::Permits;
 
 /// Work of one hash: 19 MiB, two passes, one lane (OWASP's recommendation for argon2id).
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
 /// Hashes that may run at once, so that log-ins cannot fill the memory.
-const PARALLEL_HASHES: usize = 2;
+const PARALLEL_HASHES: u32 = 2;
 
 /// Longest password in bytes.
 pub const PASSWORD_MAX_BYTES: usize = 1024;
@@ -30,40 +30,57 @@ pub const SCORE_ACCEPTED: u8 = 3;
 /// Hashes and checks passwords away from the async threads.
 #[derive(Debug, Clone)]
 pub struct Passwords {
-    slots: Arc<Semaphore>,
+    permits: Arc<Permits>,
     /// A hash of nothing anybody knows: checked when there is no account, so that both take as long.
     decoy: Arc<str>,
 }
 
 impl Passwords {
-    /// Prepares the decoy.
+    /// Prepares the decoy. At most `waiting_max` requests wait for a hash.
     ///
     /// # Errors
     /// When hashing fails, which means the parameters are wrong or there is no randomness.
-    pub fn new() -> anyhow::Result<Self> {
+    pub fn new(waiting_max: u64) -> anyhow::Result<Self> {
         let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
-        Ok(Self { slots: Arc::new(Semaphore::new(PARALLEL_HASHES)), decoy: decoy.into() })
+        let permits = Permits::counted("passwords", PARALLEL_HASHES, waiting_max);
+        Ok(Self { permits: Arc::new(permits), decoy: decoy.into() })
     }
 
     /// Hashes a password, as a PHC string.
     ///
     /// # Errors
-    /// Internal only.
+    /// 503 `busy` where too many wait.
     pub async fn hash(&self, password: String) -> Result<String, ApiError> {
-        let _slot = self.slots.acquire().await.map_err(ApiError::internal)?;
-        tokio::task::spawn_blocking(move || hash(&password)).await?.map_err(ApiError::internal)
+        self.permits.run(move |_| hash(&password).map_err(ApiError::internal)).await
     }
 
     /// Whether `password` matches `stored`; with nothing stored it takes as long and does not.
     ///
     /// # Errors
-    /// Internal only.
+    /// 503 `busy` where too many wait.
     pub async fn verify(&self, password: String, stored: Option<&str>) -> Result<bool, ApiError> {
         let known = stored.is_some();
         let against = stored.unwrap_or(&self.decoy).to_owned();
-        let _slot = self.slots.acquire().await.map_err(ApiError::internal)?;
-        let matches = tokio::task::spawn_blocking(move || verify(&password, &against)).await?;
-        Ok(matches.map_err(ApiError::internal)? && known)
+        let matches =
+            self.permits.run(move |_| verify(&password, &against).map_err(ApiError::internal)).await?;
+        Ok(matches && known)
+    }
+
+    /// [`strength`] away from the async threads.
+    ///
+    /// # Errors
+    /// 503 `busy` where too many wait.
+    pub async fn strength(&self, password: String) -> Result<PasswordStrength, ApiError> {
+        self.permits.run(move |_| Ok(strength(&password, None))).await
+    }
+
+    /// [`require_strong`] away from the async threads.
+    ///
+    /// # Errors
+    /// As [`require_strong`], and 503 `busy` where too many wait.
+    pub async fn require_strong(&self, password: &str, username: &str) -> Result<(), ApiError> {
+        let (password, username) = (password.to_owned(), username.to_owned());
+        self.permits.run(move |_| require_strong(&password, &username)).await
     }
 }
 
@@ -161,7 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_matches_its_own_hash_only() {
-        let passwords = Passwords::new().expect("prepares");
+        let passwords = Passwords::new(9).expect("prepares");
         let stored = passwords.hash("correct horse".to_owned()).await.expect("hashes");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
         assert!(passwords.verify("correct horse".to_owned(), Some(&stored)).await.unwrap());

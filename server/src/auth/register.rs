@@ -7,7 +7,6 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::account::require_strong;
 use super::client_address::client_address;
 use super::login::TokenAnswer;
 use super::names::clean_username;
@@ -56,7 +55,7 @@ pub(super) async fn register(
     let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
     require_admission(&state, code.as_deref(), address).await?;
     let username = clean_username(&wanted.username)?;
-    require_strong(&wanted.password, &username).await?;
+    state.passwords.require_strong(&wanted.password, &username).await?;
     let hash = state.passwords.hash(wanted.password).await?;
     let row = make(&state, code.as_deref(), &username, &hash).await?;
     let who = Who {

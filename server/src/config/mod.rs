@@ -128,6 +128,8 @@ pub struct SoundConfig {
     pub default_soundfont: Option<String>,
     /// Memory for opened banks, in bytes.
     pub bank_cache_bytes: u64,
+    /// Memory for the decoded samples of one bank, in bytes.
+    pub bank_decoded_max_bytes: u64,
     /// Disk space for reduced banks, in bytes.
     pub reduced_banks_bytes: u64,
 }
@@ -153,6 +155,8 @@ pub struct LimitsConfig {
     pub projects_quota_bytes: u64,
     /// What a user's finished renders may take, in bytes; older ones make room.
     pub renders_quota_bytes: u64,
+    /// Requests that may wait for each kind of heavy work.
+    pub work_waiting_max: u64,
     /// Limits on how often somebody asks.
     pub requests: RequestLimits,
 }
@@ -311,6 +315,7 @@ impl Config {
                 tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
                 projects_quota_bytes: source.whole("SF_PROJECTS_QUOTA_BYTES")?,
                 renders_quota_bytes: source.whole("SF_RENDERS_QUOTA_BYTES")?,
+                work_waiting_max: source.whole("SF_WORK_WAITING_MAX")?,
                 requests: RequestLimits {
                     per_user_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_USER")?,
                     per_address_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_ADDRESS")?,
@@ -367,6 +372,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         soundfont_dirs,
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
+        bank_decoded_max_bytes: source.whole("SF_BANK_DECODED_MAX_BYTES")?,
         reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })
 }

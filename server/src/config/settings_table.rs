@@ -340,10 +340,26 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_BANK_CACHE_BYTES",
-        default: "1073741824",
+        default: "536870912",
         unit: "bytes",
         range: Range::Whole(0, 1 << 40),
-        about: "Opened SoundFonts that are kept for the next render; one with compressed samples counts tenfold.",
+        about: "Memory for SoundFonts: tables and decoded samples of those that are played and of those that are kept.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_BANK_DECODED_MAX_BYTES",
+        default: "402653184",
+        unit: "bytes",
+        range: Range::Whole(1 << 20, 1 << 30),
+        about: "Memory for the decoded samples of one SoundFont; one that needs more for the presets of a song is refused.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_WORK_WAITING_MAX",
+        default: "512",
+        unit: "requests",
+        range: Range::Whole(1, 1 << 20),
+        about: "Requests that may wait for each kind of heavy work, such as renders or decoding; others get 503.",
         ..BLANK
     },
     Setting {

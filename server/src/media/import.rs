@@ -14,6 +14,7 @@ use crate::audio::{self, AudioFile};
 use crate::auth::Admin;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// Most files in one request.
@@ -74,8 +75,9 @@ pub(super) async fn import(
         return Err(ApiError::bad_request("bad_paths", detail));
     }
     let runtime = Handle::current();
-    let importing = tokio::task::spawn_blocking(move || import_all(&state, &runtime, &user.id, paths));
-    Ok((StatusCode::CREATED, Json(importing.await??)))
+    let permits = state.audio.decoding.clone();
+    let work = move |caller: &Caller| import_all(&state, &runtime, &user.id, paths, caller);
+    Ok((StatusCode::CREATED, Json(permits.run(work).await?)))
 }
 
 fn import_all(
@@ -83,15 +85,16 @@ fn import_all(
     runtime: &Handle,
     owner_id: &str,
     paths: Vec<String>,
+    caller: &Caller,
 ) -> ApiResult<ImportedMedia> {
     let places = Places::new(&state.config.folders.media_dirs);
     let mut answer = ImportedMedia { files: Vec::new(), refused: Vec::new() };
     let mut first_error = None;
     for path in paths {
-        match import_one(state, runtime, owner_id, &places, &path) {
+        match import_one(state, runtime, owner_id, &places, &path, caller) {
             Ok((file, known)) => answer.files.push(ImportedFile { path, known, file }),
             // It says nothing about the one file.
-            Err(error @ ApiError::Internal(_)) => return Err(error),
+            Err(error @ (ApiError::Internal(_) | ApiError::Conflict { .. })) => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedMedia { path, problem: error.problem() });
                 first_error.get_or_insert(error);
@@ -110,6 +113,7 @@ fn import_one(
     owner_id: &str,
     places: &Places,
     path: &str,
+    caller: &Caller,
 ) -> ApiResult<(AudioFile, bool)> {
     let real = places.resolve(path)?;
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -120,5 +124,5 @@ fn import_one(
         return Err(ApiError::bad_request("not_an_audio_file", detail));
     }
     let mut content = File::open(&real).map_err(|error| unreadable(path, &error))?;
-    audio::take_in(state, runtime, owner_id, &name, &mut content, &mut |_| true)
+    audio::take_in(state, runtime, owner_id, &name, &mut content, &mut |_| !caller.has_gone())
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::midi;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Json;
+use crate::extract::{Json, with_document};
 use crate::file_answer::attachment;
 use crate::plugins::document;
 use crate::projects::ProjectDocument;
@@ -39,11 +39,11 @@ pub(super) async fn export(
     Json(request): Json<ExportRequest>,
 ) -> ApiResult<Response> {
     let source = document(&state, &user, request.project_id, request.project).await?;
-    let written = tokio::task::spawn_blocking(move || -> ApiResult<_> {
+    let written = with_document(0, move || {
         let (_, project) = source.into_project()?;
         Ok((midi::export(&project), project.name))
     });
-    let (bytes, name) = written.await??;
+    let (bytes, name) = written.await?;
     let disposition = attachment(&format!("{name}.mid"));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("audio/midi")),

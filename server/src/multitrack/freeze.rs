@@ -98,7 +98,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
     }
     let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
-    let parts = Parts::open(&project, &mut sources)?;
+    let parts = Parts::open(&project, &mut sources, &mut |_| !task.is_cancelled())?;
     let part = match stage {
         Stage::BeforeFader => Part::BeforeFader(place),
         Stage::AfterFader => Part::AfterFader(place),

@@ -10,7 +10,7 @@ use super::import_query::ImportQuery;
 use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::{Json, Query, RawBody, is_length_limit};
+use crate::extract::{Json, Query, RawBody, is_length_limit, with_document};
 use crate::form;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
@@ -74,7 +74,8 @@ pub(super) async fn import(
         name: name.filter(|name| !name.is_empty()),
         soundfont_id,
     };
-    let imported = tokio::task::spawn_blocking(move || read_midi(&bytes, options)).await??;
+    let imported =
+        with_document(bytes.len(), move || read_midi(&bytes, options).map_err(ApiError::from)).await?;
     Ok(Json(ImportAnswer { project: imported.project, warnings: imported.warnings }))
 }
 

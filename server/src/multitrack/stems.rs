@@ -104,7 +104,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
     let RenderedProject { project, options, .. } = job.open()?;
     let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
-    let parts = Parts::open(&project, &mut sources)?;
+    let parts = Parts::open(&project, &mut sources, &mut |_| !task.is_cancelled())?;
     let places = wanted(&project, &parts, tracks)?;
 
     // Beside the archive there is one stem at a time.

@@ -16,7 +16,6 @@ mod vst;
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -25,8 +24,10 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
+use crate::permits::{Bounds, Permits, processors};
+use crate::rendering::BankProblem;
 use crate::rendering::RenderError;
-use crate::rendering::banks::BankCache;
+use crate::rendering::banks::{BankCache, BankLimits};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use modules::Plugins;
@@ -74,26 +75,43 @@ pub struct Sound {
     pub banks: BankCache,
     /// Banks reduced to what browsers need of them.
     pub(crate) reduced: ReducedBanks,
-    /// One upload is opened at a time.
-    upload_place: Arc<Semaphore>,
-    /// Renders that answer directly run as many at a time as there are processors.
-    render_places: Arc<Semaphore>,
+    /// One upload is opened at a time: its tables take memory.
+    uploads: Permits,
+    /// Renders that answer directly, weighed by the KiB of their requests.
+    renders: Arc<Permits>,
 }
 
 impl Sound {
     /// Everything as the settings say; nothing is searched or opened yet.
     #[must_use]
     pub fn new(config: &Config, db: &Db) -> Self {
-        let places = std::thread::available_parallelism().map_or(1, usize::from);
+        let waiting_max = config.limits.work_waiting_max;
+        // As many as there are processors, or fewer of large projects.
+        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / processors());
         Self {
             catalogue: Catalogue::new(config, db.clone()),
-            banks: BankCache::new(config.sound.bank_cache_bytes),
-            reduced: ReducedBanks::new(config.sound.reduced_banks_bytes),
-            upload_place: Arc::new(Semaphore::new(1)),
-            render_places: Arc::new(Semaphore::new(places)),
+            banks: BankCache::new(BankLimits {
+                total_bytes: config.sound.bank_cache_bytes,
+                decoded_bytes: config.sound.bank_decoded_max_bytes,
+            }),
+            reduced: ReducedBanks::new(config.sound.reduced_banks_bytes, waiting_max),
+            uploads: Permits::counted("SoundFonts", 1, waiting_max),
+            renders: Arc::new(Permits::weighted(
+                "renders",
+                Bounds { running, least, waiting: RENDERS_WAITING_KIB, requests: waiting_max },
+            )),
         }
     }
 }
+
+/// Bodies of the renders that run at once, in KiB: a project takes many times that in memory.
+const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
+
+/// Bodies of the renders that may wait, in KiB.
+const RENDERS_WAITING_KIB: u64 = 256 * 1024;
+
+/// Seconds after which the memory for SoundFonts may be free again.
+const BANK_RETRY_SECS: u64 = 10;
 
 impl From<RenderError> for ApiError {
     fn from(error: RenderError) -> Self {
@@ -101,6 +119,9 @@ impl From<RenderError> for ApiError {
         let code = match &error {
             RenderError::Session(_) | RenderError::Mixer(_) | RenderError::Synth(_) => "not_playable",
             RenderError::Loudness(_) | RenderError::Resample(_) => "not_playable",
+            RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } => {
+                return Self::Busy { detail: error.to_string(), retry_after_secs: BANK_RETRY_SECS };
+            }
             RenderError::Bank { .. } => "soundfont_unusable",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
             RenderError::NoSoundFont => return soundfonts::no_soundfont(),
@@ -115,26 +136,6 @@ impl From<RenderError> for ApiError {
             }
         };
         Self::Unprocessable { code, detail: error.to_string() }
-    }
-}
-
-/// Ends a render whose caller has gone: dropped with the handler, it says so to the observer.
-struct Caller(Arc<std::sync::atomic::AtomicBool>);
-
-impl Caller {
-    fn new() -> Self {
-        Self(Arc::default())
-    }
-
-    /// Whether the caller has gone, for the thread that renders.
-    fn gone(&self) -> Arc<std::sync::atomic::AtomicBool> {
-        Arc::clone(&self.0)
-    }
-}
-
-impl Drop for Caller {
-    fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 }
 

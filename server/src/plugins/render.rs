@@ -1,7 +1,6 @@
 //! `POST /plugins/render`: a project to an audio file.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axum::extract::State;
@@ -16,14 +15,15 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::render_request::{RenderQuery, RenderRequest, RenderSettings};
+use super::renders;
 use super::renders::{RenderFile, audio_url};
 use super::soundfonts::Snapshot;
-use super::{Caller, renders};
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Query};
+use crate::extract::{Json, JsonBytes, Query, parse_object, with_document};
 use crate::jobs::kinds::Kind;
+use crate::permits::Caller;
 use crate::projects;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
@@ -69,25 +69,25 @@ pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,
     Query(query): Query<RenderQuery>,
-    Json(request): Json<RenderRequest>,
+    JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
-    let limit_secs = state.config.limits.tail_max_secs;
-    let settings = RenderSettings::of(&request, limit_secs)?;
-    let source = document(&state, &user, request.project_id, request.project).await?;
-    let input = RenderInput { source, settings };
+    let body_kib = body.len() as u64 / 1024;
     if query.asynchronous {
+        let request = with_document(body.len(), move || parse_object(&body)).await?;
+        let input = RenderInput::of(&state, &user, request).await?;
         let input = serde_json::to_value(input).map_err(ApiError::internal)?;
         let task_id = state.tasks.start(&user.id, RENDER.name, &input).await?;
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
-    let _place = state.sound.render_places.clone().acquire_owned().await.map_err(ApiError::internal)?;
-    let caller = Caller::new();
-    let gone = caller.gone();
-    let runtime = Handle::current();
-    let answer = tokio::task::spawn_blocking(move || {
-        input.render(&state, &runtime, &user.id, &mut |_| !gone.load(Ordering::Relaxed))
-    })
-    .await??;
+    let (runtime, permits) = (Handle::current(), state.sound.renders.clone());
+    let work = move |caller: &Caller| {
+        // Parsed here, so that requests that wait hold no more than their bodies.
+        let request = parse_object(&body)?;
+        drop(body);
+        let input = runtime.block_on(RenderInput::of(&state, &user, request))?;
+        input.render(&state, &runtime, &user.id, &mut |_| !caller.has_gone())
+    };
+    let answer = permits.run_weighted(body_kib, work).await?;
     Ok(Json(answer).into_response())
 }
 
@@ -111,6 +111,13 @@ struct RenderInput {
 }
 
 impl RenderInput {
+    /// What a request asks for.
+    async fn of(state: &AppState, user: &CurrentUser, request: RenderRequest) -> ApiResult<Self> {
+        let settings = RenderSettings::of(&request, state.config.limits.tail_max_secs)?;
+        let source = document(state, user, request.project_id, request.project).await?;
+        Ok(Self { source, settings })
+    }
+
     fn render(
         self,
         state: &AppState,
@@ -257,6 +264,16 @@ impl Sources for ProjectSources<'_> {
             self.soundfonts.push(id);
         }
         Ok(Some(bank))
+    }
+
+    fn prepare(
+        &mut self,
+        bank: &Bank,
+        name: &str,
+        presets: &[(u16, u8)],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), RenderError> {
+        self.state.sound.banks.prepare(bank, name, presets, go_on)
     }
 
     fn recording(&mut self, server_file_id: &str) -> Option<Recording> {

@@ -1,25 +1,25 @@
 //! `POST /plugins/soundfont-render`: notes and a SoundFont to audio, before any fader.
 
-use std::sync::atomic::Ordering;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use schemas::limits::MAX_TICK;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use super::render::Source;
 use super::render_request::{checked_rate, checked_tail, rate_choices};
 use super::soundfonts::download::chosen_headers;
-use super::{Caller, render::Source};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Json;
+use crate::extract::{JsonBytes, parse_object};
 use crate::file_answer::FileAnswer;
+use crate::permits::Caller;
 use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
 use crate::rendering::RenderError;
-use crate::rendering::track::{TrackChannels, render_first};
+use crate::rendering::track::{TrackChannels, TrackVoice, render_first};
 use crate::state::AppState;
 
 /// Rate where the request names none, in hertz.
@@ -95,7 +95,7 @@ pub(super) struct SoundFontRenderRequest {
 pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(request): Json<SoundFontRenderRequest>,
+    JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
     if !state.config.sound.soundfont_render {
         return Err(ApiError::NotImplemented {
@@ -103,16 +103,17 @@ pub(super) async fn render(
             detail: "Rendering with SoundFonts is switched off here (SF_SOUNDFONT_RENDER=off).".to_owned(),
         });
     }
-    let sample_rate_hz = checked_rate(request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
-    let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, state.config.limits.tail_max_secs)?;
-    let snapshot = state.sound.catalogue.of(&user.id).await?;
-    let soundfont_id = request.soundfont_id.clone();
-    let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
-    let _place = state.sound.render_places.clone().acquire_owned().await.map_err(ApiError::internal)?;
-    let caller = Caller::new();
-    let gone = caller.gone();
-    let work_state = state.clone();
-    let work = move || -> ApiResult<_> {
+    let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
+    let work = move |caller: &Caller| -> ApiResult<_> {
+        // Parsed here, so that requests that wait hold no more than their bodies.
+        let request: SoundFontRenderRequest = parse_object(&body)?;
+        drop(body);
+        let sample_rate_hz = checked_rate(request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
+        let tail_max_secs = work_state.config.limits.tail_max_secs;
+        let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, tail_max_secs)?;
+        let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
+        let soundfont_id = request.soundfont_id.clone();
+        let snapshot = runtime.block_on(work_state.sound.catalogue.of(&user.id))?;
         let document = project(request)?;
         let (_, project) = Source::Sent(document).into_project().map_err(in_terms_of_request)?;
         let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
@@ -120,11 +121,16 @@ pub(super) async fn render(
         // Without a name: the file is gone when the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
         let buffered = std::io::BufWriter::new(&mut file);
-        let mut observer = |_| !gone.load(Ordering::Relaxed);
-        render_first(&project, sample_rate_hz, tail_secs, channels, &bank, buffered, &mut observer)?;
+        let name = &chosen.soundfont.summary.soundfont_id;
+        let mut prepare = |presets: &[(u16, u8)]| {
+            work_state.sound.banks.prepare(&bank, name, presets, &mut || !caller.has_gone())
+        };
+        let voice = TrackVoice { bank: &bank, prepare: &mut prepare };
+        let mut observer = |_| !caller.has_gone();
+        render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
         Ok((file, chosen))
     };
-    let (file, chosen) = tokio::task::spawn_blocking(work).await??;
+    let (file, chosen) = state.sound.renders.run_weighted(body_kib, work).await?;
     let etag = format!("\"{}\"", uuid::Uuid::new_v4().simple());
     let answer = FileAnswer { file, etag, media_type: "audio/wav", save_as: None };
     let mut response = answer.respond(&HeaderMap::new())?;

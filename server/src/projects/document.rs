@@ -6,13 +6,12 @@ use axum::response::{IntoResponse as _, Response};
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::UNTITLED;
 use crate::error::{ApiError, FieldError};
-use crate::extract::parse_json;
+use crate::extract::{parse_json, with_document};
 
 /// Most violations that one answer lists.
 const VIOLATIONS_MAX: usize = 100;
@@ -20,18 +19,7 @@ const VIOLATIONS_MAX: usize = 100;
 /// Ids that are taken by paths of their own.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
-/// Documents that may be worked on at once: one takes many times its size in memory.
-static CHECKS: Semaphore = Semaphore::const_new(4);
-
-/// Works on a document away from the async threads, once few enough others are worked on.
-pub(super) async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let _slot = CHECKS.acquire().await.map_err(ApiError::internal)?;
-    tokio::task::spawn_blocking(work).await?
-}
-
-/// An answer that holds a document, as JSON. For [`off_thread`]: writing a large one takes a while.
+/// An answer that holds a document, as JSON. For [`with_document`]: writing a large one takes a while.
 pub(super) fn json_answer(value: &impl serde::Serialize) -> Result<Response, ApiError> {
     let text = serde_json::to_vec(value).map_err(ApiError::internal)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
@@ -105,7 +93,7 @@ impl Document {
 
     /// The same from the bytes of a body, away from the async threads.
     pub(super) async fn from_bytes(bytes: Bytes, path_id: Option<String>) -> Result<Self, ApiError> {
-        off_thread(move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await
+        with_document(bytes.len(), move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await
     }
 
     /// A stored document that passes for today's, under another id and name.
@@ -115,7 +103,7 @@ impl Document {
         project_id: String,
         rename: impl FnOnce(&str) -> String + Send + 'static,
     ) -> Result<Self, ApiError> {
-        off_thread(move || {
+        with_document(text.len(), move || {
             let mut value = stored(&stored_id, &text)?;
             let name = rename(text_field(&value, "name").as_deref().unwrap_or(UNTITLED));
             if let Some(object) = value.as_object_mut() {

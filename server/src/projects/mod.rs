@@ -21,7 +21,7 @@ use crate::auth;
 use crate::config::Config;
 use crate::db::Db;
 use crate::error::ApiError;
-use crate::extract::BodyLimit;
+use crate::extract::{BodyLimit, with_document};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
@@ -138,7 +138,7 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     let found =
         store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
     let id = id.to_owned();
-    document::off_thread(move || document::stored(&id, &found.text)).await
+    with_document(found.text.len(), move || document::stored(&id, &found.text)).await
 }
 
 /// What of a user's current projects, and of the autosave, holds `text` anywhere, in words for a sentence;

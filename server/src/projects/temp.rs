@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::document::{json_answer, off_thread, stored, upgraded};
+use super::document::{json_answer, stored, upgraded};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, JsonBytes, parse_object};
+use crate::extract::{Json, JsonBytes, parse_object, with_document};
 use crate::state::AppState;
 
 /// Longest id that a window may give itself, in bytes.
@@ -57,7 +57,7 @@ pub(super) async fn write(
     user: CurrentUser,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Json<TempRevision>> {
-    let (client_id, text) = off_thread(move || {
+    let (client_id, text) = with_document(body.len(), move || {
         let save: TempSave = parse_object(&body)?;
         if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
             return Err(ApiError::bad_request(
@@ -82,7 +82,7 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
         code: "no_autosave",
         detail: "There is no autosave.".to_owned(),
     })?;
-    off_thread(move || {
+    with_document(found.text.len(), move || {
         let project = stored("temp", &found.text)?;
         json_answer(&TempDocument { updated_at: found.updated_at, client_id: found.client_id, project })
     })

@@ -5,14 +5,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::document::{Document, ProjectDocument, json_answer, off_thread, stored, upgraded};
+use super::document::{Document, ProjectDocument, json_answer, stored, upgraded};
 use super::store::{self, InsertOutcome, SaveOutcome};
 use super::{ProjectSummary, Saved};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
-use crate::extract::{Json, JsonBytes, Path, Query, parse_json};
+use crate::extract::{Json, JsonBytes, Path, Query, parse_json, with_document};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
@@ -113,7 +113,7 @@ pub(super) async fn read(
     }
     let found = store::load(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let tag = revision_tag(found.revision);
-    let project = off_thread(move || json_answer(&stored(&id, &found.text)?)).await?;
+    let project = with_document(found.text.len(), move || json_answer(&stored(&id, &found.text)?)).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 
@@ -217,7 +217,7 @@ pub(super) async fn raw(
     responses((status = 200, description = "The document in this version's form; a save says whether it is valid",
         content_type = "application/json", body = Object), CommonErrors))]
 pub(super) async fn upgrade(_: CurrentUser, JsonBytes(body): JsonBytes) -> ApiResult<Response> {
-    off_thread(move || json_answer(&upgraded(parse_json(&body)?)?)).await
+    with_document(body.len(), move || json_answer(&upgraded(parse_json(&body)?)?)).await
 }
 
 /// Projects belong to one user: no cache in between may keep them.

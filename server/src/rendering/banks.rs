@@ -3,19 +3,22 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use dsp_core::soundfont::{Bank, SampleEncoding};
+use dsp_core::soundfont::{Bank, BankError};
 
-use super::{BankProblem, memory};
+use super::{BankProblem, RenderError, memory};
 use crate::blobs::{BlobKey, Blobs};
 
 /// Largest file that is opened, in bytes: the banks of 32-bit RIFF end at twice that.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// How much larger the samples of an SF3 bank are decoded than in the file, about.
-const DECODED_GROWTH: u64 = 10;
+/// Most banks that are kept: each keeps its file mapped.
+const BANKS_MAX: usize = 256;
+
+/// How often whoever waits for a bank looks whether it is still wanted.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Opens a bank's file, whose sample data is read in place from then on.
 ///
@@ -25,15 +28,34 @@ pub fn open(path: &Path) -> Result<Bank, BankProblem> {
     Ok(Bank::from_shared(memory::map(path, BANK_MAX_BYTES)?)?)
 }
 
-/// Opened banks, the least recently used of which are let go above a limit. One that is
-/// still playing somewhere lives on there.
+/// How much memory banks may take.
+#[derive(Debug, Clone, Copy)]
+pub struct BankLimits {
+    /// Tables and decoded samples of all banks, in bytes.
+    pub total_bytes: u64,
+    /// Decoded samples of one bank, in bytes.
+    pub decoded_bytes: u64,
+}
+
+/// Opened banks, and how much memory they take: their tables and their decoded samples. The sample data
+/// of a file is mapped and does not count.
 ///
-/// A bank counts as large as it may become in memory: as its file, or for compressed samples as
-/// ten times that, because what is played of them is decoded and kept.
+/// A bank that somebody plays stays here and counts. Above the limit those that nobody plays are let go,
+/// the least recently used first; if that is not enough, nothing more is decoded.
 #[derive(Debug)]
 pub struct BankCache {
-    limit_bytes: u64,
-    kept: Mutex<Vec<Kept>>,
+    limits: BankLimits,
+    state: Mutex<State>,
+    /// Notified when a bank was prepared.
+    prepared: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The one used last at the end.
+    kept: Vec<Kept>,
+    /// Memory that is reserved for other things made of banks, in bytes.
+    reserved_bytes: u64,
 }
 
 /// Tells a file that has changed.
@@ -64,26 +86,55 @@ enum Identity {
 
 #[derive(Debug)]
 struct Kept {
-    identity: Identity,
-    size_bytes: u64,
+    /// `None` for a file that has changed since: it stays as long as it is played.
+    identity: Option<Identity>,
     bank: Bank,
+    /// Its decoded samples once the preparation under way has ended, in bytes.
+    promised_bytes: u64,
+    /// Whether somebody prepares it.
+    in_preparation: bool,
 }
 
 impl Kept {
     fn bytes(&self) -> u64 {
-        let growth = match self.bank.summary().encoding {
-            SampleEncoding::Pcm => 1,
-            SampleEncoding::Vorbis => DECODED_GROWTH,
-        };
-        self.size_bytes.saturating_mul(growth)
+        self.bank.table_bytes() + self.bank.decoded_bytes().max(self.promised_bytes)
+    }
+
+    /// Whether nobody plays or prepares it.
+    fn is_idle(&self) -> bool {
+        !self.in_preparation && !self.bank.is_shared()
+    }
+}
+
+impl State {
+    fn bytes(&self) -> u64 {
+        self.reserved_bytes + self.kept.iter().map(Kept::bytes).sum::<u64>()
+    }
+
+    /// Lets idle banks go until all take at most `total_bytes`, and says whether they do.
+    fn make_room(&mut self, total_bytes: u64) -> bool {
+        while self.bytes() > total_bytes || self.kept.len() > BANKS_MAX {
+            let Some(place) = self.kept.iter().position(Kept::is_idle) else { return false };
+            self.kept.remove(place);
+        }
+        true
+    }
+
+    /// A bank that is kept. It is the one used last from then on.
+    fn find(&mut self, identity: &Identity) -> Option<Bank> {
+        let place = self.kept.iter().position(|one| one.identity.as_ref() == Some(identity))?;
+        let found = self.kept.remove(place);
+        let bank = found.bank.clone();
+        self.kept.push(found);
+        Some(bank)
     }
 }
 
 impl BankCache {
-    /// An empty cache for banks of at most `limit_bytes` together.
+    /// An empty cache.
     #[must_use]
-    pub fn new(limit_bytes: u64) -> Self {
-        Self { limit_bytes, kept: Mutex::new(Vec::new()) }
+    pub fn new(limits: BankLimits) -> Self {
+        Self { limits, state: Mutex::default(), prepared: Condvar::new() }
     }
 
     /// The bank in a file, opened now or earlier. A file that has changed is opened anew.
@@ -94,15 +145,19 @@ impl BankCache {
     /// As [`open`].
     pub fn open(&self, path: &Path) -> Result<Bank, BankProblem> {
         let version = Version::of(&fs::metadata(path)?);
-        let mut kept = self.kept();
+        let mut state = self.state();
         let identity = Identity::File(path.to_owned(), version);
-        if let Some(bank) = find(&mut kept, &identity) {
+        if let Some(bank) = state.find(&identity) {
             return Ok(bank);
         }
-        kept.retain(|one| !matches!(&one.identity, Identity::File(other, _) if other == path));
+        for one in &mut state.kept {
+            let is_former =
+                |identity: &mut Identity| matches!(identity, Identity::File(other, _) if other == path);
+            one.identity.take_if(is_former);
+        }
+        state.kept.retain(|one| one.identity.is_some() || !one.is_idle());
         let bank = open(path)?;
-        self.keep(&mut kept, Kept { identity, size_bytes: version.size_bytes, bank: bank.clone() });
-        Ok(bank)
+        self.keep(&mut state, identity, bank)
     }
 
     /// The bank in a stored file, opened now or earlier.
@@ -111,40 +166,167 @@ impl BankCache {
     /// It is not there, cannot be read or is no bank.
     pub fn open_stored(&self, blobs: &Blobs, key: &BlobKey) -> Result<Bank, BankProblem> {
         let identity = Identity::Stored(key.clone());
-        if let Some(bank) = find(&mut self.kept(), &identity) {
+        if let Some(bank) = self.state().find(&identity) {
             return Ok(bank);
         }
         // From object storage it may take a while, for which other banks do not wait.
         let file = blobs.read(key)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
-        let mut kept = self.kept();
-        if let Some(bank) = find(&mut kept, &identity) {
+        let mut state = self.state();
+        if let Some(bank) = state.find(&identity) {
             return Ok(bank);
         }
-        let size_bytes = file.metadata()?.len();
         let bank = Bank::from_shared(memory::map_file(&file)?)?;
-        self.keep(&mut kept, Kept { identity, size_bytes, bank: bank.clone() });
-        Ok(bank)
+        self.keep(&mut state, identity, bank)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps a bank, and lets others go that there is no room for.
-    fn keep(&self, kept: &mut Vec<Kept>, one: Kept) {
-        kept.push(one);
-        let mut total_bytes: u64 = kept.iter().map(Kept::bytes).sum();
-        while total_bytes > self.limit_bytes {
-            total_bytes -= kept.remove(0).bytes();
+    /// Keeps a bank, if there is room for its tables.
+    fn keep(&self, state: &mut State, identity: Identity, bank: Bank) -> Result<Bank, BankProblem> {
+        let one =
+            Kept { identity: Some(identity), bank: bank.clone(), promised_bytes: 0, in_preparation: false };
+        state.kept.push(one);
+        if state.make_room(self.limits.total_bytes) {
+            return Ok(bank);
         }
+        state.kept.pop();
+        Err(self.no_room(bank.table_bytes()))
+    }
+
+    /// Decodes the compressed samples of presets of a bank that was opened here, as long as `go_on` says
+    /// so. Whoever asks for a bank that somebody else prepares waits for that. `name` is for errors.
+    ///
+    /// # Errors
+    /// [`RenderError::Bank`]: the bank takes more memory than is accepted, or than is left now.
+    /// [`RenderError::Cancelled`] if `go_on` says no.
+    pub fn prepare(
+        &self,
+        bank: &Bank,
+        name: &str,
+        presets: &[(u16, u8)],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), RenderError> {
+        let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
+        let mut state = self.state();
+        while state.of(bank).is_some_and(|one| one.in_preparation) {
+            let waited = self.prepared.wait_timeout(state, LOOK_EVERY);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if !go_on() {
+                return Err(RenderError::Cancelled);
+            }
+        }
+        let missing_bytes = bank.undecoded_bytes(presets);
+        if missing_bytes == 0 {
+            return Ok(());
+        }
+        let needed_bytes = bank.decoded_bytes() + missing_bytes;
+        let limits = [
+            (self.limits.decoded_bytes, "SF_BANK_DECODED_MAX_BYTES"),
+            (self.limits.total_bytes, "SF_BANK_CACHE_BYTES"),
+        ];
+        for (limit_bytes, setting) in limits {
+            if needed_bytes > limit_bytes {
+                return Err(refused(too_large(needed_bytes, limit_bytes, setting)));
+            }
+        }
+        let _preparation = Preparation { cache: self, bank };
+        if let Some(one) = state.of(bank) {
+            (one.promised_bytes, one.in_preparation) = (needed_bytes, true);
+        }
+        let has_room = state.make_room(self.limits.total_bytes);
+        drop(state);
+        if !has_room {
+            return Err(refused(self.no_room(missing_bytes)));
+        }
+        decode(bank, name, presets, go_on)
+    }
+
+    /// Reserves memory for something that is made of a bank, until the answer is dropped.
+    ///
+    /// # Errors
+    /// [`RenderError::Bank`] as for [`Self::prepare`].
+    pub fn reserve(&self, name: &str, bytes: u64) -> Result<Reserved<'_>, RenderError> {
+        let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
+        let limit_bytes = self.limits.total_bytes;
+        if bytes > limit_bytes {
+            return Err(refused(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
+        }
+        let mut state = self.state();
+        state.reserved_bytes += bytes;
+        let has_room = state.make_room(limit_bytes);
+        drop(state);
+        let reserved = Reserved { cache: self, bytes };
+        if has_room { Ok(reserved) } else { Err(refused(self.no_room(bytes))) }
+    }
+
+    /// Memory that banks take, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.state().bytes()
+    }
+
+    fn no_room(&self, needed_bytes: u64) -> BankProblem {
+        BankProblem::MemoryInUse { needed_mib: mib(needed_bytes), limit_mib: mib(self.limits.total_bytes) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A bank that is kept. It is the last of the list from then on: the one used last.
-fn find(kept: &mut Vec<Kept>, identity: &Identity) -> Option<Bank> {
-    let place = kept.iter().position(|one| one.identity == *identity)?;
-    let found = kept.remove(place);
-    let bank = found.bank.clone();
-    kept.push(found);
-    Some(bank)
+impl State {
+    fn of(&mut self, bank: &Bank) -> Option<&mut Kept> {
+        self.kept.iter_mut().find(|one| one.bank.is_same(bank))
+    }
+}
+
+/// A preparation under way. Dropped, it has ended.
+struct Preparation<'c> {
+    cache: &'c BankCache,
+    bank: &'c Bank,
+}
+
+impl Drop for Preparation<'_> {
+    fn drop(&mut self) {
+        if let Some(one) = self.cache.state().of(self.bank) {
+            (one.promised_bytes, one.in_preparation) = (0, false);
+        }
+        self.cache.prepared.notify_all();
+    }
+}
+
+/// Memory that is reserved beside that of the banks. Dropped, it is free again.
+#[derive(Debug)]
+pub struct Reserved<'c> {
+    cache: &'c BankCache,
+    bytes: u64,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.cache.state().reserved_bytes -= self.bytes;
+    }
+}
+
+/// Decodes the compressed samples of presets of a bank, as long as `go_on` says so.
+///
+/// # Errors
+/// [`RenderError::Bank`] if they cannot be played, [`RenderError::Cancelled`] if `go_on` says no.
+pub(super) fn decode(
+    bank: &Bank,
+    name: &str,
+    presets: &[(u16, u8)],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), RenderError> {
+    bank.prepare_while(presets, go_on).map_err(|error| match error {
+        BankError::Stopped => RenderError::Cancelled,
+        other => RenderError::Bank { name: name.to_owned(), reason: other.into() },
+    })
+}
+
+fn too_large(needed_bytes: u64, limit_bytes: u64, setting: &'static str) -> BankProblem {
+    BankProblem::TooLarge { needed_mib: mib(needed_bytes), limit_mib: mib(limit_bytes), setting }
+}
+
+/// Whole MiB, rounded up.
+fn mib(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
 }

@@ -81,6 +81,27 @@ pub enum BankProblem {
     /// It holds something wrong.
     #[error(transparent)]
     Content(#[from] BankError),
+    /// It takes more memory than is accepted.
+    #[error("it needs {needed_mib} MiB of memory; at most {limit_mib} MiB are accepted ({setting})")]
+    TooLarge {
+        /// What it needs, in MiB.
+        needed_mib: u64,
+        /// The limit in MiB.
+        limit_mib: u64,
+        /// The setting of the limit.
+        setting: &'static str,
+    },
+    /// There is no memory left for it now.
+    #[error(
+        "it needs {needed_mib} MiB of memory, and SoundFonts that are being played fill the {limit_mib} MiB that all \
+         may take (SF_BANK_CACHE_BYTES); try again in a moment"
+    )]
+    MemoryInUse {
+        /// What it needs, in MiB.
+        needed_mib: u64,
+        /// The limit in MiB.
+        limit_mib: u64,
+    },
 }
 
 /// Follows a render: gets the share that is done, 0 to 1, and says whether to go on.

@@ -6,8 +6,8 @@ use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
-use super::RenderError;
 use super::mix::LeftOutOfRender;
+use super::{Observer, RenderError, banks};
 
 /// Recorded audio, ready to be played.
 #[derive(Debug, Clone)]
@@ -25,6 +25,21 @@ pub trait Sources {
     /// # Errors
     /// It is there and cannot be used.
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError>;
+
+    /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is for
+    /// errors.
+    ///
+    /// # Errors
+    /// It cannot be used, or takes too much memory; [`RenderError::Cancelled`] if `go_on` says no.
+    fn prepare(
+        &mut self,
+        bank: &Bank,
+        name: &str,
+        presets: &[(u16, u8)],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), RenderError> {
+        banks::decode(bank, name, presets, go_on)
+    }
 
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
@@ -53,7 +68,11 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Opens everything that a project plays, at its own sample rate.
-    pub(super) fn open(project: &Project, sources: &mut dyn Sources) -> Result<Self, RenderError> {
+    pub(super) fn open(
+        project: &Project,
+        sources: &mut dyn Sources,
+        observer: Observer<'_>,
+    ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
         let mut found = Found { banks: open_banks(project, sources)?, recordings: Vec::new() };
         for id in files_used(project) {
@@ -67,7 +86,9 @@ impl Prepared {
         for (soundfont_id, bank) in banks {
             let Some(bank) = bank else { continue };
             let slot = slots.len() as u32;
-            prepare(&bank, &compiled.session, slot, soundfont_id.as_deref())?;
+            let (name, presets) =
+                (soundfont_id.as_deref().unwrap_or("default"), presets_used(&compiled.session, slot));
+            sources.prepare(&bank, name, &presets, &mut || observer(0.0))?;
             slots.push(Some(bank));
         }
         let audio =
@@ -85,19 +106,6 @@ impl Prepared {
     pub(super) fn slots(&self) -> Slots<'_> {
         Slots { banks: &self.banks, audio: &self.audio }
     }
-}
-
-/// Decodes what a session plays of a bank with compressed samples.
-pub(super) fn prepare(
-    bank: &Bank,
-    session: &Session,
-    slot: u32,
-    soundfont_id: Option<&str>,
-) -> Result<(), RenderError> {
-    bank.prepare(&presets_used(session, slot)).map_err(|error| RenderError::Bank {
-        name: soundfont_id.unwrap_or("default").to_owned(),
-        reason: error.into(),
-    })
 }
 
 /// Whether a track has notes to play.

@@ -6,7 +6,7 @@ use dsp_core::session::{Alone, Crew};
 use dsp_core::wav::SampleFormat;
 use serde_json::json;
 
-use super::banks::{BankCache, open};
+use super::banks::{BankCache, BankLimits, open};
 use super::crew::Threads;
 use super::mix::{MixOptions, render, render_prepared};
 use super::sources::Prepared;
@@ -68,7 +68,8 @@ fn the_demo_song_sounds_and_is_the_same_every_time() {
 #[test]
 fn any_number_of_threads_gives_the_same() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
-    let prepared = Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone()))).unwrap();
+    let prepared =
+        Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
     let play = |crew: &dyn Crew| {
         let mut file = Cursor::new(Vec::new());
         let report = render_prepared(&prepared, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();
@@ -120,30 +121,40 @@ fn a_bank_is_asked_for_once_and_only_where_notes_are() {
     assert_eq!(report.silent_tracks, ["1", "3", "4"], "without a bank they are silent, and that is said");
 }
 
+/// A cache for tables and samples of so many bytes.
+fn cache(total_bytes: u64) -> BankCache {
+    BankCache::new(BankLimits { total_bytes, decoded_bytes: total_bytes })
+}
+
 #[test]
-fn opened_banks_are_kept_within_the_limit() {
+fn opened_banks_that_nobody_plays_are_kept_within_the_limit() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     for name in ["a", "b", "c"] {
         fs::copy(BANK, path(name)).expect("timgm6mb-soundfont is installed");
     }
-    let size_bytes = fs::metadata(BANK).unwrap().len();
-    let cache = BankCache::new(2 * size_bytes + 1);
+    let one = open(&path("a")).unwrap().table_bytes();
+    assert!(one > 100_000, "the tables of a bank take {one} bytes");
+    let cache = cache(2 * one + 1);
     let a = cache.open(&path("a")).unwrap();
-    let b = cache.open(&path("b")).unwrap();
+    cache.open(&path("b")).unwrap();
     assert!(cache.open(&path("a")).unwrap().is_same(&a));
+    assert_eq!(cache.bytes(), 2 * one);
     let c = cache.open(&path("c")).unwrap();
-    assert!(cache.open(&path("a")).unwrap().is_same(&a), "used later than b");
-    assert!(cache.open(&path("c")).unwrap().is_same(&c));
-    assert!(!cache.open(&path("b")).unwrap().is_same(&b), "was let go");
+    assert_eq!(cache.bytes(), 2 * one, "b was let go: a was used later, and is played");
+    assert!(cache.open(&path("a")).unwrap().is_same(&a) && cache.open(&path("c")).unwrap().is_same(&c));
+    let problem = cache.open(&path("b")).expect_err("both that there is room for are played");
+    assert!(matches!(problem, BankProblem::MemoryInUse { .. }), "{problem}");
+    drop(a);
+    let b = cache.open(&path("b")).expect("there is room now");
+    assert_eq!(cache.bytes(), 2 * one);
+    drop((b, c));
 
+    let c = cache.open(&path("c")).unwrap();
     let mut bytes = fs::read(BANK).unwrap();
     bytes.push(0);
     fs::write(path("c"), bytes).unwrap();
     assert!(!cache.open(&path("c")).unwrap().is_same(&c), "another file now");
-
-    let none = BankCache::new(0);
-    assert!(!none.open(&path("a")).unwrap().is_same(&none.open(&path("a")).unwrap()));
 }
 
 #[test]

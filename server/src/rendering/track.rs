@@ -7,8 +7,8 @@ use dsp_core::session::{TailConfig, TrackRender};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
+use schemas::session::presets_used;
 
-use super::sources::prepare;
 use super::{CHANNELS, Observer, RenderError, check_length};
 
 /// Blocks between two reports to the observer.
@@ -36,6 +36,14 @@ impl TrackChannels {
     }
 }
 
+/// What plays a track.
+pub struct TrackVoice<'v> {
+    /// The bank.
+    pub bank: &'v Bank,
+    /// Decodes the compressed samples of presets of the bank.
+    pub prepare: &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>,
+}
+
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
 /// the engine in the page computes for the same track. Returns the number of frames.
 ///
@@ -46,7 +54,7 @@ pub fn render_first(
     sample_rate_hz: u32,
     tail_secs: f64,
     channels: TrackChannels,
-    bank: &Bank,
+    voice: TrackVoice<'_>,
     mut destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<u64, RenderError> {
@@ -55,8 +63,8 @@ pub fn render_first(
     let twice = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(0) };
-    prepare(bank, &session, 0, None)?;
-    let mut render = TrackRender::new(&session, track, Some(bank), TailConfig { max_secs: tail_secs })?;
+    (voice.prepare)(&presets_used(&session, 0))?;
+    let mut render = TrackRender::new(&session, track, Some(voice.bank), TailConfig { max_secs: tail_secs })?;
     let spec = hound::WavSpec {
         channels: channels.count() as u16,
         sample_rate: sample_rate_hz,

@@ -161,7 +161,7 @@ impl TaskContext {
     /// Whether the task has another attempt if this one fails with `error`.
     #[must_use]
     pub fn is_tried_again_after(&self, error: &ApiError) -> bool {
-        matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. })
+        matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. })
             && self.failures + 1 < self.tasks.0.config.attempts_max
     }
 

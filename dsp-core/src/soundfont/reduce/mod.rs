@@ -91,6 +91,13 @@ pub(super) fn reduced(bank: &Bank, used: &Used) -> Result<Vec<u8>, BankError> {
 }
 
 impl Bank {
+    /// Bytes of sample data in the file that [`Self::reduced`] writes of these presets, whose samples
+    /// have to be prepared.
+    #[must_use]
+    pub fn reduced_bytes(&self, presets: &[(u16, u8)]) -> u64 {
+        WaveWriter::new(self, &self.used(presets)).bytes()
+    }
+
     /// An SF2 file of the presets that sound for these bank and program numbers, and of nothing
     /// else. Loaded, it plays the same for these numbers, to the bit. The presets keep their
     /// numbers and names; samples are PCM. Equal banks and numbers give equal files.

@@ -53,18 +53,19 @@ impl<'a> WaveWriter<'a> {
                 *span = Span { start: span.start.min(own.start), end: span.end.max(own.end) };
             }
         }
-        let mut order: Vec<(bool, Span, usize)> = spans
+        let mut order: Vec<(Option<usize>, Span, usize)> = spans
             .iter()
-            // Compressed samples have waves of their own, which never overlap.
-            .map(|(&sample, &span)| (bank.stream(sample).is_some(), span, sample))
+            // Each stream has a wave of its own, beside that of the samples without a stream.
+            .map(|(&sample, &span)| (bank.stream(sample), span, sample))
             .collect();
         order.sort_unstable();
         let mut parts: Vec<(usize, Span)> = Vec::new();
         let mut shifts = BTreeMap::new();
         let mut written_frames = 0;
-        for (is_compressed, span, sample) in order {
+        let mut last_stream = None;
+        for (stream, span, sample) in order {
             match parts.last_mut() {
-                Some((_, last)) if !is_compressed && span.start <= last.end => {
+                Some((_, last)) if stream == last_stream && span.start <= last.end => {
                     let longer = span.end.saturating_sub(last.end);
                     last.end += longer;
                     written_frames += longer;
@@ -77,6 +78,7 @@ impl<'a> WaveWriter<'a> {
                     written_frames += span.end - span.start;
                 }
             }
+            last_stream = stream;
             let last = parts.last().map_or(span, |(_, last)| *last);
             shifts.insert(sample, written_frames as i64 - last.end as i64);
         }
@@ -113,17 +115,29 @@ impl<'a> WaveWriter<'a> {
         Some(generators)
     }
 
+    /// Frames that are written.
+    fn frames(&self) -> u64 {
+        self.parts.iter().map(|(_, span)| span.end - span.start + GUARD_FRAMES as u64).sum()
+    }
+
+    /// Whether low bytes are written.
+    fn has_low(&self) -> bool {
+        self.parts.iter().any(|&(sample, _)| self.bank.wave(sample).is_some_and(|wave| wave.low.is_some()))
+    }
+
+    /// Bytes of the sample data.
+    pub(super) fn bytes(&self) -> u64 {
+        self.frames() * if self.has_low() { 3 } else { 2 }
+    }
+
     pub(super) fn finish(self) -> Result<Samples, BankError> {
-        let frames: u64 =
-            self.parts.iter().map(|(_, span)| span.end - span.start + GUARD_FRAMES as u64).sum();
+        let frames = self.frames();
         let limit = u64::from(u32::MAX / 2);
         if frames > limit {
             return Err(BankError::TooLarge { what: "frames", count: frames, limit });
         }
-        let has_low =
-            |&(sample, _): &(usize, Span)| self.bank.wave(sample).is_some_and(|wave| wave.low.is_some());
         let mut high = Vec::with_capacity(frames as usize * 2);
-        let mut low = self.parts.iter().any(has_low).then(|| Vec::with_capacity(frames as usize));
+        let mut low = self.has_low().then(|| Vec::with_capacity(frames as usize));
         for &(sample, span) in &self.parts {
             let Some(wave) = self.bank.wave(sample) else { continue };
             let span = span.start as usize..span.end as usize;

@@ -67,7 +67,7 @@ pub(super) struct ListUsers {
 
 pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
     let password = password(args.password_stdin)?;
-    let hasher = Passwords::new()?;
+    let hasher = Passwords::new(1)?;
     let made = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
     let detail = format!("role {}", made.row.role.as_str());
     audit::record(db, &Who::command_line(), Action::UserCreated, &made.row.username, &detail).await;
@@ -79,7 +79,7 @@ pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
 pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
     let row = management::user_named(db, &args.username).await?;
     let password = password(args.password_stdin)?;
-    let made = management::reset_password(db, &Passwords::new()?, &row.id, password).await?;
+    let made = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
     audit::record(db, &Who::command_line(), Action::PasswordReset, &made.row.username, "").await;
     say(&format!(
         "The account `{}` has a new password; its log-ins and API keys have ended.",

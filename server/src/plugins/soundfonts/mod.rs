@@ -182,10 +182,11 @@ impl SoundFont {
     }
 }
 
-/// A name as an id: lower case, letters and digits only.
+/// A name as an id: lower case, letters and digits only. An id is its own id.
 #[must_use]
 pub fn id_of_name(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    // Some letters in lower case are a letter and a mark, which is none: `İ`.
+    name.chars().flat_map(char::to_lowercase).filter(|letter| letter.is_alphanumeric()).collect()
 }
 
 /// The answer where no bank is there to play with.

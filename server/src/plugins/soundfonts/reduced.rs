@@ -3,16 +3,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::SystemTime;
 
+use dsp_core::soundfont::BankError;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Mutex;
 
 use super::{SoundFont, preset_list};
 use crate::blobs::{BlobKey, Blobs, remove_if_there};
 use crate::error::{ApiError, ApiResult};
-use crate::rendering::{BankProblem, ENGINE_VERSION, RenderError};
+use crate::permits::{Caller, Permits};
+use crate::rendering::{ENGINE_VERSION, RenderError};
 use crate::state::AppState;
 
 /// Folder of the store that reduced banks are in.
@@ -22,14 +22,14 @@ const FOLDER: &str = "reduced-soundfonts";
 #[derive(Debug)]
 pub(crate) struct ReducedBanks {
     limit_bytes: u64,
-    /// One is made at a time: each takes as much memory as it is large.
-    making: Arc<Mutex<()>>,
+    /// One is made at a time: each takes twice as much memory as it is large.
+    making: Permits,
 }
 
 impl ReducedBanks {
-    /// Keeps files of at most `limit_bytes` together.
-    pub(crate) fn new(limit_bytes: u64) -> Self {
-        Self { limit_bytes, making: Arc::default() }
+    /// Keeps files of at most `limit_bytes` together. At most `waiting_max` requests wait for one.
+    pub(crate) fn new(limit_bytes: u64, waiting_max: u64) -> Self {
+        Self { limit_bytes, making: Permits::counted("reduced SoundFonts", 1, waiting_max) }
     }
 
     /// The file of a bank reduced to some presets, made now or earlier. `tag` is its [`tag`].
@@ -49,23 +49,20 @@ impl ReducedBanks {
             return Ok(file);
         }
         let (state, limit_bytes) = (state.clone(), self.limit_bytes);
-        let making = Arc::clone(&self.making).lock_owned().await;
-        let make = move || -> ApiResult<File> {
-            // Held until the work is done, even if nobody waits for it any more.
-            let _making = making;
+        let make = move |caller: &Caller| -> ApiResult<File> {
             let blobs = &state.blobs.local();
             // Somebody else's may have been made while this one waited for its turn.
             if let Some(file) = kept(blobs, &key)? {
                 return Ok(file);
             }
-            blobs.put(&key, &reduce(&state, &soundfont, &presets)?)?;
+            blobs.put(&key, &reduce(&state, &soundfont, &presets, caller)?)?;
             let file = blobs.read(&key)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             if let Some(folder) = blobs.path(&key).parent() {
                 make_room(folder, limit_bytes)?;
             }
             Ok(file)
         };
-        tokio::task::spawn_blocking(make).await?
+        self.making.run(make).await
     }
 }
 
@@ -84,12 +81,19 @@ pub(super) fn tag(content_hash: &str, presets: &[(u16, u8)]) -> String {
     format!("{:x}", Sha256::digest(text))
 }
 
-fn reduce(state: &AppState, soundfont: &SoundFont, presets: &[(u16, u8)]) -> ApiResult<Vec<u8>> {
-    let unusable =
-        |reason: BankProblem| RenderError::Bank { name: soundfont.summary.soundfont_id.clone(), reason };
+fn reduce(
+    state: &AppState,
+    soundfont: &SoundFont,
+    presets: &[(u16, u8)],
+    caller: &Caller,
+) -> ApiResult<Vec<u8>> {
+    let (banks, name) = (&state.sound.banks, &soundfont.summary.soundfont_id);
     let bank = soundfont.open(state)?;
-    bank.prepare(presets).map_err(|error| unusable(error.into()))?;
-    Ok(bank.reduced(presets).map_err(|error| unusable(error.into()))?)
+    banks.prepare(&bank, name, presets, &mut || !caller.has_gone())?;
+    // The samples are gathered first, and then the file is put together.
+    let _memory = banks.reserve(name, 2 * bank.reduced_bytes(presets))?;
+    let unusable = |error: BankError| RenderError::Bank { name: name.clone(), reason: error.into() };
+    Ok(bank.reduced(presets).map_err(unusable)?)
 }
 
 /// Deletes the files that were not asked for for longest until the rest is within the limit.

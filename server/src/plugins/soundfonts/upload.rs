@@ -13,6 +13,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::form;
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// What an upload is called where it is refused.
@@ -72,15 +73,10 @@ pub(crate) async fn upload(
     request: Request,
 ) -> ApiResult<(StatusCode, Json<SoundFontUpload>)> {
     let (name, received) = receive(&state, &user.id, request).await?;
-    // One is opened at a time: its tables take memory.
-    let place = state.sound.upload_place.clone().acquire_owned().await.map_err(ApiError::internal)?;
     let (work_state, runtime, owner_id) = (state.clone(), Handle::current(), user.id.clone());
     // Once the bytes are there, the rest is done even if the caller does not wait for it.
-    let taking = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        uploads::take_in(&work_state, &runtime, &owner_id, name, received)
-    });
-    let Taken { uploaded, already_there, replaced } = taking.await??;
+    let taking = move |_: &Caller| uploads::take_in(&work_state, &runtime, &owner_id, name, received);
+    let Taken { uploaded, already_there, replaced } = state.sound.uploads.run(taking).await?;
     let soundfonts = state.sound.catalogue.of(&user.id).await?;
     let listed = soundfonts.find(&uploaded.soundfont_id).cloned();
     let answer = SoundFontUpload {

@@ -17,6 +17,9 @@ use crate::state::AppState;
 /// Longest id, in characters, as in the project's schema.
 const ID_MAX_CHARS: usize = 128;
 
+/// Most presets of all SoundFonts of a user: every list of them names each.
+const PRESETS_MAX: usize = 1 << 16;
+
 /// What a file's name says of a SoundFont.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileName {
@@ -96,6 +99,16 @@ pub(super) fn take_in(
     let replaced = own.iter().find(is_same_place).map(|one| one.content.clone());
     let already_there = replaced.as_ref() == Some(&uploaded.content);
     let rest = || own.iter().filter(|one| !is_same_place(one));
+    let presets = rest().map(|one| one.presets.len()).sum::<usize>() + uploaded.presets.len();
+    if presets > PRESETS_MAX {
+        return Err(ApiError::Unprocessable {
+            code: "too_many_presets",
+            detail: format!(
+                "With `{}` your SoundFonts have {presets} presets; at most {PRESETS_MAX} are accepted.",
+                uploaded.name
+            ),
+        });
+    }
     let freed_bytes = bytes(own.iter()) - bytes(rest());
     let added_bytes = bytes(rest().chain([&uploaded])) - bytes(rest());
     runtime.block_on(Allowance::of(state, owner_id))?.without(freed_bytes).check(added_bytes)?;
@@ -186,7 +199,7 @@ pub(crate) async fn sweep(state: &AppState) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::FileName;
+    use super::{FileName, id_of_name};
 
     #[track_caller]
     fn check(name: &str, id: &str, stem: &str) {
@@ -201,6 +214,14 @@ mod tests {
         check("../../etc/passwd", "passwd", "passwd");
         check("Piano v1.2", "pianov12", "Piano v1.2");
         check(&format!("{}.sf2", "x".repeat(128)), &"x".repeat(128), &"x".repeat(128));
+    }
+
+    #[test]
+    fn an_id_is_its_own_id() {
+        for letter in '\0'..=char::MAX {
+            let id = id_of_name(&letter.to_string());
+            assert_eq!(id_of_name(&id), id, "{letter:?}");
+        }
     }
 
     #[test]

@@ -46,6 +46,16 @@ pub(super) fn sf2_with_a_bad_sample() -> Vec<u8> {
     with_preset(tables, sample, LOOPED)
 }
 
+/// An SF2 file with so many presets, of which only 0:0 sounds.
+pub(super) fn sf2_of_presets(count: u16) -> Vec<u8> {
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&[900; 200], 50..150);
+    for number in 0..count - 1 {
+        tables.add_preset(1 + number / 128, number % 128);
+    }
+    with_preset(tables, sample, LOOPED)
+}
+
 /// A bank without presets.
 pub(super) fn sf2_without_presets() -> Vec<u8> {
     Tables::new().bytes()

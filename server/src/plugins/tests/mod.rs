@@ -1,5 +1,6 @@
 //! SoundFonts and renders through the real router, with a real bank.
 
+mod busy;
 mod catalogue;
 mod dirs;
 mod effects;

@@ -106,3 +106,15 @@ async fn reduced_banks_are_kept_within_their_limit_and_follow_their_file() {
     assert_eq!(second.status, 200);
     assert_ne!(second.header("etag"), first.header("etag"));
 }
+
+#[tokio::test]
+async fn a_reduced_bank_that_needs_too_much_memory_is_refused_by_name() {
+    let studio = Studio::with(&[("SF_BANK_CACHE_BYTES", "4194304")]).await;
+    let all: Vec<String> = (0..128).map(|program| format!("0:{program}")).collect();
+    let path = format!("/plugins/soundfonts/download/timgm6mb?presets={}", all.join(","));
+    let detail = studio.get(&path).await.problem(422, "soundfont_unusable");
+    assert!(detail.contains("`timgm6mb`") && detail.contains("4 MiB"), "{detail}");
+    assert!(detail.contains("SF_BANK_CACHE_BYTES"), "{detail}");
+    let one = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_eq!(presets(&one.bytes), [(0, 0)]);
+}

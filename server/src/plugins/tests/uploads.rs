@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::made::{sf2, sf2_with_a_bad_sample, sf2_without_presets, sf3};
+use super::made::{sf2, sf2_of_presets, sf2_with_a_bad_sample, sf2_without_presets, sf3};
 use super::{Studio, float_samples, peak, song};
 use crate::audio::sounds::sine_wav;
 use crate::audio::tests::{UPLOAD as AUDIO_UPLOAD, with_form};
@@ -453,4 +453,34 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
     let already = answers.iter().filter(|answer| answer.expect(201)["uploaded"]["already_there"] == true);
     assert_eq!((already.count(), stored(&app).len()), (5, 1));
     assert!(ada.download("same").await.bytes == bytes);
+}
+
+#[tokio::test]
+async fn a_name_with_any_letter_is_listed_chosen_and_deleted_by_its_id() {
+    let studio = Studio::start().await;
+    let caller = Caller::new(&studio.app, "nermin").await;
+    // In lower case this letter is an i and a mark.
+    let made = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
+    let id = made["soundfont_id"].as_str().expect("an id").to_owned();
+    assert_eq!(caller.entry(&id).await.expect("is listed")["source"], "upload");
+    let in_path: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let sent = caller.download(&in_path).await;
+    assert_eq!((sent.status.as_u16(), sent.header("x-soundfont-fallback")), (200, "false"), "{id}");
+    assert_eq!(caller.delete(&in_path).await.status, 204, "{id}");
+    assert!(caller.entry(&id).await.is_none(), "{id}");
+}
+
+#[tokio::test]
+async fn presets_are_limited_for_each_soundfont_and_for_all_of_a_user() {
+    let studio = Studio::start().await;
+    let caller = Caller::new(&studio.app, "many").await;
+    let made = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
+    assert_eq!(made["presets"].as_array().map(Vec::len), Some(1 << 15));
+    let reasons = made["uploaded"]["skipped"]["reasons"].to_string();
+    assert!(reasons.contains("it has 40001 records; the first 32769 are read"), "{reasons}");
+    caller.upload("b.sf2", &sf2_of_presets(40_001)).await.expect(201);
+    let detail = caller.upload("c.sf2", &sf2(900)).await.problem(422, "too_many_presets");
+    assert!(detail.contains("65537 presets") && detail.contains("65536"), "{detail}");
+    assert_eq!(caller.delete("a").await.status, 204);
+    caller.upload("c.sf2", &sf2(900)).await.expect(201);
 }

@@ -44,8 +44,9 @@ pub(in crate::projects) async fn export(
     let found =
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let runtime = Handle::current();
-    let bundling = tokio::task::spawn_blocking(move || bundle(&state, &runtime, &user.id, &id, found.text));
-    bundling.await??.respond(&headers)
+    let permits = state.audio.decoding.clone();
+    let bundled = permits.run(move |_| bundle(&state, &runtime, &user.id, &id, found.text)).await?;
+    bundled.respond(&headers)
 }
 
 fn bundle(

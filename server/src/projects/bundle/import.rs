@@ -23,6 +23,7 @@ use crate::auth::CurrentUser;
 use crate::blobs::BlobWriter;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json, is_length_limit, parse_json};
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// Largest manifest in bytes.
@@ -64,10 +65,12 @@ pub(in crate::projects) async fn import(
 ) -> ApiResult<Response> {
     let received = receive(&state, request).await?;
     let runtime = Handle::current();
-    let work = move || {
-        Import { state: &state, runtime: &runtime, owner_id: &user.id, added: Vec::new() }.run(&received)
+    let permits = state.audio.decoding.clone();
+    let work = move |caller: &Caller| {
+        let (state, runtime, owner_id) = (&state, &runtime, &*user.id);
+        Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received)
     };
-    let imported = tokio::task::spawn_blocking(work).await??;
+    let imported = permits.run(work).await?;
     let location = HeaderValue::from_str(&format!("/api/v1/projects/{}", imported.project_id));
     let headers = [
         (header::LOCATION, location.map_err(ApiError::internal)?),
@@ -115,6 +118,7 @@ struct Import<'i> {
     state: &'i AppState,
     runtime: &'i Handle,
     owner_id: &'i str,
+    caller: &'i Caller,
     /// Ids of files that the user did not have before.
     added: Vec<String>,
 }
@@ -163,7 +167,7 @@ impl Import<'_> {
                         self.owner_id,
                         &one.name,
                         &mut entry,
-                        &mut |_| true,
+                        &mut |_| !self.caller.has_gone(),
                     );
                     let (file, known) = taken.map_err(|error| match error {
                         ApiError::BadRequest { detail, .. } => bad(detail.trim_end_matches('.')),

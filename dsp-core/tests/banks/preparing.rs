@@ -1,0 +1,71 @@
+//! What preparing a bank may cost, and that it can be stopped.
+
+use dsp_core::soundfont::{Bank, BankError};
+
+use crate::maker::Tables;
+use crate::streams::silent;
+
+/// Type of a compressed mono sample.
+const VORBIS_MONO: u16 = 0x11;
+
+const PRESET: [(u16, u8); 1] = [(0, 0)];
+
+/// A bank whose one preset plays all these streams.
+fn bank(streams: &[Vec<u8>]) -> Bank {
+    let mut tables = Tables::new();
+    let instrument = tables.add_instrument();
+    let mut start = 0;
+    for stream in streams {
+        let sample = tables.add_sample(&[], 0..0);
+        let end = start + stream.len() as u32;
+        let header = &mut tables.samples[usize::from(sample)];
+        (header.start, header.end, header.kind) = (start, end, VORBIS_MONO);
+        tables.add_instrument_zone((&[], &[]), Some(sample));
+        start = end;
+    }
+    tables.wave = streams.concat();
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    Bank::from_vec(tables.bytes()).expect("a bank")
+}
+
+#[test]
+fn a_preparation_that_is_stopped_can_be_taken_up_again() {
+    // 256 packets each; `go_on` is asked at each 16th.
+    let bank = bank(&vec![silent(1 << 20, &[]); 4]);
+    let all_bytes = 4 * (2 << 20);
+    assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (all_bytes, 0));
+    let mut asked = 0;
+    let stopped = bank.prepare_while(&PRESET, &mut || {
+        asked += 1;
+        asked <= 20
+    });
+    assert_eq!(stopped, Err(BankError::Stopped));
+    assert_eq!(asked, 21);
+    // The first stream was done, the second was not.
+    assert_eq!(bank.decoded_bytes(), 2 << 20);
+    assert_eq!(bank.undecoded_bytes(&PRESET), all_bytes - (2 << 20));
+    assert_eq!(bank.skipped(), []);
+    bank.prepare(&PRESET).expect("goes on");
+    assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (0, all_bytes));
+}
+
+#[test]
+fn setup_headers_that_all_differ_cost_too_much() {
+    let header = |number: u32| [1 + number % 9, 1 + number / 9 % 9, 1 + number / 81];
+    let streams: Vec<Vec<u8>> = (0..600).map(|number| silent(4_096, &header(number))).collect();
+    let refused = bank(&streams).prepare(&PRESET);
+    assert!(matches!(refused, Err(BankError::TooCostly { .. })), "{refused:?}");
+    // As many that are equal are read once.
+    let equal = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
+    equal.prepare(&PRESET).expect("is cheap");
+    assert_eq!((equal.decoded_bytes(), equal.skipped().len()), (600 * 8_192, 0));
+}
+
+#[test]
+fn tables_are_counted() {
+    let small = bank(&[silent(4_096, &[])]);
+    let large = bank(&vec![silent(4_096, &[]); 200]);
+    assert!(small.table_bytes() > 200, "{}", small.table_bytes());
+    assert!(large.table_bytes() > 100 * 200, "{}", large.table_bytes());
+}

@@ -1,0 +1,173 @@
+//! Ogg Vorbis streams of a few bytes that take much time or memory to decode (Vorbis I specification;
+//! RFC 3533).
+
+/// Frames of a block, as a power of two, and those that each packet adds.
+const BLOCK_BITS: u32 = 13;
+const PACKET_FRAMES: u64 = 1 << (BLOCK_BITS - 1);
+
+/// Packets of one byte that fit on a page.
+const PACKETS_PER_PAGE: usize = 255;
+
+/// Flags of the first and of the last page.
+const BEGINS: u8 = 2;
+const ENDS: u8 = 4;
+
+/// Frames that a reader believes for each byte of a stream.
+const FRAMES_PER_BYTE: u64 = 512;
+
+/// A mono stream of `frames` silent frames at 48 kHz. Its setup header also has a codebook of `2^bits`
+/// entries for each of `codebook_bits`, which no packet uses.
+pub(crate) fn silent(frames: u64, codebook_bits: &[u32]) -> Vec<u8> {
+    let padding = usize::try_from(frames / FRAMES_PER_BYTE).expect("a short stream") + 1;
+    let mut pages = Pages { bytes: Vec::new(), count: 0 };
+    pages.add(&identification(), &[identification().len()], 0, BEGINS);
+    let headers = [comments(padding), setup(codebook_bits)];
+    pages.add_long(&headers);
+    let mut left = usize::try_from(frames.div_ceil(PACKET_FRAMES)).expect("few packets") + 1;
+    while left > 0 {
+        let count = left.min(PACKETS_PER_PAGE);
+        left -= count;
+        let (granule, flags) = if left == 0 { (frames, ENDS) } else { (u64::MAX, 0) };
+        pages.add(&vec![0; count], &vec![1; count], granule, flags);
+    }
+    pages.bytes
+}
+
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Bits {
+    /// A number of `count` bits, the lowest first.
+    fn write(&mut self, number: u32, count: u32) {
+        for bit in 0..count {
+            if self.count % 8 == 0 {
+                self.bytes.push(0);
+            }
+            *self.bytes.last_mut().expect("a byte") |= ((number >> bit & 1) as u8) << (self.count % 8);
+            self.count += 1;
+        }
+    }
+}
+
+fn header(kind: u8) -> Bits {
+    let mut bits = Bits::default();
+    [kind].iter().chain(b"vorbis").for_each(|byte| bits.write(u32::from(*byte), 8));
+    bits
+}
+
+/// Section 4.2.2.
+fn identification() -> Vec<u8> {
+    let mut bits = header(1);
+    bits.write(0, 32);
+    bits.write(1, 8);
+    bits.write(48_000, 32);
+    (0..3).for_each(|_| bits.write(0, 32));
+    (0..2).for_each(|_| bits.write(BLOCK_BITS, 4));
+    bits.write(1, 1);
+    bits.bytes
+}
+
+/// Section 5.2.1: a vendor of `padding` letters, no comments.
+fn comments(padding: usize) -> Vec<u8> {
+    let mut bits = header(3);
+    bits.write(padding as u32, 32);
+    (0..padding).for_each(|_| bits.write(u32::from(b'x'), 8));
+    bits.write(0, 32);
+    bits.write(1, 1);
+    bits.bytes
+}
+
+/// Section 4.2.4.
+fn setup(codebook_bits: &[u32]) -> Vec<u8> {
+    let mut bits = header(5);
+    bits.write(codebook_bits.len() as u32, 8);
+    codebook(&mut bits, 1);
+    codebook_bits.iter().for_each(|&log2| codebook(&mut bits, log2));
+    // The placeholder of time-domain transforms.
+    bits.write(0, 6);
+    bits.write(0, 16);
+    // One floor of type 1 without partitions.
+    bits.write(0, 6);
+    bits.write(1, 16);
+    bits.write(0, 5);
+    bits.write(0, 2);
+    bits.write(BLOCK_BITS - 1, 4);
+    // One residue of type 1 with one class that has no books.
+    bits.write(0, 6);
+    bits.write(1, 16);
+    bits.write(0, 24);
+    bits.write(PACKET_FRAMES as u32, 24);
+    bits.write(PACKET_FRAMES as u32 - 1, 24);
+    bits.write(0, 6);
+    bits.write(0, 8);
+    bits.write(0, 4);
+    // One mapping of one submap, without coupling.
+    bits.write(0, 6);
+    bits.write(0, 16);
+    bits.write(0, 4);
+    (0..3).for_each(|_| bits.write(0, 8));
+    // One mode of short blocks.
+    bits.write(0, 6);
+    bits.write(0, 1);
+    bits.write(0, 16);
+    bits.write(0, 16);
+    bits.write(0, 8);
+    bits.write(1, 1);
+    bits.bytes
+}
+
+/// Section 3.2.1: `2^log2` entries of one dimension and one length, in a few bytes.
+fn codebook(bits: &mut Bits, log2: u32) {
+    bits.write(0x56_4342, 24);
+    bits.write(1, 16);
+    bits.write(1 << log2, 24);
+    bits.write(1, 1);
+    bits.write(log2 - 1, 5);
+    bits.write(1 << log2, log2 + 1);
+    bits.write(0, 4);
+}
+
+struct Pages {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+impl Pages {
+    /// Packets of any length, which go on over as many pages as they need.
+    fn add_long(&mut self, packets: &[Vec<u8>]) {
+        let mut segments = Vec::new();
+        for packet in packets {
+            segments.extend(std::iter::repeat_n(255, packet.len() / 255));
+            segments.push(packet.len() % 255);
+        }
+        let body = packets.concat();
+        let mut read = 0;
+        for segments in segments.chunks(255) {
+            let end = read + segments.iter().sum::<usize>();
+            self.add(&body[read..end], segments, 0, 0);
+            read = end;
+        }
+    }
+
+    /// RFC 3533, section 6.
+    fn add(&mut self, body: &[u8], segments: &[usize], granule: u64, flags: u8) {
+        let mut page = b"OggS\0".to_vec();
+        page.push(flags);
+        page.extend(granule.to_le_bytes());
+        page.extend([*b"made", self.count.to_le_bytes(), [0; 4]].concat());
+        page.push(u8::try_from(segments.len()).expect("segments of one page"));
+        page.extend(segments.iter().map(|&length| length as u8));
+        page.extend(body);
+        let checksum = page.iter().fold(0_u32, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte) << 24, |crc, _| {
+                if crc >> 31 == 1 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 }
+            })
+        });
+        page[22..26].copy_from_slice(&checksum.to_le_bytes());
+        self.bytes.extend(page);
+        self.count += 1;
+    }
+}

@@ -1,0 +1,282 @@
+//! Limits on heavy work: how much of a kind runs at once, and how much may wait for its turn.
+//!
+//! [`Permits::run`] moves the permit into the work. So the limit is held by the work, not by the
+//! request: a caller who hangs up gives nothing back before the work has noticed and ended. Nothing
+//! else in the service takes a permit; a test below checks that.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::{ApiError, ApiResult};
+
+/// Seconds after which a caller that was turned away may try again.
+const RETRY_AFTER_SECS: u64 = 5;
+
+/// Tells work whether its caller still waits for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Caller(Arc<AtomicBool>);
+
+impl Caller {
+    /// Whether the caller has hung up.
+    pub(crate) fn has_gone(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Dropped with the request, it tells the work so.
+struct Request(Caller);
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How much of a kind of work may run and wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Weight of the work that runs at once.
+    pub(crate) running: u32,
+    /// Work that is lighter counts as much as this while it runs.
+    pub(crate) least: u32,
+    /// Weight of the work that waits.
+    pub(crate) waiting: u64,
+    /// Requests that wait.
+    pub(crate) requests: u64,
+}
+
+/// A limit on a kind of work.
+#[derive(Debug)]
+pub(crate) struct Permits {
+    /// What the work is, in the plural, for people.
+    what: &'static str,
+    bounds: Bounds,
+    free: Arc<Semaphore>,
+    waiting_weight: AtomicU64,
+    waiting_requests: AtomicU64,
+}
+
+impl Permits {
+    /// A limit on work of different weights.
+    pub(crate) fn weighted(what: &'static str, bounds: Bounds) -> Self {
+        Self {
+            what,
+            bounds,
+            free: Arc::new(Semaphore::new(bounds.running as usize)),
+            waiting_weight: AtomicU64::new(0),
+            waiting_requests: AtomicU64::new(0),
+        }
+    }
+
+    /// A limit on work that counts alike: so many at once, and so many requests that wait.
+    pub(crate) fn counted(what: &'static str, running: u32, requests: u64) -> Self {
+        Self::weighted(what, Bounds { running, least: 1, waiting: u64::MAX, requests })
+    }
+
+    /// Runs work of weight 1 on a thread that may block, as soon as there is room for it.
+    ///
+    /// # Errors
+    /// Those of the work; 503 `busy` with `Retry-After` where too many wait already.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        self.run_weighted(1, work).await
+    }
+
+    /// The same for work of any weight. What weighs more than all that may run at once runs alone.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(crate) async fn run_weighted<T: Send + 'static>(
+        &self,
+        weight: u64,
+        work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let permit = self.permit(weight).await?;
+        let request = Request(Caller::default());
+        let caller = request.0.clone();
+        let running = tokio::task::spawn_blocking(move || {
+            // Released when the work ends, however it ends.
+            let _permit = permit;
+            work(&caller)
+        });
+        running.await?
+    }
+
+    async fn permit(&self, weight: u64) -> ApiResult<OwnedSemaphorePermit> {
+        let Bounds { running, least, .. } = self.bounds;
+        let units = u32::try_from(weight).unwrap_or(u32::MAX).max(least).min(running);
+        if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(units) {
+            return Ok(permit);
+        }
+        let _waiting = self.wait(weight)?;
+        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(ApiError::internal)
+    }
+
+    /// Joins those that wait.
+    fn wait(&self, weight: u64) -> ApiResult<Waiting<'_>> {
+        let waiting = Waiting { permits: self, weight };
+        let requests = self.waiting_requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let total = self.waiting_weight.fetch_add(weight, Ordering::Relaxed) + weight;
+        // The first may be as heavy as it is.
+        if requests > self.bounds.requests || (requests > 1 && total > self.bounds.waiting) {
+            return Err(ApiError::Busy {
+                detail: format!(
+                    "Too many {} wait already ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
+                    self.what,
+                    requests - 1
+                ),
+                retry_after_secs: RETRY_AFTER_SECS,
+            });
+        }
+        Ok(waiting)
+    }
+}
+
+/// A request that waits. Dropped, it does not any more.
+struct Waiting<'p> {
+    permits: &'p Permits,
+    weight: u64,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.permits.waiting_requests.fetch_sub(1, Ordering::Relaxed);
+        self.permits.waiting_weight.fetch_sub(self.weight, Ordering::Relaxed);
+    }
+}
+
+/// Processors of this machine.
+pub(crate) fn processors() -> u32 {
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(count).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Work that says when it runs, and runs until it is told to end or its caller has gone.
+    fn work(begun: oneshot::Sender<()>, end: mpsc::Receiver<()>) -> impl FnOnce(&Caller) -> ApiResult<bool> {
+        move |_| {
+            // The test may have ended.
+            let _ = begun.send(());
+            let _ = end.recv();
+            Ok(true)
+        }
+    }
+
+    /// Files that use a semaphore, and why they may.
+    const SEMAPHORES: [(&str, &str); 4] = [
+        ("permits.rs", "the limits themselves"),
+        ("plugins/modules/kept.rs", "held by a task of its own, which goes on when its caller leaves"),
+        ("plugins/pick_dir/picker.rs", "the dialog is ended when its caller leaves"),
+        ("plugins/pick_dir/picker_tests.rs", "tests of that"),
+    ];
+
+    fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn no_request_holds_a_permit_of_work_itself() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut all = Vec::new();
+        sources(&root, &mut all);
+        for path in all {
+            let name = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+            let uses = std::fs::read_to_string(&path).expect("text").contains("Semaphore");
+            assert!(
+                !uses || SEMAPHORES.iter().any(|(allowed, _)| *allowed == name),
+                "{name} uses a semaphore"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_permit_is_held_until_the_work_ends_and_not_by_its_caller() {
+        let permits = Arc::new(Permits::counted("tests", 1, 9));
+        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let first = Arc::clone(&permits);
+        let caller = tokio::spawn(async move { first.run(work(begun, ending)).await });
+        has_begun.await.expect("runs");
+        caller.abort();
+        assert!(caller.await.expect_err("hung up").is_cancelled());
+        assert_eq!(permits.free.available_permits(), 0, "the work goes on");
+        drop(end);
+        // Waits for the work, which ends now.
+        assert!(permits.run(|_| Ok(true)).await.expect("runs"));
+    }
+
+    #[tokio::test]
+    async fn work_hears_that_its_caller_has_gone() {
+        let permits = Arc::new(Permits::counted("tests", 1, 9));
+        let (begun, has_begun) = oneshot::channel();
+        let (ended, has_ended) = oneshot::channel();
+        let first = Arc::clone(&permits);
+        let caller = tokio::spawn(async move {
+            let work = move |caller: &Caller| {
+                let _ = begun.send(());
+                while !caller.has_gone() {
+                    std::thread::yield_now();
+                }
+                let _ = ended.send(());
+                Ok(())
+            };
+            first.run(work).await
+        });
+        has_begun.await.expect("runs");
+        caller.abort();
+        has_ended.await.expect("ends");
+    }
+
+    #[tokio::test]
+    async fn too_many_that_wait_are_turned_away() {
+        let permits =
+            Arc::new(Permits::weighted("tests", Bounds { running: 10, least: 1, waiting: 20, requests: 3 }));
+        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let first = Arc::clone(&permits);
+        let running = tokio::spawn(async move { first.run_weighted(99, work(begun, ending)).await });
+        has_begun.await.expect("runs");
+        let mut waiting = Vec::new();
+        let wait = |weight: u64| {
+            let permits = Arc::clone(&permits);
+            tokio::spawn(async move { permits.run_weighted(weight, |_| Ok(())).await })
+        };
+        for weight in [15, 5] {
+            waiting.push(wait(weight));
+            let count = waiting.len() as u64;
+            while permits.waiting_requests.load(Ordering::Relaxed) < count {
+                tokio::task::yield_now().await;
+            }
+        }
+        let too_heavy = wait(1).await.expect("ends").expect_err("is turned away");
+        assert!(matches!(too_heavy, ApiError::Busy { .. }), "{too_heavy}");
+        waiting.pop().expect("one").abort();
+        while permits.waiting_requests.load(Ordering::Relaxed) > 1 {
+            tokio::task::yield_now().await;
+        }
+        waiting.push(wait(5));
+        drop(end);
+        for one in waiting {
+            one.await.expect("ends").expect("runs");
+        }
+        assert!(running.await.expect("ends").expect("ran"));
+        assert_eq!(permits.waiting_weight.load(Ordering::Relaxed), 0);
+    }
+}

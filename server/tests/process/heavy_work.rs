@@ -1,0 +1,203 @@
+//! Work that takes much time or memory for a few bytes: it ends with its caller, and its memory is
+//! bounded.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::made_banks::{sf3, silent};
+use crate::support::{Answer, Service, form};
+
+/// Threads that a service has beside those of the work: of the runtime and of the database.
+const OTHER_THREADS: u64 = 24;
+
+/// A service whose folder of SoundFonts holds these banks.
+fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) -> Service {
+    let sounds = folder.join("sounds");
+    std::fs::create_dir(&sounds).expect("a folder");
+    for (name, bytes) in banks {
+        std::fs::write(sounds.join(name), bytes).expect("writes");
+    }
+    let mut all = vec![("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
+    all.extend(settings);
+    let service = Service::start(&folder.join("storage"), &all);
+    let listed = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    assert_eq!(listed["soundfonts"].as_array().map(Vec::len), Some(banks.len()), "{listed}");
+    service
+}
+
+/// A number of a process that the system counts, such as `Threads:`.
+fn status_field(process: u32, field: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("the system counts it");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Seconds of processor time that a process used: fields 14 and 15 of proc_pid_stat(5).
+fn cpu_secs(process: u32) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+    let fields = text.rsplit_once(')').expect("a name").1;
+    let ticks = fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().expect("ticks"));
+    ticks.sum::<f64>() / 100.0
+}
+
+/// Child processes of a service, whichever thread started them.
+fn children(process: u32) -> usize {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
+    let of_thread = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        text.split_whitespace().count()
+    };
+    threads.flatten().map(of_thread).sum()
+}
+
+/// Sends a request and hangs up without an answer, once the service has had time to read it.
+fn hang_up(service: &Service, path: &str, kind: &str, body: &[u8]) {
+    let mut stream = TcpStream::connect(service.address).expect("connects");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+        service.address,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).expect("sends");
+    stream.write_all(body).expect("sends");
+    // These are answered after the request was read.
+    for _ in 0..4 {
+        service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    }
+}
+
+fn render(service: &Service, bank: &str) -> Answer {
+    let body = notes(bank).to_string();
+    service.call("POST", "/api/v1/plugins/soundfont-render", &[], &body).expect("an answer")
+}
+
+fn notes(bank: &str) -> Value {
+    json!({
+        "soundfont_id": bank, "tail_secs": 0.1,
+        "notes": [{"tick": 0, "length_ticks": 240, "pitch": 60, "velocity": 1}],
+    })
+}
+
+fn places() -> u64 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u64)
+}
+
+#[test]
+fn renders_end_when_their_callers_hang_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 384 MiB of silence in 400 KB.
+    let slow = sf3(&vec![silent(1 << 24, &[]); 12], 1);
+    let small = sf3(&[silent(4_096, &[])], 1);
+    let service = service(folder.path(), &[("slow.sf3", slow), ("small.sf3", small)], &[]);
+    let limit = status_field(service.id(), "Threads:") + places() + OTHER_THREADS;
+    let body = notes("slow").to_string();
+    for round in 0..60 {
+        hang_up(&service, "/api/v1/plugins/soundfont-render", "application/json", body.as_bytes());
+        let threads = status_field(service.id(), "Threads:");
+        assert!(threads <= limit, "{threads} threads after {round} renders that nobody waits for");
+    }
+    let answer = render(&service, "small");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+#[test]
+fn decoders_end_when_their_callers_hang_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[]);
+    for round in 0..8 {
+        // 5 minutes of silence; a length of its own each time, so that none is known.
+        let sound = form("silence.ogg", &silent((1 << 24) - (round << 13), &[]));
+        hang_up(&service, "/api/v1/audio/upload", "multipart/form-data; boundary=b", &sound);
+        let decoders = children(service.id());
+        assert!(decoders as u64 <= places(), "{decoders} decoders after {} uploads", round + 1);
+    }
+}
+
+#[test]
+fn uploads_that_are_slow_hold_no_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[]);
+    let limit = status_field(service.id(), "Threads:") + OTHER_THREADS;
+    let mut half_sent = Vec::new();
+    let sound = form("silence.ogg", &silent(1 << 20, &[]));
+    for _ in 0..100 {
+        let mut stream = TcpStream::connect(service.address).expect("connects");
+        let head = format!(
+            "POST /api/v1/audio/upload HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\
+             Content-Type: multipart/form-data; boundary=b\r\n\r\n",
+            service.address,
+            sound.len()
+        );
+        stream.write_all(head.as_bytes()).expect("sends");
+        stream.write_all(&sound[..sound.len() / 2]).expect("sends");
+        half_sent.push(stream);
+        let threads = status_field(service.id(), "Threads:");
+        assert!(threads <= limit, "{threads} threads for {} uploads under way", half_sent.len());
+    }
+    service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    let threads = status_field(service.id(), "Threads:");
+    assert!(threads <= limit, "{threads} threads for {} uploads under way", half_sent.len());
+}
+
+#[test]
+fn headers_that_share_a_stream_share_what_is_decoded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 8 MiB of silence, which 60 headers play.
+    let shared = sf3(&[silent(1 << 22, &[])], 60);
+    let service = service(folder.path(), &[("shared.sf3", shared)], &[]);
+    let answer = render(&service, "shared");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
+    assert!(peak_mib < 250, "the service held {peak_mib} MiB for 8 MiB of sound");
+}
+
+#[test]
+fn codebooks_that_take_long_to_build_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
+    assert!(slow.len() < 20_000, "{} bytes", slow.len());
+    let service = service(folder.path(), &[("slow.sf3", slow)], &[]);
+    let before = cpu_secs(service.id());
+    assert_eq!(render(&service, "slow").status, 200);
+    let used = cpu_secs(service.id()) - before;
+    assert!(used < 4.0, "a render used {used} s of processor time for a bank of 20 KB");
+}
+
+#[test]
+fn a_bank_that_needs_too_much_memory_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let large = sf3(&vec![silent(1 << 23, &[]); 8], 1);
+    let small = sf3(&[silent(1 << 20, &[])], 1);
+    let settings = [("SF_BANK_DECODED_MAX_BYTES", "67108864")];
+    let service = service(folder.path(), &[("large.sf3", large), ("small.sf3", small)], &settings);
+    let answer = render(&service, "large");
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    for words in ["soundfont_unusable", "`large`", "128 MiB", "64 MiB", "SF_BANK_DECODED_MAX_BYTES"] {
+        assert!(answer.body.contains(words), "{words}: {}", answer.body);
+    }
+    assert_eq!(render(&service, "small").status, 200);
+    let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
+    assert!(peak_mib < 200, "the service held {peak_mib} MiB");
+}
+
+#[test]
+fn banks_that_fill_the_memory_make_room_for_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let banks: Vec<(String, Vec<u8>)> =
+        names.iter().map(|name| (format!("{name}.sf3"), sf3(&vec![silent(1 << 23, &[]); 3], 1))).collect();
+    let banks: Vec<(&str, Vec<u8>)> =
+        banks.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let settings = [("SF_BANK_CACHE_BYTES", "125829120"), ("SF_BANK_DECODED_MAX_BYTES", "67108864")];
+    let service = service(folder.path(), &banks, &settings);
+    for name in names {
+        // 48 MiB each, of 120.
+        let answer = render(&service, name);
+        assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+    }
+    let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
+    assert!(peak_mib < 250, "the service held {peak_mib} MiB for banks of which 120 MiB may be kept");
+}
