@@ -175,7 +175,11 @@ mod tests {
     }
 
     /// Files that use a semaphore, and why they may.
-    const SEMAPHORES: [(&str, &str); 4] = [
+    const SEMAPHORES: [(&str, &str); 5] = [
+        (
+            "auth/throttle/turns.rs",
+            "held by a task of its own, which counts the outcome even if its caller leaves",
+        ),
         ("permits.rs", "the limits themselves"),
         ("plugins/modules/kept.rs", "held by a task of its own, which goes on when its caller leaves"),
         ("plugins/pick_dir/picker.rs", "the dialog is ended when its caller leaves"),
