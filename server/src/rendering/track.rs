@@ -8,6 +8,7 @@ use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 
+use super::missing::{MissingPreset, missing_presets};
 use super::sources::prepare;
 use super::{CHANNELS, Observer, RenderError, check_length};
 
@@ -37,7 +38,7 @@ impl TrackChannels {
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
-/// the engine in the page computes for the same track. Returns the number of frames.
+/// the engine in the page computes for the same track. Returns the presets that the notes ask for and the bank lacks.
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.
@@ -49,12 +50,12 @@ pub fn render_first(
     bank: &Bank,
     mut destination: impl Write + Seek,
     observer: Observer<'_>,
-) -> Result<u64, RenderError> {
+) -> Result<Vec<MissingPreset>, RenderError> {
     let session = schemas::session::build(project, sample_rate_hz, |_| Some(0))?;
     // Four channels fill a file at twice the speed.
     let twice = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
-    let Some(track) = session.tracks.first() else { return Ok(0) };
+    let Some(track) = session.tracks.first() else { return Ok(Vec::new()) };
     prepare(bank, &session, 0, None)?;
     let mut render = TrackRender::new(&session, track, Some(bank), TailConfig { max_secs: tail_secs })?;
     let spec = hound::WavSpec {
@@ -86,7 +87,7 @@ pub fn render_first(
         destination.write_all(&0_u32.to_le_bytes()).map_err(WavError::Io)?;
         destination.flush().map_err(WavError::Io)?;
     }
-    Ok(render.done_frames())
+    Ok(missing_presets(track, bank))
 }
 
 fn from_hound(error: hound::Error) -> WavError {
