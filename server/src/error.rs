@@ -9,6 +9,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// When another try makes sense after a 503, in seconds: longer than the database's own short locks.
+const UNAVAILABLE_RETRY_AFTER_SECS: u64 = 2;
+
+/// Result codes of SQLite for a lock that another connection holds (`SQLITE_BUSY`, `SQLITE_LOCKED` and their extended
+/// forms): <https://www.sqlite.org/rescode.html>.
+const SQLITE_LOCKED_CODES: [&str; 7] = ["5", "6", "261", "262", "517", "518", "773"];
+
 /// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -185,7 +192,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 503: not now.
+    /// 503: not now. Answered with `Retry-After`.
     #[error("{detail}")]
     Unavailable {
         /// Stable name.
@@ -238,9 +245,12 @@ impl ApiError {
         Self::BadRequest { code, detail: detail.into() }
     }
 
-    /// 500 from anything that can be described.
+    /// 500 from anything that can be described; what the database said keeps its own status.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
-        Self::Internal(error.into())
+        match error.into().downcast::<sqlx::Error>() {
+            Ok(of_database) => of_database.into(),
+            Err(error) => Self::Internal(error),
+        }
     }
 
     fn database_busy() -> Self {
@@ -353,6 +363,9 @@ impl IntoResponse for ApiError {
             Self::TooManyRequests { retry_after_secs, .. } | Self::Busy { retry_after_secs, .. } => {
                 Some((header::RETRY_AFTER, HeaderValue::from(*retry_after_secs)))
             }
+            Self::Unavailable { .. } => {
+                Some((header::RETRY_AFTER, HeaderValue::from(UNAVAILABLE_RETRY_AFTER_SECS)))
+            }
             Self::RangeNotSatisfiable { size_bytes } => {
                 HeaderValue::from_str(&format!("bytes */{size_bytes}"))
                     .ok()
@@ -386,17 +399,24 @@ impl From<sqlx::Error> for ApiError {
                     return Self::bad_request("bad_text", detail);
                 }
                 // serialization_failure, deadlock_detected, lock_not_available, query_canceled by its time-out,
-                // too_many_connections: nothing was changed, and another try may well succeed.
-                Some("40001" | "40P01" | "55P03" | "57014" | "53300") => {
+                // too_many_connections, idle_in_transaction_session_timeout: nothing was changed, and another try may
+                // well succeed.
+                Some("40001" | "40P01" | "55P03" | "57014" | "53300" | "25P03") => {
                     tracing::warn!(error = %error, "the database is busy");
                     return Self::database_busy();
                 }
-                // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again.
+                Some(code) if SQLITE_LOCKED_CODES.contains(&code) => {
+                    tracing::warn!(error = %error, "another connection holds the lock of the database");
+                    return Self::database_busy();
+                }
+                // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again. Class 08: the
+                // connection was refused or broke.
                 Some("57P01" | "57P02" | "57P03") => {}
+                Some(code) if code.len() == 5 && code.starts_with("08") => {}
                 _ => return Self::Internal(anyhow::Error::new(error).context("database")),
             },
             sqlx::Error::PoolTimedOut => return Self::database_busy(),
-            sqlx::Error::Io(_) => {}
+            sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {}
             _ => return Self::Internal(anyhow::Error::new(error).context("database")),
         }
         tracing::error!(%error, "the database does not answer");
@@ -465,6 +485,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_the_database_refuses_for_now_is_503_whatever_stands_around_it() {
+        for (error, code) in [
+            (anyhow::Error::new(sqlx::Error::PoolTimedOut), "database_busy"),
+            (anyhow::Error::new(sqlx::Error::PoolTimedOut).context("one").context("two"), "database_busy"),
+            (anyhow::Error::new(sqlx::Error::PoolClosed), "database_unreachable"),
+        ] {
+            let (status, body, headers) = body(ApiError::internal(error)).await;
+            assert_eq!((status, &body["code"]), (StatusCode::SERVICE_UNAVAILABLE, &code.into()));
+            assert!(headers.contains_key(header::RETRY_AFTER));
+        }
+    }
+
+    #[tokio::test]
     async fn a_full_disk_is_507() {
         let error: ApiError = std::io::Error::from(std::io::ErrorKind::StorageFull).into();
         let (status, body, headers) = body(error).await;
@@ -482,6 +515,8 @@ mod tests {
             body(ApiError::TooManyRequests { detail: "slow down".to_owned(), retry_after_secs: 7 }).await;
         assert_eq!(headers[header::RETRY_AFTER], "7");
         assert_eq!(body_value["detail"], "Slow down.");
+        let (_, _, headers) = body(ApiError::database_busy()).await;
+        assert_eq!(headers[header::RETRY_AFTER], "2");
         let (_, _, headers) = body(ApiError::RangeNotSatisfiable { size_bytes: 9 }).await;
         assert_eq!(headers[header::CONTENT_RANGE], "bytes */9");
     }

@@ -50,6 +50,7 @@ pub mod rendering;
 mod request_log;
 pub mod router;
 pub mod serve;
+mod start_checks;
 pub mod state;
 pub mod system;
 pub mod tasks;

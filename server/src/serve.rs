@@ -1,5 +1,6 @@
 //! Running the service: from settings to a listening socket to a clean end.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +12,15 @@ use crate::auth::Occasion;
 use crate::config::Config;
 use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
-use crate::{audio, audit, auth, db, listen, orphans, plugins, projects, router};
+use crate::{audio, audit, auth, db, listen, orphans, plugins, projects, router, start_checks};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
 const REQUESTS_END_WITHIN: Duration = Duration::from_secs(4);
 const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
+
+/// The first port that needs no special right (IANA "User Ports", RFC 6335, section 6).
+const FIRST_FREE_PORT: u16 = 1024;
 
 /// Serves until SIGTERM or SIGINT, then stops accepting, lets requests end, cancels tasks and closes the database.
 ///
@@ -27,6 +31,7 @@ const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let wanted = SocketAddr::new(config.network.host, config.network.port);
     let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
+    start_checks::warn_of_folders(&config);
     let state = AppState::open(config).await?;
     {
         // Of several servers that start on a new database, one makes the first account.
@@ -36,9 +41,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     }
     audio::sweep(&state).await.context("cannot tidy up the audio files")?;
     plugins::soundfonts::sweep(&state).await.context("cannot tidy up the uploaded SoundFonts")?;
-    let listener = TcpListener::bind(wanted).await.with_context(|| {
-        format!("cannot listen on {wanted} (SF_HOST, SF_PORT); is something else using it?")
-    })?;
+    let listener = listen_on(wanted, "SF_HOST, SF_PORT").await?;
     let bound = listener.local_addr()?;
     // Before anybody knows that the service is there, so that no signal finds it unprepared.
     let stop_signal = stop_signal().context("cannot listen for signals")?;
@@ -112,12 +115,25 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Listens on an address that these settings name.
+async fn listen_on(wanted: SocketAddr, settings: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(wanted).await.map_err(|error| {
+        let reason = match error.kind() {
+            ErrorKind::AddrInUse => "another program uses it",
+            ErrorKind::PermissionDenied if (1..FIRST_FREE_PORT).contains(&wanted.port()) => {
+                "this process has no right to ports below 1024; set a port from 1024 on, or give it CAP_NET_BIND_SERVICE"
+            }
+            ErrorKind::AddrNotAvailable => "this machine has no such address",
+            _ => "the system refuses",
+        };
+        anyhow::Error::new(error).context(format!("cannot listen on {wanted} ({settings}): {reason}"))
+    })
+}
+
 /// Answers about a worker's health and numbers until it stops.
 async fn tell_how_it_is(state: &AppState, port: u16) -> anyhow::Result<SocketAddr> {
     let wanted = SocketAddr::new(state.config.network.host, port);
-    let listener = TcpListener::bind(wanted).await.with_context(|| {
-        format!("cannot listen on {wanted} (SF_HOST, SF_WORKER_PORT); is something else using it?")
-    })?;
+    let listener = listen_on(wanted, "SF_HOST, SF_WORKER_PORT").await?;
     let bound = listener.local_addr()?;
     let state = state.clone();
     tokio::spawn(async move {

@@ -104,14 +104,15 @@ impl AppState {
         make_private_dir(dir)?;
         let storage_lock = lock(dir)?;
         let blobs = open_blobs(&config.storage, Sharing::Own).await?;
-        let db = db::open(&config.storage.database, config.storage.database_connections).await?;
+        let db = db::open(&config.storage.database, config.storage.database_limits).await?;
         let helpers = Helpers::default();
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             throttle: Throttle::new(config.accounts.login_limits),
             local_rule: LocalRule::new(&config),
             passwords: Passwords::new(config.limits.work_waiting_max)?,
-            tasks: Tasks::open(db.clone(), &config.storage, config.tasks).await?,
+            tasks: Tasks::open(db.clone(), &config.storage, config.tasks, config.limits.projects_quota_bytes)
+                .await?,
             sound: Sound::new(&config, &db),
             plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),

@@ -12,7 +12,7 @@ use tower::ServiceExt as _;
 
 use crate::config::{Config, Source};
 use crate::state::AppState;
-use crate::test_database::TestDatabase;
+use crate::test_database::{TestDatabase, WriteLock};
 use crate::{auth, router};
 
 /// A running service without a socket.
@@ -87,6 +87,11 @@ impl TestApp {
     /// Another server on the same database, with these settings.
     pub(crate) async fn beside_with(&self, settings: &[(&str, &str)]) -> Self {
         Self::on(Arc::clone(&self.database), settings).await
+    }
+
+    /// Keeps the service from writing into its database.
+    pub(crate) async fn lock_database(&self) -> WriteLock {
+        self.database.lock_writes().await
     }
 
     /// Makes a user and logs in as that user.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 
-use crate::db::{self, DatabaseAddress, Db};
+use crate::db::{self, DatabaseAddress, Db, PoolLimits};
 use crate::jobs::Queue;
 
 /// A database that nobody else uses.
@@ -60,9 +60,37 @@ impl TestDatabase {
         Self { url: server.replacen("/postgres?", &format!("/{name}?"), 1), _folder: None }
     }
 
+    /// Takes the lock for writing, in a connection of its own.
+    pub(crate) async fn lock_writes(&self) -> WriteLock {
+        let statements: &[&str] = match server() {
+            None => &["BEGIN IMMEDIATE"],
+            Some(_) => {
+                &["BEGIN", "LOCK TABLE tasks, projects, project_revisions, temp_autosaves IN EXCLUSIVE MODE"]
+            }
+        };
+        let mut connection = AnyConnection::connect(&self.url).await.expect("connects");
+        for statement in statements {
+            sqlx::query(sqlx::AssertSqlSafe(*statement)).execute(&mut connection).await.expect("locks");
+        }
+        WriteLock(connection)
+    }
+
     /// Opens it as a process of the service does.
     pub(crate) async fn open(&self) -> Db {
-        db::open(&DatabaseAddress::parse(&self.url).expect("an address"), 8).await.expect("opens")
+        db::open(&DatabaseAddress::parse(&self.url).expect("an address"), PoolLimits::of(8))
+            .await
+            .expect("opens")
+    }
+}
+
+/// A transaction that keeps everybody else from writing, and lets them read.
+pub(crate) struct WriteLock(AnyConnection);
+
+impl WriteLock {
+    /// Lets others write again.
+    pub(crate) async fn release(mut self) {
+        sqlx::query("ROLLBACK").execute(&mut self.0).await.expect("ends");
+        self.0.close().await.expect("closes");
     }
 }
 

@@ -216,6 +216,14 @@ impl Bank {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Bank and program number of the preset that sounds for these numbers: the same, or those of the preset that stands
+    /// in; `None` where nothing sounds.
+    #[must_use]
+    pub fn sounding_preset(&self, bank: u16, program: u8) -> Option<(u16, u16)> {
+        let preset = self.presets().get(self.resolve(bank, program)?)?;
+        Some((preset.bank, preset.program))
+    }
+
     /// The preset that sounds for a bank and program number: that one; else the same program of
     /// bank 0, or of bank 128 for drum kits; else the first kit, or the first sound.
     pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {

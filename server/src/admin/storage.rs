@@ -11,7 +11,7 @@ use crate::extract::Json;
 use crate::multitrack::STEMS_FOLDER;
 use crate::plugins::{renders, soundfonts};
 use crate::state::AppState;
-use crate::{audio, projects};
+use crate::{audio, projects, tasks};
 
 /// What one user stores.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,6 +34,8 @@ pub(super) struct UserStorage {
     projects: u64,
     /// Their kept revisions and the autosave, in bytes.
     project_bytes: u64,
+    /// Inputs and results of tasks, in bytes. They count for the quota of projects.
+    task_bytes: u64,
     /// Finished exports and stems that are kept, in bytes.
     render_bytes: u64,
     /// All of these, in bytes.
@@ -63,6 +65,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     let soundfonts = soundfonts::usage_of_all(&state.db).await?;
     let quotas = audio::own_quotas(&state.db).await?;
     let projects = projects::usage_of_all(&state.db).await?;
+    let tasks = tasks::stored_bytes_of_all(&state.db).await?;
     let blobs = state.blobs.clone();
     let (renders, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
         tokio::task::spawn_blocking(move || {
@@ -84,6 +87,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
             let audio = audio.get(&user_id).copied().unwrap_or_default();
             let soundfonts = soundfonts.get(&user_id).copied().unwrap_or_default();
             let projects = projects.get(&user_id).copied().unwrap_or_default();
+            let task_bytes = tasks.get(&user_id).copied().unwrap_or_default();
             let render_bytes = renders.get(&user_id).copied().unwrap_or_default();
             UserStorage {
                 audio_files: audio.files,
@@ -93,8 +97,9 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
                 audio_quota_bytes: quotas.get(&user_id).copied().unwrap_or(default_quota_bytes),
                 projects: projects.projects,
                 project_bytes: projects.bytes,
+                task_bytes,
                 render_bytes,
-                total_bytes: audio.bytes + soundfonts.bytes + projects.bytes + render_bytes,
+                total_bytes: audio.bytes + soundfonts.bytes + projects.bytes + task_bytes + render_bytes,
                 user_id,
                 username,
             }

@@ -28,7 +28,9 @@ pub use store::invites::InviteRow;
 pub use store::{Role, UserRow};
 pub use throttle::{Lift, Throttle, Throttled, ThrottledKind};
 pub use tokens::{Claims, Tokens};
-pub use user::{Admin, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, UserView, Via};
+pub use user::{
+    Admin, AdminOrLocal, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, LoggedInAdminOrLocal, UserView, Via,
+};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

@@ -126,9 +126,18 @@ pub struct CurrentUser {
     pub via: Via,
     /// Where they are.
     pub address: IpAddr,
+    /// Whether they count as local: on this machine, whatever account they use.
+    pub local: bool,
 }
 
 impl CurrentUser {
+    /// Whether they may have the code of plugins run: administrators, and callers on this machine, who can run any
+    /// program there anyway. An API key gets that right from an administrator's account only.
+    #[must_use]
+    pub fn may_run_plugins(&self) -> bool {
+        self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
+    }
+
     /// The same for the audit log.
     #[must_use]
     pub fn who(&self) -> Who {
@@ -152,6 +161,14 @@ pub struct LoggedIn(pub CurrentUser);
 /// An administrator: 403 `admin_only` for everybody else.
 #[derive(Debug, Clone)]
 pub struct Admin(pub CurrentUser);
+
+/// An administrator, or a caller on this machine with any account: 403 `admin_only` for everybody else.
+#[derive(Debug, Clone)]
+pub struct AdminOrLocal(pub CurrentUser);
+
+/// The same, but not by an API key, whoever's it is: 403 `api_key_not_allowed`.
+#[derive(Debug, Clone)]
+pub struct LoggedInAdminOrLocal(pub CurrentUser);
 
 /// An administrator by a token or locally: 403 `admin_only` or `api_key_not_allowed` for everybody else.
 #[derive(Debug, Clone)]
@@ -193,9 +210,9 @@ impl FromRequestParts<AppState> for CurrentUser {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
-        let AnyUser { row, via, address, .. } = AnyUser::from_request_parts(parts, state).await?;
+        let AnyUser { row, via, address, local, .. } = AnyUser::from_request_parts(parts, state).await?;
         require_settled(&row)?;
-        Ok(Self { id: row.id, username: row.username, role: row.role, via, address })
+        Ok(Self { id: row.id, username: row.username, role: row.role, via, address, local })
     }
 }
 
@@ -237,6 +254,34 @@ impl FromRequestParts<AppState> for Admin {
     }
 }
 
+impl FromRequestParts<AppState> for AdminOrLocal {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let user = CurrentUser::from_request_parts(parts, state).await?;
+        if user.role != Role::Admin && !user.local {
+            return Err(ApiError::Forbidden {
+                code: "admin_only",
+                detail: format!(
+                    "`{}` is no administrator, and this is for administrators and callers on this machine only.",
+                    user.username
+                ),
+            });
+        }
+        Ok(Self(user))
+    }
+}
+
+impl FromRequestParts<AppState> for LoggedInAdminOrLocal {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let AdminOrLocal(user) = AdminOrLocal::from_request_parts(parts, state).await?;
+        refuse_key(user.via)?;
+        Ok(Self(user))
+    }
+}
+
 impl FromRequestParts<AppState> for LoggedInAdmin {
     type Rejection = ApiError;
 
@@ -265,7 +310,10 @@ fn refuse_key(via: Via) -> Result<(), ApiError> {
     }
     Err(ApiError::Forbidden {
         code: "api_key_not_allowed",
-        detail: "An API key may not manage accounts, passwords or keys; log in with the password.".to_owned(),
+        detail:
+            "An API key may not manage accounts, passwords, keys, plugin folders or helpers; log in with the \
+                 password."
+                .to_owned(),
     })
 }
 

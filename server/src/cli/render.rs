@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use dsp_core::session::MAX_TAIL_SECS;
+use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::upgrade::upgrade;
 use schemas::validate::validate;
@@ -20,8 +21,10 @@ use tempfile::NamedTempFile;
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
+use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
+use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{RenderError, banks};
 use crate::serve::stop_signal;
 
@@ -43,7 +46,7 @@ pub(super) struct Args {
     /// SF2 or SF3 file that plays every track.
     #[arg(long, value_name = "FILE")]
     soundfont: PathBuf,
-    /// Where the WAV file goes.
+    /// Where the WAV file goes; its name ends in .wav, or has no extension.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// 44100, 48000 or 96000 Hz; the project's own rate by default, 48000 for MIDI files.
@@ -55,6 +58,9 @@ pub(super) struct Args {
     /// Longest time in seconds that the sound may ring on after the last item.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
+    /// Fail, and write nothing, if the whole render is silent.
+    #[arg(long)]
+    strict: bool,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -74,6 +80,38 @@ impl From<BitDepthArg> for BitDepth {
             BitDepthArg::Pcm16 => Self::Pcm16,
             BitDepthArg::Float32 => Self::Float32,
         }
+    }
+}
+
+/// Refuses a name that promises another format than WAV.
+fn check_format(output: &Path) -> anyhow::Result<()> {
+    match output.extension() {
+        Some(extension) if !extension.eq_ignore_ascii_case("wav") => bail!(
+            "cannot write {}: the format `{}` is not supported; wav is",
+            output.display(),
+            extension.to_string_lossy()
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// One bank for every track, whatever the project names.
+struct OneBank {
+    bank: Bank,
+    soundfont_id: String,
+}
+
+impl Sources for OneBank {
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
+        Ok(Some(OpenedBank {
+            bank: self.bank.clone(),
+            soundfont_id: self.soundfont_id.clone(),
+            stands_in: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
+        }))
+    }
+
+    fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
+        None
     }
 }
 
@@ -109,10 +147,11 @@ struct Printed {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let Song { document, project, warnings } = Song::read(&args.song)?;
-    for warning in &warnings {
-        eprintln!("songfoundry: {}: {warning}", args.song.display());
-    }
+    check_format(&args.output)?;
+    let Song { document, project, mut warnings } = Song::read(&args.song)?;
+    let warn = |warning: &String| eprintln!("songfoundry: {}: {warning}", args.song.display());
+    warnings.iter().for_each(warn);
+    let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
     let bank = banks::open(&args.soundfont).with_context(|| format!("{}", args.soundfont.display()))?;
     let bit_depth = BitDepth::from(args.bit_depth);
     let options = MixOptions {
@@ -128,8 +167,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         !interrupted.load(Ordering::Relaxed)
     };
     let destination = BufWriter::new(output.temporary.as_file());
-    let rendered =
-        render(&project, &options, &mut |_: Option<&str>| Ok(Some(bank.clone())), destination, &mut observer);
+    let mut sources = OneBank { bank, soundfont_id: bank_name.clone() };
+    let rendered = render(&project, &options, &mut sources, destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
         RenderError::Cancelled => {
@@ -137,8 +176,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         }
         other => other.into(),
     })?;
+    if args.strict && report.is_silent {
+        bail!("the whole render is silent; {} was not written (--strict)", args.output.display());
+    }
     output.finish()?;
-    let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
+    let of_render = report.warnings();
+    of_render.iter().for_each(warn);
+    warnings.extend(of_render);
     let printed = Printed {
         output: args.output.clone(),
         duration_secs: report.measured.frames as f64 / f64::from(options.sample_rate_hz),

@@ -34,6 +34,12 @@ pub enum ConfigError {
         /// What is accepted.
         expected: String,
     },
+    /// A value that is no text.
+    #[error("the environment variable {key} is not valid UTF-8; set it to text in UTF-8, or unset it")]
+    NotUnicode {
+        /// The setting.
+        key: &'static str,
+    },
     /// A value that must be given is missing.
     #[error("{key} is not set: {reason}")]
     Missing {
@@ -124,6 +130,8 @@ pub struct SoundConfig {
     pub soundfont_render: bool,
     /// Folders searched for SoundFonts.
     pub soundfont_dirs: Vec<PathBuf>,
+    /// Whether a setting names these folders, so that each is expected to be there.
+    pub soundfont_dirs_are_set: bool,
     /// `soundfont_id` of the bank that stands in for a missing one.
     pub default_soundfont: Option<String>,
     /// Memory for opened banks, in bytes.
@@ -151,7 +159,7 @@ pub struct LimitsConfig {
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
-    /// What the kept revisions of a user's projects may take, in bytes.
+    /// What the kept revisions of a user's projects and the user's tasks may take, in bytes.
     pub projects_quota_bytes: u64,
     /// What a user's finished renders may take, in bytes; older ones make room.
     pub renders_quota_bytes: u64,
@@ -213,6 +221,8 @@ pub struct TasksConfig {
     pub unfinished_per_user: i64,
     /// Tasks of one user that run at a time.
     pub running_per_user: i64,
+    /// How long a finished task is kept, in days.
+    pub kept_days: i64,
 }
 
 /// Who may read `/metrics`.
@@ -370,6 +380,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         instrument_sound,
         soundfont_render: source.switch("SF_SOUNDFONT_RENDER")?,
         soundfont_dirs,
+        soundfont_dirs_are_set: source.text("SF_SOUNDFONT_DIRS").0.is_some(),
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
         bank_decoded_max_bytes: source.whole("SF_BANK_DECODED_MAX_BYTES")?,
@@ -416,6 +427,7 @@ fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
         lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
         unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
         running_per_user: count("SF_TASKS_RUNNING_PER_USER")?,
+        kept_days: count("SF_TASKS_KEPT_DAYS")?,
     })
 }
 

@@ -3,6 +3,8 @@
 //! The rows are both the documentation that `songfoundry config` prints and the checks that
 //! [`super::Config::load`] applies, so the two cannot disagree.
 
+use dsp_core::session::MAX_TAIL_SECS;
+
 /// What values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
@@ -189,6 +191,14 @@ pub const SETTINGS: &[Setting] = &[
         unit: "connections",
         range: Range::Whole(4, 200),
         about: "Connections to the database that one process keeps at most.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DATABASE_WAIT_MS",
+        default: "10000",
+        unit: "milliseconds",
+        range: Range::Whole(10, 600_000),
+        about: "Longest wait for a lock in the database or for a connection to it; then a request is answered 503 `database_busy`.",
         ..BLANK
     },
     Setting {
@@ -426,6 +436,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_TASKS_KEPT_DAYS",
+        default: "30",
+        unit: "days",
+        range: Range::Whole(1, 36_500),
+        about: "How long a finished task is kept with its result.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_UPLOAD_MAX_BYTES",
         default: "2147483648",
         unit: "bytes",
@@ -467,9 +485,9 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_TAIL_MAX_SECS",
-        default: "30",
+        default: "60",
         unit: "seconds",
-        range: Range::Whole(0, 600),
+        range: Range::Whole(0, MAX_TAIL_SECS as u64),
         about: "Longest tail that may be asked for after the last note of a render.",
         ..BLANK
     },
@@ -502,7 +520,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "2147483648",
         unit: "bytes",
         range: Range::Whole(0, 1 << 50),
-        about: "What the kept revisions of one user's projects may take; a save beyond is refused.",
+        about: "What the kept revisions of one user's projects and the user's tasks may take; a save or task beyond is refused.",
         ..BLANK
     },
     Setting {

@@ -33,7 +33,7 @@ impl Source {
     /// # Errors
     /// When the file cannot be read, is not TOML, or holds an unknown key or a value of an unusable kind.
     pub fn from_process(explicit_file: Option<&Path>) -> Result<Self, ConfigError> {
-        let environment = std::env::vars().filter(|(key, _)| key.starts_with("SF_")).collect();
+        let environment = environment()?;
         let file = match explicit_file {
             Some(path) => read_file(path)?,
             None => {
@@ -124,6 +124,21 @@ impl Source {
     pub(super) fn switch(&self, key: &'static str) -> Result<bool, ConfigError> {
         Ok(self.choice(key)? == "on")
     }
+}
+
+/// The variables of the process that begin with `SF_`. Others may hold anything, and are left alone.
+fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
+    let mut environment = BTreeMap::new();
+    for (key, value) in std::env::vars_os() {
+        let Some(key) = key.to_str().filter(|key| key.starts_with("SF_")) else { continue };
+        let value = match (value.into_string(), SETTINGS.iter().find(|row| row.key == key)) {
+            (Ok(value), _) => value,
+            (Err(_), Some(row)) => return Err(ConfigError::NotUnicode { key: row.key }),
+            (Err(value), None) => value.to_string_lossy().into_owned(),
+        };
+        environment.insert(key.to_owned(), value);
+    }
+    Ok(environment)
 }
 
 /// Refuses a path that does not begin at the root.

@@ -1,10 +1,11 @@
 //! Where things are kept: folder, database, stored files.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::source::invalid;
 use super::{ConfigError, Secret, Source};
-use crate::db::DatabaseAddress;
+use crate::db::{DatabaseAddress, PoolLimits};
 
 /// Where things are kept.
 #[derive(Debug, Clone)]
@@ -15,8 +16,8 @@ pub struct StorageConfig {
     pub blobs: BlobStore,
     /// Where the database is.
     pub database: DatabaseAddress,
-    /// Connections to it that are kept at most.
-    pub database_connections: u32,
+    /// Connections to it, and how long they are waited for.
+    pub database_limits: PoolLimits,
 }
 
 /// Where files are stored.
@@ -71,7 +72,10 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
         dir,
         blobs,
         database,
-        database_connections: u32::try_from(connections).unwrap_or(u32::MAX),
+        database_limits: PoolLimits {
+            connections_max: u32::try_from(connections).unwrap_or(u32::MAX),
+            wait_max: Duration::from_millis(source.whole("SF_DATABASE_WAIT_MS")?),
+        },
     })
 }
 

@@ -28,7 +28,7 @@ impl Snapshot {
     /// # Errors
     /// As [`super::open_as_it_is`], and when the database refuses.
     pub(crate) async fn take(address: &DatabaseAddress) -> anyhow::Result<Self> {
-        let db = super::open_as_it_is(address, 1).await?;
+        let db = super::open_as_it_is(address, super::PoolLimits::of(1)).await?;
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&db).await?;
         let name = sqlx::query_scalar("SELECT pg_export_snapshot()").fetch_one(&db).await?;
         Ok(Self { db, name })

@@ -31,9 +31,6 @@ pub(crate) use lock::{Lock, begin_locked, lock};
 /// Connections to the database.
 pub type Db = sqlx::AnyPool;
 
-/// How long a request waits for a connection before it is answered 503.
-const ACQUIRE_WITHIN: Duration = Duration::from_secs(15);
-
 /// What kind of database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -52,28 +49,45 @@ pub fn kind(db: &Db) -> Kind {
     }
 }
 
-/// Opens the database at `address` with at most `connections_max` connections, and runs the migrations.
+/// Connections to the database that one process keeps, and how long it waits for them.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolLimits {
+    /// Connections at most.
+    pub connections_max: u32,
+    /// Longest wait for a connection, and for a lock that another connection holds; then the answer is 503.
+    pub wait_max: Duration,
+}
+
+impl PoolLimits {
+    /// So many connections, waited for as long as `SF_DATABASE_WAIT_MS` says by default.
+    #[must_use]
+    pub const fn of(connections_max: u32) -> Self {
+        Self { connections_max, wait_max: Duration::from_secs(10) }
+    }
+}
+
+/// Opens the database at `address` within these limits, and runs the migrations.
 ///
 /// # Errors
 /// When it cannot be reached, is too old, or a migration fails. The text never holds the password.
-pub async fn open(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
+pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
     // One connection alone first: a pool tries for a while and then does not say why it cannot.
     let (url, first) = match address.kind() {
-        Kind::Sqlite => sqlite::first_connection(address).await,
+        Kind::Sqlite => sqlite::first_connection(address, limits.wait_max).await,
         Kind::Postgres => postgres::first_connection(address).await,
     }
     .with_context(cannot_open)?;
     migrate(first).await.with_context(cannot_open)?;
-    pool(address.kind(), &url, connections_max).await.with_context(cannot_open)
+    pool(address.kind(), &url, limits).await.with_context(cannot_open)
 }
 
 /// The same for somebody who only looks at it: it must be there, and in the form that this program knows.
 ///
 /// # Errors
 /// As [`open`]; and when it is missing or in another form, which is named.
-pub(crate) async fn open_as_it_is(address: &DatabaseAddress, connections_max: u32) -> anyhow::Result<Db> {
+pub(crate) async fn open_as_it_is(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
     if let Some(file) = address.file() {
@@ -88,22 +102,23 @@ pub(crate) async fn open_as_it_is(address: &DatabaseAddress, connections_max: u3
         "the database {address} is in form {found}, and this program knows form {newest}: use the program that the \
          service runs"
     );
-    pool(address.kind(), address.reveal(), connections_max).await.with_context(cannot_open)
+    pool(address.kind(), address.reveal(), limits).await.with_context(cannot_open)
 }
 
 fn cannot_open(address: &DatabaseAddress) -> String {
     format!("cannot open the database {address} (SF_DATABASE_URL)")
 }
 
-async fn pool(kind: Kind, url: &str, connections_max: u32) -> Result<Db, sqlx::Error> {
+async fn pool(kind: Kind, url: &str, limits: PoolLimits) -> Result<Db, sqlx::Error> {
+    let PoolLimits { connections_max, wait_max } = limits;
     AnyPoolOptions::new()
         .max_connections(connections_max)
-        .acquire_timeout(ACQUIRE_WITHIN)
+        .acquire_timeout(wait_max)
         .after_connect(move |connection, _| {
             Box::pin(async move {
                 match kind {
-                    Kind::Sqlite => sqlite::prepare(connection).await,
-                    Kind::Postgres => postgres::prepare(connection).await,
+                    Kind::Sqlite => sqlite::prepare(connection, wait_max).await,
+                    Kind::Postgres => postgres::prepare(connection, wait_max).await,
                 }
             })
         })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use sqlx::{AnyConnection, Connection as _, Row as _};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 
 use super::DatabaseAddress;
 
@@ -15,10 +15,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 /// What every connection is told. A statement, a wait for a lock and a forgotten transaction all end, so
 /// that one stuck process never holds up the others for good. Times are in milliseconds.
-const SETTINGS: [&str; 4] = [
+const SETTINGS: [&str; 3] = [
     "SET default_transaction_isolation = 'read committed'",
     "SET statement_timeout = 60000",
-    "SET lock_timeout = 15000",
     "SET idle_in_transaction_session_timeout = 120000",
 ];
 
@@ -41,8 +40,10 @@ pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Resul
     Ok((url, connection))
 }
 
-/// Tells a connection how to work.
-pub(super) async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+/// Tells a connection how to work: it waits for a lock for `wait_max` at most.
+pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
+    let lock_timeout = format!("SET lock_timeout = {}", wait_max.as_millis());
+    sqlx::query(AssertSqlSafe(lock_timeout)).execute(&mut *connection).await?;
     for setting in SETTINGS {
         sqlx::query(setting).execute(&mut *connection).await?;
     }

@@ -1,28 +1,28 @@
 //! SQLite: a file of this machine.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context as _;
-use sqlx::{AnyConnection, Connection as _, Row as _};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 
 use super::DatabaseAddress;
 
 /// SQLite before this version can lose committed writes when a WAL is reset.
 const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
-/// What every connection is told. The busy time-out (10 s) comes first, since switching to WAL may have to wait.
+/// What every connection is told after its busy time-out.
 ///
 /// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two writers
 /// never meet halfway, every transaction that writes begins with its write.
-const CONNECTION_PRAGMAS: [&str; 4] = [
-    "PRAGMA busy_timeout = 10000",
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-];
+const CONNECTION_PRAGMAS: [&str; 3] =
+    ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"];
 
 /// A prepared connection, with the file and its folder made if needed, and the address for the pool.
-pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Result<(String, AnyConnection)> {
+pub(super) async fn first_connection(
+    address: &DatabaseAddress,
+    wait_max: Duration,
+) -> anyhow::Result<(String, AnyConnection)> {
     let url = address.reveal();
     let file = address.file().unwrap_or_default();
     if let Some(dir) = file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
@@ -31,13 +31,15 @@ pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Resul
     make_private(&file)?;
     let url = if url.contains('?') { url.to_owned() } else { format!("{url}?mode=rwc") };
     let mut connection = AnyConnection::connect(&url).await?;
-    prepare(&mut connection).await?;
+    prepare(&mut connection, wait_max).await?;
     check_version(&mut connection).await?;
     Ok((url, connection))
 }
 
-/// Tells a connection how to work.
-pub(super) async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+/// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may have to wait.
+pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
+    let busy_timeout = format!("PRAGMA busy_timeout = {}", wait_max.as_millis());
+    sqlx::query(AssertSqlSafe(busy_timeout)).execute(&mut *connection).await?;
     for pragma in CONNECTION_PRAGMAS {
         sqlx::query(pragma).execute(&mut *connection).await?;
     }

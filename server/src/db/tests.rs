@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use crate::test_database::TestDatabase;
 
 async fn open_sqlite(url: &str) -> anyhow::Result<Db> {
-    open(&DatabaseAddress::parse(url).expect("an address"), 8).await
+    open(&DatabaseAddress::parse(url).expect("an address"), PoolLimits::of(8)).await
 }
 
 #[tokio::test]
@@ -57,7 +57,8 @@ async fn every_connection_writes_through_to_the_disk() {
 async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", dir.path().join("x.db").display());
-    let db = open(&DatabaseAddress::parse(&url).expect("an address"), 1).await.expect("opens");
+    let db =
+        open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
     // Unknown to the driver, as after a transaction that the database has ended by itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
@@ -71,7 +72,7 @@ async fn a_server_that_is_not_there_is_named_without_the_password() {
     // Nothing listens on port 1.
     let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");
     let begun = Instant::now();
-    let text = format!("{:#}", open(&address, 8).await.expect_err("nobody there"));
+    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("nobody there"));
     assert!(text.contains("postgres://127.0.0.1:1/songs (SF_DATABASE_URL)"), "{text}");
     assert!(!text.contains("hunter2") && begun.elapsed() < Duration::from_secs(20), "{text}");
 }
@@ -120,7 +121,7 @@ async fn a_database_from_the_future_is_left_alone() {
     sqlx::query(copy_a_step).bind(newest + 7).execute(&db).await.expect("writes");
     db.close().await;
     let address = DatabaseAddress::parse(&database.url).expect("an address");
-    let text = format!("{:#}", open(&address, 8).await.expect_err("too new"));
+    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("too new"));
     for part in ["SF_DATABASE_URL", &format!("form {}", newest + 7), &format!("up to {newest}")] {
         assert!(text.contains(part), "`{text}` does not say `{part}`");
     }

@@ -68,7 +68,8 @@ fn operation_id(path: &str, method: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object): `admin`; `log_in`, so not
+/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object): `admin`; `local`, also
+/// whoever is on this machine; `log_in`, so not
 /// by an API key; `before_password_change`, even while the password must be changed.
 fn who(operation: &Map<String, Value>) -> String {
     if !asks_who("", operation) {
@@ -77,7 +78,12 @@ fn who(operation: &Map<String, Value>) -> String {
     let ways = operation.get("security").and_then(Value::as_array).into_iter().flatten();
     let roles: Vec<&str> =
         ways.filter_map(|way| way["bearer"].as_array()).flatten().filter_map(Value::as_str).collect();
-    let mut who = if roles.contains(&"admin") { "administrators" } else { "users" }.to_owned();
+    let mut who = match (roles.contains(&"admin"), roles.contains(&"local")) {
+        (true, true) => "administrators and callers on this machine",
+        (true, false) => "administrators",
+        (false, _) => "users",
+    }
+    .to_owned();
     if roles.contains(&"log_in") {
         who.push_str(", not by an API key");
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
-use crate::auth::Admin;
+use crate::auth::{AdminOrLocal, LoggedInAdminOrLocal};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Path};
 use crate::helpers::Helper;
@@ -19,20 +19,22 @@ pub(super) struct HelperList {
     items: Vec<Helper>,
 }
 
-/// Lists the helper processes that this process of the service has started and that run now. Administrators only.
-#[utoipa::path(get, path = "/files/processes", tag = "files", security(("bearer" = ["admin"])),
+/// Lists the helper processes that this process of the service has started and that run now. Administrators and callers on
+/// this machine only.
+#[utoipa::path(get, path = "/files/processes", tag = "files", security(("bearer" = ["admin", "local"])),
     responses((status = 200, body = HelperList), CommonErrors))]
-pub(super) async fn list(State(state): State<AppState>, _: Admin) -> Json<HelperList> {
+pub(super) async fn list(State(state): State<AppState>, _: AdminOrLocal) -> Json<HelperList> {
     Json(HelperList { items: state.helpers.list() })
 }
 
-/// Ends a helper process. What it worked on fails as if it had been cancelled. Administrators only.
-#[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin"])),
+/// Ends a helper process. What it worked on fails as if it had been cancelled. Administrators and callers
+/// on this machine only.
+#[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin", "local", "log_in"])),
     params(("id" = u64, Path, description = "Id of the helper")),
     responses((status = 202, description = "It was told to end", body = Helper), CommonErrors))]
 pub(super) async fn end(
     State(state): State<AppState>,
-    Admin(user): Admin,
+    LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
     Path(id): Path<u64>,
 ) -> ApiResult<(StatusCode, Json<Helper>)> {
     let helper =

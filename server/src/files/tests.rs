@@ -129,6 +129,23 @@ async fn helpers_are_listed_and_ended() {
 }
 
 #[tokio::test]
+async fn a_local_caller_ends_helpers_and_an_api_key_never_does() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let (users_key, admins_key) = (app.api_key(&token).await, app.api_key(&app.admin_token().await).await);
+    let helper = app.state.helpers.register("decoder", 4_711);
+    let listed = app.local(Method::GET, PROCESSES).token(&token).send().await.expect(200);
+    let path = format!("{PROCESSES}/{}", listed["items"][0]["id"]);
+    for key in [&users_key, &admins_key] {
+        let call = app.local(Method::DELETE, &path).token(key);
+        call.send().await.problem(403, "api_key_not_allowed");
+    }
+    assert!(!helper.is_to_end());
+    app.local(Method::DELETE, &path).token(&token).send().await.expect(202);
+    assert!(helper.is_to_end());
+}
+
+#[tokio::test]
 async fn only_administrators_touch_the_machine() {
     let desktop = Desktop::start(&[]).await;
     let token = desktop.app.token_of_new_user("ada").await;

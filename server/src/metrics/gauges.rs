@@ -34,7 +34,7 @@ pub(super) async fn look(state: &AppState) -> ApiResult<()> {
     let metrics = &state.metrics;
     metrics.set_tasks(state.tasks.unfinished_by_kind().await?);
     let (open, idle) = (u64::from(state.db.size()), state.db.num_idle() as u64);
-    let max = u64::from(state.config.storage.database_connections);
+    let max = u64::from(state.config.storage.database_limits.connections_max);
     metrics.set_connections(idle, open.saturating_sub(idle), max);
     if let Some(free_bytes) = audio::free_bytes(&state.config.storage.dir)? {
         metrics.set_disk_free(free_bytes);

@@ -185,7 +185,10 @@ async fn a_frozen_track_sounds_as_it_did() {
     ] {
         let request = json!({ "project": project, "track_id": id, "stage": stage, "tail_secs": 6 });
         let frozen = result(&studio, FREEZE, &request).await;
-        let changed = frozen["project"].clone();
+        assert_eq!(frozen["project"], Value::Null, "a result holds no whole project");
+        let mut changed = project.clone();
+        let tracks = changed["tracks"].as_array_mut().expect("tracks");
+        *tracks.iter_mut().find(|track| track["id"] == id).expect("the track") = frozen["track"].clone();
         let now = track(&changed, id);
         assert_eq!((&now["kind"], &now["output"]), (&json!("audio"), &track(&project, id)["output"]));
         assert_eq!(now["items"][0]["server_file_id"], frozen["file"]["id"]);
@@ -236,44 +239,61 @@ async fn what_cannot_be_rendered_says_why() {
     let studio = Studio::start().await;
     let empty = json!({ "schema_version": 1, "project_id": "x", "tracks": [
         { "id": "t", "kind": "instrument", "items": [] }] });
-    let request = |more: Value| {
-        let mut request = json!({ "project": empty, "track_id": "t" });
+    let request = |path: &str, more: Value| {
+        let mut request = json!({ "project": empty });
+        if path == FREEZE {
+            request["track_id"] = "t".into();
+        }
         request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
         request
     };
     for path in [MIXDOWN, STEMS, FREEZE] {
-        studio.post(path, &request(json!({ "project": null }))).await.problem(400, "one_project");
+        studio.post(path, &request(path, json!({ "project": null }))).await.problem(400, "one_project");
         studio
-            .post(path, &request(json!({ "project": null, "project_id": "none" })))
+            .post(path, &request(path, json!({ "project": null, "project_id": "none" })))
             .await
             .problem(404, "not_found");
         studio
-            .post(path, &request(json!({ "sample_rate_hz": 8000 })))
+            .post(path, &request(path, json!({ "sample_rate_hz": 8000 })))
             .await
             .problem(400, "unsupported_sample_rate");
-        let detail = studio.post(path, &request(json!({ "tail_secs": 900 }))).await.problem(400, "bad_tail");
+        let detail =
+            studio.post(path, &request(path, json!({ "tail_secs": 900 }))).await.problem(400, "bad_tail");
         assert!(detail.contains("900") && detail.contains("SF_TAIL_MAX_SECS"), "{detail}");
-        studio.post(path, &request(json!({ "bit_depth": "pcm12" }))).await.problem(400, "unexpected_json");
-        let invalid = failure(&studio, path, &request(json!({ "project": { "tracks": 7 } }))).await;
+        studio
+            .post(path, &request(path, json!({ "bit_depth": "pcm12" })))
+            .await
+            .problem(400, "unexpected_json");
+        for (name, value) in
+            [("normalize", json!({ "lufs": -14 })), ("gain_db", json!(3)), ("track", json!("t"))]
+        {
+            let answer = studio.post(path, &request(path, json!({ name: value }))).await;
+            let detail = answer.problem(400, "unsupported_option");
+            assert!(detail.contains(&format!("`{name}`")), "{path}: {detail}");
+        }
+        let invalid = failure(&studio, path, &request(path, json!({ "project": { "tracks": 7 } }))).await;
         assert_eq!((&invalid["code"], &invalid["status"]), (&json!("invalid_project"), &json!(400)));
         studio
             .app
             .remote(Method::POST, &format!("/api/v1{path}"))
-            .json(&request(json!({})))
+            .json(&request(path, json!({})))
             .send()
             .await
             .problem(401, "token_missing");
     }
     studio.post(FREEZE, &json!({ "project": empty })).await.problem(400, "unexpected_json");
-    studio.post(FREEZE, &request(json!({ "stage": "later" }))).await.problem(400, "unexpected_json");
-    assert_eq!(failure(&studio, STEMS, &request(json!({}))).await["code"], "nothing_to_render");
-    assert_eq!(failure(&studio, FREEZE, &request(json!({}))).await["code"], "nothing_to_render");
-    let missing = failure(&studio, FREEZE, &request(json!({ "track_id": "gone" }))).await;
+    studio.post(FREEZE, &request(FREEZE, json!({ "stage": "later" }))).await.problem(400, "unexpected_json");
+    assert_eq!(failure(&studio, STEMS, &request(STEMS, json!({}))).await["code"], "nothing_to_render");
+    assert_eq!(failure(&studio, FREEZE, &request(FREEZE, json!({}))).await["code"], "nothing_to_render");
+    let missing = failure(&studio, FREEZE, &request(FREEZE, json!({ "track_id": "gone" }))).await;
     assert!(
         missing["code"] == "not_found" && missing["detail"].as_str().unwrap().contains("`gone`"),
         "{missing}"
     );
-    assert_eq!(failure(&studio, STEMS, &request(json!({ "tracks": ["gone"] }))).await["code"], "not_found");
+    assert_eq!(
+        failure(&studio, STEMS, &request(STEMS, json!({ "tracks": ["gone"] }))).await["code"],
+        "not_found"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
-use crate::projects::ProjectDocument;
+use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::{Part, Parts};
 use crate::state::AppState;
@@ -54,16 +54,19 @@ struct Input {
 pub(super) struct Frozen {
     /// Its sound, among the caller's audio.
     file: AudioFile,
-    /// The project with the track turned into an audio track that plays the file. It is not stored.
-    #[schema(value_type = ProjectDocument)]
-    project: Value,
+    /// The track turned into an audio track that plays the file, for its index in the project. It is not stored.
+    #[schema(value_type = Object)]
+    track: Value,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    missing_sounds: Vec<MissingSound>,
+    /// The same as sentences.
+    warnings: Vec<String>,
 }
 
 /// Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
-/// answers the project in which that file stands in the track's place and sounds as the track did. The task's result
-/// is a `Frozen`.
+/// answers the track of a project that plays that file and sounds as the track did. The task's result is a `Frozen`.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
     responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]
@@ -116,9 +119,16 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         task.progress(RENDER_SHARE + (1.0 - RENDER_SHARE) * share, "Storing");
         !task.is_cancelled()
     })?;
-    if let Some(track) = document.pointer_mut(&format!("/tracks/{place}")).and_then(Value::as_object_mut) {
-        frozen_track::freeze(track, stage, &file.id, &name);
+    let mut track = document["tracks"][place].take();
+    if let Some(fields) = track.as_object_mut() {
+        frozen_track::freeze(fields, stage, &file.id, &name);
     }
-    let result = Frozen { file, project: document, left_out: parts.left_out() };
+    let result = Frozen {
+        file,
+        track,
+        left_out: parts.left_out(),
+        missing_sounds: parts.missing_sounds().to_vec(),
+        warnings: parts.missing_sounds().iter().map(MissingSound::in_words).collect(),
+    };
     serde_json::to_value(result).map_err(ApiError::internal)
 }

@@ -17,6 +17,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
+use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{self, LeftOutOfRender};
 use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
@@ -57,6 +58,10 @@ pub(super) struct Mixdown {
     true_peak_db: Option<f64>,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    missing_sounds: Vec<MissingSound>,
+    /// The same as sentences, and whether the file is silent.
+    warnings: Vec<String>,
 }
 
 /// Mixes a song down to an audio file of the caller, for clips of this or another song. The task's result is a `Mixdown`.
@@ -99,7 +104,9 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         file,
         lufs: report.measured.integrated_lufs,
         true_peak_db: report.measured.true_peak_dbtp,
+        warnings: report.warnings(),
         left_out: report.left_out,
+        missing_sounds: report.missing_sounds,
     };
     serde_json::to_value(result).map_err(ApiError::internal)
 }

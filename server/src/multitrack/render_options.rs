@@ -2,13 +2,13 @@
 
 use schemas::Project;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::any_case;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult};
-use crate::plugins::{Source, checked_rate, checked_tail, document};
+use crate::plugins::{Source, checked_rate, checked_tail, document, refuse_unknown};
 use crate::projects::ProjectDocument;
 use crate::rendering::mix::MixOptions;
 use crate::rendering::receipt::BitDepth;
@@ -32,6 +32,10 @@ pub(super) struct RenderOptions {
     sample_rate_hz: Option<u32>,
     /// Longest time in seconds that the sound may ring on after the last item; 5 by default.
     tail_secs: Option<f64>,
+    /// Options that this version does not know.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    other: Map<String, Value>,
 }
 
 /// The same, checked, as the input of a task.
@@ -49,6 +53,7 @@ impl RenderOptions {
     /// # Errors
     /// 400 for what cannot be done, 404 without such a project.
     pub(super) async fn checked(self, state: &AppState, user: &CurrentUser) -> ApiResult<RenderJob> {
+        refuse_unknown(self.other.iter())?;
         let limit_secs = state.config.limits.tail_max_secs;
         Ok(RenderJob {
             bit_depth: self.bit_depth.unwrap_or(BitDepth::Float32),

@@ -20,6 +20,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
+use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::{Part, Parts};
 use crate::state::AppState;
@@ -64,6 +65,10 @@ pub(super) struct Stems {
     stems: Vec<Stem>,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    missing_sounds: Vec<MissingSound>,
+    /// The same as sentences.
+    warnings: Vec<String>,
 }
 
 /// A stem.
@@ -152,6 +157,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         duration_secs: frames as f64 / f64::from(options.sample_rate_hz),
         stems,
         left_out: parts.left_out(),
+        missing_sounds: parts.missing_sounds().to_vec(),
+        warnings: parts.missing_sounds().iter().map(MissingSound::in_words).collect(),
     };
     serde_json::to_value(result).map_err(ApiError::internal)
 }

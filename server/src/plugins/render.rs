@@ -6,7 +6,6 @@ use std::time::Instant;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::session::files_used;
 use serde::{Deserialize, Serialize};
@@ -25,6 +24,7 @@ use crate::extract::{Json, JsonBytes, Query, parse_object, with_document};
 use crate::jobs::kinds::Kind;
 use crate::permits::Caller;
 use crate::projects;
+use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
@@ -51,6 +51,9 @@ pub struct RenderAnswer {
     pub lufs: Option<f64>,
     /// True peak of the file in dBTP; null for silence.
     pub true_peak_db: Option<f64>,
+    /// What somebody who listens to the file should know, as sentences: SoundFonts and presets that are not there, and
+    /// whether it is silent.
+    pub warnings: Vec<String>,
     /// Proof of what was rendered.
     pub receipt: Receipt,
 }
@@ -217,6 +220,7 @@ impl RenderJob {
             sample_rate_hz: self.options.sample_rate_hz,
             lufs: report.measured.integrated_lufs,
             true_peak_db: report.measured.true_peak_dbtp,
+            warnings: report.warnings(),
             receipt: receipt(
                 &self.document,
                 &self.project,
@@ -257,13 +261,13 @@ impl<'a> ProjectSources<'a> {
 }
 
 impl Sources for ProjectSources<'_> {
-    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError> {
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
         let (bank, chosen) = self.snapshot.open(self.state, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
         let id = chosen.soundfont.summary.soundfont_id;
         if !self.soundfonts.contains(&id) {
-            self.soundfonts.push(id);
+            self.soundfonts.push(id.clone());
         }
-        Ok(Some(bank))
+        Ok(Some(OpenedBank { bank, soundfont_id: id, stands_in: chosen.fallback }))
     }
 
     fn prepare(

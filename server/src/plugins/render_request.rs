@@ -33,7 +33,7 @@ pub(super) struct RenderRequest {
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
     /// Longest time in seconds that the sound may ring on after the last item; 5 by default.
-    #[schema(minimum = 0, maximum = 600)]
+    #[schema(minimum = 0, maximum = 60)]
     pub(super) tail_secs: Option<f64>,
     /// `title` names the file for the browser; the project's name by default.
     pub(super) metadata: Option<RenderMetadata>,
@@ -96,13 +96,9 @@ impl RenderSettings {
     /// 400, naming what cannot be done.
     pub(super) fn of(request: &RenderRequest, tail_limit_secs: u64) -> ApiResult<Self> {
         let metadata = request.metadata.as_ref();
-        let unknown = request.other.iter().chain(metadata.into_iter().flat_map(|metadata| &metadata.other));
-        if let Some((name, _)) = unknown.clone().find(|(_, value)| !is_off(value)) {
-            return Err(ApiError::bad_request(
-                "unsupported_option",
-                format!("This version of Songfoundry cannot apply the option `{name}`; leave it out."),
-            ));
-        }
+        refuse_unknown(
+            request.other.iter().chain(metadata.into_iter().flat_map(|metadata| &metadata.other)),
+        )?;
         let in_lower_case = |text: &String| text.to_ascii_lowercase();
         match request.format.as_ref().map(in_lower_case).as_deref() {
             None | Some("wav") => {}
@@ -127,6 +123,22 @@ impl RenderSettings {
                 .and_then(|metadata| metadata.title.clone())
                 .filter(|title| !title.trim().is_empty()),
         })
+    }
+}
+
+/// Refuses options that this version does not know, unless they say that they are not wanted.
+///
+/// # Errors
+/// 400 `unsupported_option`, naming the first.
+pub(crate) fn refuse_unknown<'a>(
+    mut options: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> ApiResult<()> {
+    match options.find(|(_, value)| !is_off(value)) {
+        None => Ok(()),
+        Some((name, _)) => Err(ApiError::bad_request(
+            "unsupported_option",
+            format!("This version of Songfoundry cannot apply the option `{name}`; leave it out."),
+        )),
     }
 }
 

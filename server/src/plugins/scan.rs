@@ -11,7 +11,7 @@ use super::modules::{Remark, Scan, Unclassified};
 use super::soundfonts::{PassedOver, Snapshot, SoundFont, SoundFontSource};
 use super::vst::VstFormat;
 use crate::audit::{self, Action};
-use crate::auth::Admin;
+use crate::auth::LoggedInAdminOrLocal;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::state::AppState;
@@ -36,7 +36,7 @@ pub(super) struct ScanAnswer {
     truncated: bool,
     /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded.
     soundfonts: Vec<ScannedSoundFont>,
-    /// Whether the kept list of effects was thrown away, so that lists read before are out of date.
+    /// Whether a kept list of effects, of any user, was thrown away, so that lists read before are out of date.
     fx_cache_invalidated: bool,
     /// When the scan ended, RFC 3339.
     scanned_at: String,
@@ -82,20 +82,24 @@ struct ScannedSoundFont {
 }
 
 /// Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
-/// they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Administrators only, for
-/// the code of plugins is run, in processes of its own.
-#[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin"])),
+/// they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of
+/// effects that are kept for any user are thrown away. Administrators and callers on this machine only, for the code of
+/// plugins is run, in processes of its own.
+#[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
     responses((status = 200, body = ScanAnswer), CommonErrors))]
-pub(super) async fn scan(State(state): State<AppState>, Admin(user): Admin) -> ApiResult<Json<ScanAnswer>> {
+pub(super) async fn scan(
+    State(state): State<AppState>,
+    LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
+) -> ApiResult<Json<ScanAnswer>> {
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
-    let scan = state.plugins.rescan(&user.id).await?;
+    let (scan, invalidated) = state.plugins.rescan(&user.id).await?;
     let system = state.sound.catalogue.rescan().await?;
     let own = state.sound.catalogue.of(&user.id).await?;
-    Ok(Json(ScanAnswer::of(&scan, &system, &own)))
+    Ok(Json(ScanAnswer::of(&scan, invalidated, &system, &own)))
 }
 
 impl ScanAnswer {
-    fn of(scan: &Scan, system: &Snapshot, own: &Snapshot) -> Self {
+    fn of(scan: &Scan, fx_cache_invalidated: bool, system: &Snapshot, own: &Snapshot) -> Self {
         let remarks = |list: &[Remark]| list.iter().map(ScanRemark::from).collect::<Vec<_>>();
         let (instruments, effects) = (scan.instruments.len(), scan.effects.len());
         Self {
@@ -107,8 +111,7 @@ impl ScanAnswer {
             unreadable: remarks(&scan.unreadable),
             truncated: scan.truncated,
             soundfonts: soundfonts(scan, system, own),
-            // The scan has taken the place of the one before.
-            fx_cache_invalidated: true,
+            fx_cache_invalidated,
             scanned_at: scan.scanned_at.clone(),
         }
     }

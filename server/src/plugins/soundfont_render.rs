@@ -1,7 +1,7 @@
 //! `POST /plugins/soundfont-render`: notes and a SoundFont to audio, before any fader.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use schemas::limits::MAX_TICK;
 use serde::Deserialize;
@@ -19,8 +19,12 @@ use crate::file_answer::FileAnswer;
 use crate::permits::Caller;
 use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
 use crate::rendering::RenderError;
+use crate::rendering::missing::MissingPreset;
 use crate::rendering::track::{TrackChannels, TrackVoice, render_first};
 use crate::state::AppState;
+
+/// Names the presets that were not there.
+const MISSING_PRESETS: HeaderName = HeaderName::from_static("x-soundfont-missing-presets");
 
 /// Rate where the request names none, in hertz.
 const SAMPLE_RATE_DEFAULT_HZ: u32 = 48_000;
@@ -86,7 +90,9 @@ pub(super) struct SoundFontRenderRequest {
 #[utoipa::path(post, path = "/plugins/soundfont-render", tag = "plugins", request_body = SoundFontRenderRequest,
     responses((status = 200, description = "The sound", content_type = "audio/wav", headers(
             ("X-Soundfont-Id" = String, description = "The bank that was really played"),
-            ("X-Soundfont-Fallback" = String, description = "`true` if it stood in for another"))),
+            ("X-Soundfont-Fallback" = String, description = "`true` if it stood in for another"),
+            ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes ask for and the bank lacks, and what \
+             was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none"))),
         (status = 422, description = "`soundfont_unusable` or `too_long`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: switched off, or no SoundFont is installed",
@@ -127,15 +133,26 @@ pub(super) async fn render(
         };
         let voice = TrackVoice { bank: &bank, prepare: &mut prepare };
         let mut observer = |_| !caller.has_gone();
-        render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
-        Ok((file, chosen))
+        let missing =
+            render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
+        Ok((file, chosen, missing))
     };
-    let (file, chosen) = state.sound.renders.run_weighted(body_kib, work).await?;
+    let (file, chosen, missing) = state.sound.renders.run_weighted(body_kib, work).await?;
     let etag = format!("\"{}\"", uuid::Uuid::new_v4().simple());
     let answer = FileAnswer { file, etag, media_type: "audio/wav", save_as: None };
     let mut response = answer.respond(&HeaderMap::new())?;
     response.headers_mut().extend(chosen_headers(&chosen)?);
+    response.headers_mut().insert(MISSING_PRESETS, missing_presets(&missing)?);
     Ok(response)
+}
+
+/// The value of [`MISSING_PRESETS`].
+fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
+    let words = missing.iter().map(|one| match &one.played {
+        Some(played) => format!("{}={}:{}", one.wanted, played.bank, played.program),
+        None => format!("{}=none", one.wanted),
+    });
+    HeaderValue::from_str(&words.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
 }
 
 /// The request as a project of one track, so that one schema judges both.

@@ -98,13 +98,13 @@ impl Document {
 
     /// A stored document that passes for today's, under another id and name.
     pub(super) async fn copy_of(
-        stored_id: String,
+        source: StoredText,
         text: String,
         project_id: String,
         rename: impl FnOnce(&str) -> String + Send + 'static,
     ) -> Result<Self, ApiError> {
         with_document(text.len(), move || {
-            let mut value = stored(&stored_id, &text)?;
+            let mut value = stored(&source, &text)?;
             let name = rename(text_field(&value, "name").as_deref().unwrap_or(UNTITLED));
             if let Some(object) = value.as_object_mut() {
                 object.insert("project_id".to_owned(), project_id.into());
@@ -165,16 +165,47 @@ pub(super) fn upgraded(value: Value) -> Result<Value, ApiError> {
     })
 }
 
+/// Names a stored document, so that an error can say what it is and where its text can be downloaded.
+#[derive(Debug, Clone)]
+pub(super) enum StoredText {
+    /// The current revision of a project.
+    Current(String),
+    /// An older revision of a project.
+    Revision(String, i64),
+    /// The autosave.
+    Autosave,
+}
+
+impl StoredText {
+    fn in_words(&self) -> String {
+        match self {
+            Self::Current(id) => format!("project `{id}`"),
+            Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
+            Self::Autosave => "autosave".to_owned(),
+        }
+    }
+
+    /// The path of its download, below the prefix of the API.
+    fn raw_path(&self) -> String {
+        match self {
+            Self::Current(id) => format!("/projects/{id}/raw"),
+            Self::Revision(id, revision) => format!("/projects/{id}/revisions/{revision}/raw"),
+            Self::Autosave => "/projects/temp/raw".to_owned(),
+        }
+    }
+}
+
 /// A stored document as one of this version.
 ///
 /// # Errors
-/// 422 `project_unreadable`: it is still there and can be had as it is.
-pub(super) fn stored(project_id: &str, text: &str) -> Result<Value, ApiError> {
+/// 422 `project_unreadable`, with the path of its download.
+pub(super) fn stored(source: &StoredText, text: &str) -> Result<Value, ApiError> {
     let unreadable = |why: String| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!(
-            "The stored project `{project_id}` cannot be read any more ({why}). \
-             GET /projects/{project_id}/raw gives it as it is stored."
+            "The stored {} cannot be read any more ({why}). GET {} downloads it as it is stored.",
+            source.in_words(),
+            source.raw_path()
         ),
     };
     let value: Value = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;

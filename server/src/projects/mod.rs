@@ -2,6 +2,7 @@
 
 mod bundle;
 mod document;
+mod raw;
 mod revisions;
 mod store;
 mod temp;
@@ -9,7 +10,7 @@ mod verbs;
 
 use std::collections::HashMap;
 
-use document::Document;
+use document::{Document, StoredText};
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 use serde::Serialize;
 use serde_json::Value;
@@ -46,10 +47,12 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(verbs::upgrade))
         .routes(routes!(temp::read, temp::write, temp::delete))
         .routes(routes!(temp::revision))
+        .routes(routes!(raw::autosave))
         .routes(routes!(verbs::read, verbs::save, verbs::delete))
         .routes(routes!(verbs::raw))
         .routes(routes!(revisions::list))
         .routes(routes!(revisions::restore))
+        .routes(routes!(raw::revision))
         .routes(routes!(revisions::duplicate))
         .routes(routes!(bundle::export::export));
     with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project")).merge(importing)
@@ -101,6 +104,22 @@ pub struct ProjectUsage {
     pub bytes: u64,
 }
 
+/// Name of the lock under which what one owner stores in projects and tasks grows.
+pub(crate) fn storing_lock(owner_id: &str) -> String {
+    store::saving(owner_id)
+}
+
+/// What the kept revisions of a user's projects and the user's tasks take, in bytes: what counts for the quota.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn used_bytes(
+    connection: &mut sqlx::AnyConnection,
+    owner_id: &str,
+) -> Result<u64, sqlx::Error> {
+    store::used_bytes(connection, owner_id).await
+}
+
 /// What every user stores in projects, by their ids.
 ///
 /// # Errors
@@ -138,7 +157,8 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     let found =
         store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
     let id = id.to_owned();
-    with_document(found.text.len(), move || document::stored(&id, &found.text)).await
+    let source = StoredText::Current(id);
+    with_document(found.text.len(), move || document::stored(&source, &found.text)).await
 }
 
 /// What of a user's current projects, and of the autosave, holds `text` anywhere, in words for a sentence;

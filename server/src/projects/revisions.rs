@@ -6,7 +6,7 @@ use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::document::Document;
+use super::document::{Document, StoredText};
 use super::verbs::{SavedAnswer, created, expected_revision, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
@@ -61,7 +61,8 @@ pub(super) async fn restore(
     let found = store::load_revision(&state.db, &user.id, &id, revision)
         .await?
         .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
-    let document = Document::copy_of(id.clone(), found.text, id, str::to_owned).await?;
+    let source = StoredText::Revision(id.clone(), revision);
+    let document = Document::copy_of(source, found.text, id, str::to_owned).await?;
     save_over(&state, &user, &document, expected).await
 }
 
@@ -77,7 +78,7 @@ pub(super) async fn duplicate(
     let found =
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let new_id = uuid::Uuid::new_v4().to_string();
-    let document = Document::copy_of(id, found.text, new_id, |name| {
+    let document = Document::copy_of(StoredText::Current(id), found.text, new_id, |name| {
         const SUFFIX: &str = " (copy)";
         let kept: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
         kept + SUFFIX

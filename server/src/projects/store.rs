@@ -11,6 +11,7 @@ use super::{ProjectSummary, ProjectUsage, REVISIONS_KEPT, RevisionSummary, Saved
 use crate::clock;
 use crate::db::{Db, begin_locked};
 use crate::paging::Position;
+use crate::tasks;
 
 /// What became of a save.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ pub(super) async fn insert(
 }
 
 /// Name of the lock under which one owner's projects become more, so that two saves at once do not share the last room.
-fn saving(owner_id: &str) -> String {
+pub(super) fn saving(owner_id: &str) -> String {
     format!("projects {owner_id}")
 }
 
@@ -349,15 +350,18 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
-/// What the kept revisions of a user's projects take, in bytes.
-async fn used_bytes(transaction: &mut sqlx::AnyConnection, owner_id: &str) -> Result<u64, sqlx::Error> {
+/// What the kept revisions of a user's projects and the user's tasks take, in bytes.
+pub(super) async fn used_bytes(
+    transaction: &mut sqlx::AnyConnection,
+    owner_id: &str,
+) -> Result<u64, sqlx::Error> {
     let used: i64 = sqlx::query_scalar(
         "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM project_revisions WHERE owner_id = $1",
     )
     .bind(owner_id)
-    .fetch_one(transaction)
+    .fetch_one(&mut *transaction)
     .await?;
-    Ok(u64::try_from(used).unwrap_or_default())
+    Ok(u64::try_from(used).unwrap_or_default() + tasks::stored_bytes(transaction, owner_id).await?)
 }
 
 /// Owner, id and text of the current documents that come after one, by these two.

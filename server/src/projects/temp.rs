@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::document::{json_answer, stored, upgraded};
+use super::document::{StoredText, json_answer, stored, upgraded};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -78,15 +78,16 @@ pub(super) async fn write(
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let found = store::temp(&state.db, &user.id).await?.ok_or_else(|| ApiError::NotFound {
-        code: "no_autosave",
-        detail: "There is no autosave.".to_owned(),
-    })?;
+    let found = store::temp(&state.db, &user.id).await?.ok_or_else(no_autosave)?;
     with_document(found.text.len(), move || {
-        let project = stored("temp", &found.text)?;
+        let project = stored(&StoredText::Autosave, &found.text)?;
         json_answer(&TempDocument { updated_at: found.updated_at, client_id: found.client_id, project })
     })
     .await
+}
+
+pub(super) fn no_autosave() -> ApiError {
+    ApiError::NotFound { code: "no_autosave", detail: "There is no autosave.".to_owned() }
 }
 
 /// Says when the autosave was written and by which window; both null if there is none.

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use super::REVISIONS_KEPT;
 use crate::test_app::{Answer, TestApp};
 
+mod raw;
+
 const LIST: &str = "/api/v1/projects";
 
 fn project(id: &str, name: &str) -> Value {

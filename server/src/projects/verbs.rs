@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::document::{Document, ProjectDocument, json_answer, stored, upgraded};
+use super::document::{Document, ProjectDocument, StoredText, json_answer, stored, upgraded};
 use super::store::{self, InsertOutcome, SaveOutcome};
 use super::{ProjectSummary, Saved};
 use crate::audit::{self, Action};
@@ -113,7 +113,9 @@ pub(super) async fn read(
     }
     let found = store::load(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let tag = revision_tag(found.revision);
-    let project = with_document(found.text.len(), move || json_answer(&stored(&id, &found.text)?)).await?;
+    let source = StoredText::Current(id);
+    let project =
+        with_document(found.text.len(), move || json_answer(&stored(&source, &found.text)?)).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::delivery::{Content, Delivery};
 use super::measure::Measured;
+use super::missing::MissingSound;
 use super::sources::{Prepared, Sources, has_notes};
 use super::{Observer, RenderError, crew};
 
@@ -41,8 +42,24 @@ pub struct MixReport {
     pub silent_tracks: Vec<String>,
     /// What the engine does not play of the project.
     pub left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there.
+    pub missing_sounds: Vec<MissingSound>,
+    /// Whether nothing at all is to be heard in the file.
+    pub is_silent: bool,
     /// Where the last item ends, in seconds; the rest of the file is its tail.
     pub song_secs: f64,
+}
+
+/// What is said of a render in which nothing is to be heard.
+const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
+
+impl MixReport {
+    /// What somebody who listens to the file should know, as sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let missing = self.missing_sounds.iter().map(MissingSound::in_words);
+        missing.chain(self.is_silent.then(|| SILENT.to_owned())).collect()
+    }
 }
 
 /// Something of a project that is not in a render.
@@ -101,7 +118,8 @@ pub(super) fn render_prepared(
     let mut delivery =
         Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Mix)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
-    let mut track_peaks = vec![0.0_f32; session.tracks.len()];
+    // The tracks, then the master.
+    let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
     let mut blocks = 0;
     while let Some((left, right)) = render.next_block_by(crew) {
         delivery.write(left, right)?;
@@ -126,6 +144,8 @@ pub(super) fn render_prepared(
         clipped_samples,
         silent_tracks,
         left_out: prepared.left_out_in_words(),
+        missing_sounds: prepared.missing().to_vec(),
+        is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
         song_secs: session.length_frames as f64 / f64::from(rate_hz),
     })
 }

@@ -10,6 +10,7 @@ pub mod crew;
 mod delivery;
 mod measure;
 pub(crate) mod memory;
+pub mod missing;
 pub mod mix;
 pub mod parts;
 pub mod receipt;

@@ -13,6 +13,7 @@ use schemas::Project;
 
 use super::delivery::{Content, Delivery};
 use super::measure::Measured;
+use super::missing::MissingSound;
 use super::mix::{LeftOutOfRender, MixOptions, tracks_that_play};
 use super::sources::{Prepared, Sources};
 use super::{CHANNELS, Observer, RenderError, crew};
@@ -84,6 +85,12 @@ impl Parts {
     #[must_use]
     pub fn left_out(&self) -> Vec<LeftOutOfRender> {
         self.prepared.left_out_in_words()
+    }
+
+    /// SoundFonts and presets that the project names and that are not there.
+    #[must_use]
+    pub fn missing_sounds(&self) -> &[MissingSound] {
+        self.prepared.missing()
     }
 
     /// Renders a part into `destination`, which is a whole WAV file afterwards. All parts are as long: to the last item's

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::ENGINE_VERSION;
+use super::missing::MissingSound;
 use super::mix::{LeftOutOfRender, MixOptions, MixReport};
 
 /// How samples stand in an exported file.
@@ -41,6 +42,8 @@ pub struct Receipt {
     pub silent_tracks: Vec<String>,
     /// What the engine does not play of the project: plugins, effects of other versions, audio that is gone.
     pub left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    pub missing_sounds: Vec<MissingSound>,
     /// Version of the engine.
     pub engine_version: &'static str,
     /// SHA-256 of the project document, in hexadecimal.
@@ -97,6 +100,7 @@ pub fn receipt(
         clipped_samples: report.clipped_samples,
         silent_tracks: report.silent_tracks.clone(),
         left_out: report.left_out.clone(),
+        missing_sounds: report.missing_sounds.clone(),
         engine_version: ENGINE_VERSION,
         project_sha256: format!("{:x}", Sha256::digest(document.to_string().as_bytes())),
         pcm_sha256: report.measured.pcm_sha256.clone(),

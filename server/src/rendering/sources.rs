@@ -6,8 +6,12 @@ use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
+use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::mix::LeftOutOfRender;
 use super::{Observer, RenderError, banks};
+
+/// What the default bank is called where it has no other name.
+const DEFAULT_NAME: &str = "default";
 
 /// Recorded audio, ready to be played.
 #[derive(Debug, Clone)]
@@ -20,11 +24,11 @@ pub struct Recording {
 
 /// Opens what a project names.
 pub trait Sources {
-    /// The bank of a soundfont id (`None`: the default bank), or `None` where there is none.
+    /// The bank of a soundfont id (`None`: the default bank) or what stands in for it, or `None` where there is none.
     ///
     /// # Errors
     /// It is there and cannot be used.
-    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError>;
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError>;
 
     /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is for
     /// errors.
@@ -45,10 +49,15 @@ pub trait Sources {
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 }
 
-/// Banks without recordings.
+/// Banks without recordings. Each is taken for the SoundFont that is named.
 impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F {
-    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError> {
-        self(soundfont_id)
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
+        let opened = |bank| OpenedBank {
+            bank,
+            soundfont_id: soundfont_id.unwrap_or(DEFAULT_NAME).to_owned(),
+            stands_in: false,
+        };
+        Ok(self(soundfont_id)?.map(opened))
     }
 
     fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
@@ -64,6 +73,8 @@ pub(super) struct Prepared {
     audio: Vec<Option<AudioSlot>>,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOut>,
+    /// SoundFonts and presets that are named and not there.
+    missing: Vec<MissingSound>,
 }
 
 impl Prepared {
@@ -82,18 +93,19 @@ impl Prepared {
         }
         let compiled = compile(project, rate_hz, &mut found)?;
         let Found { banks, recordings } = found;
+        let missing = missing_sounds(&compiled.session, &banks);
         let mut slots = Vec::new();
-        for (soundfont_id, bank) in banks {
-            let Some(bank) = bank else { continue };
+        for (soundfont_id, opened) in banks {
+            let Some(OpenedBank { bank, .. }) = opened else { continue };
             let slot = slots.len() as u32;
             let (name, presets) =
-                (soundfont_id.as_deref().unwrap_or("default"), presets_used(&compiled.session, slot));
+                (soundfont_id.as_deref().unwrap_or(DEFAULT_NAME), presets_used(&compiled.session, slot));
             sources.prepare(&bank, name, &presets, &mut || observer(0.0))?;
             slots.push(Some(bank));
         }
         let audio =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
-        Ok(Self { session: compiled.session, banks: slots, audio, left_out: compiled.left_out })
+        Ok(Self { session: compiled.session, banks: slots, audio, left_out: compiled.left_out, missing })
     }
 
     /// What the engine does not play of the project, in words.
@@ -101,6 +113,11 @@ impl Prepared {
         let in_words =
             |one: &LeftOut| LeftOutOfRender { pointer: one.pointer.clone(), reason: one.reason.to_string() };
         self.left_out.iter().map(in_words).collect()
+    }
+
+    /// SoundFonts and presets that the project names and that are not there.
+    pub(super) fn missing(&self) -> &[MissingSound] {
+        &self.missing
     }
 
     pub(super) fn slots(&self) -> Slots<'_> {
@@ -113,8 +130,8 @@ pub(super) fn has_notes(track: &Track) -> bool {
     track.items.iter().any(|item| matches!(item, Item::Midi(item) if !item.notes.is_empty()))
 }
 
-/// A bank by its soundfont id, `None` where there is no such bank.
-type NamedBank = (Option<String>, Option<Bank>);
+/// A bank by the soundfont id that tracks name, `None` where there is no such bank.
+type NamedBank = (Option<String>, Option<OpenedBank>);
 
 /// The banks that the notes of a project want, each once.
 fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedBank>, RenderError> {
@@ -127,6 +144,46 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
         }
     }
     Ok(banks)
+}
+
+/// What the tracks that play ask of their banks in vain, in the order of the banks.
+fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
+    let mut missing: Vec<MissingSound> = Vec::new();
+    let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));
+    for (slot, (named, opened)) in (0..).zip(opened) {
+        let on_slot =
+            |track: &&dsp_core::session::Track| track.instrument.is_some_and(|one| one.bank_slot == slot);
+        for track in session.tracks.iter().filter(on_slot) {
+            let mut add = |found: MissingSound| {
+                let same = |one: &&mut MissingSound| {
+                    (&one.soundfont_id, one.preset) == (&found.soundfont_id, found.preset)
+                };
+                match missing.iter_mut().find(same) {
+                    Some(known) => known.tracks.push(track.id.clone()),
+                    None => missing.push(found),
+                }
+            };
+            if let Some(named) = named.as_ref().filter(|_| opened.stands_in) {
+                add(MissingSound {
+                    tracks: vec![track.id.clone()],
+                    soundfont_id: named.clone(),
+                    preset: None,
+                    played_soundfont_id: Some(opened.soundfont_id.clone()),
+                    played_preset: None,
+                });
+            }
+            for preset in missing_presets(track, &opened.bank) {
+                add(MissingSound {
+                    tracks: vec![track.id.clone()],
+                    soundfont_id: opened.soundfont_id.clone(),
+                    preset: Some(preset.wanted),
+                    played_soundfont_id: preset.played.as_ref().map(|_| opened.soundfont_id.clone()),
+                    played_preset: preset.played,
+                });
+            }
+        }
+    }
+    missing
 }
 
 /// What was opened, in the order of its slots.

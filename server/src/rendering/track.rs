@@ -9,6 +9,7 @@ use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 use schemas::session::presets_used;
 
+use super::missing::{MissingPreset, missing_presets};
 use super::{CHANNELS, Observer, RenderError, check_length};
 
 /// Blocks between two reports to the observer.
@@ -45,7 +46,7 @@ pub struct TrackVoice<'v> {
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
-/// the engine in the page computes for the same track. Returns the number of frames.
+/// the engine in the page computes for the same track. Returns the presets that the notes ask for and the bank lacks.
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.
@@ -57,12 +58,12 @@ pub fn render_first(
     voice: TrackVoice<'_>,
     mut destination: impl Write + Seek,
     observer: Observer<'_>,
-) -> Result<u64, RenderError> {
+) -> Result<Vec<MissingPreset>, RenderError> {
     let session = schemas::session::build(project, sample_rate_hz, |_| Some(0))?;
     // Four channels fill a file at twice the speed.
     let twice = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
-    let Some(track) = session.tracks.first() else { return Ok(0) };
+    let Some(track) = session.tracks.first() else { return Ok(Vec::new()) };
     (voice.prepare)(&presets_used(&session, 0))?;
     let mut render = TrackRender::new(&session, track, Some(voice.bank), TailConfig { max_secs: tail_secs })?;
     let spec = hound::WavSpec {
@@ -94,7 +95,7 @@ pub fn render_first(
         destination.write_all(&0_u32.to_le_bytes()).map_err(WavError::Io)?;
         destination.flush().map_err(WavError::Io)?;
     }
-    Ok(render.done_frames())
+    Ok(missing_presets(track, voice.bank))
 }
 
 fn from_hound(error: hound::Error) -> WavError {

@@ -27,9 +27,18 @@ const BEAT_EVERY: Duration = Duration::from_millis(750);
 /// How long a task waits that could not be taken up although it was due.
 const POSTPONED: Duration = Duration::from_secs(1);
 
-/// How often the end of a task is tried to be stored, and the wait between.
-const FINISH_TRIES: u32 = 6;
-const FINISH_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Wait before the end of an attempt is stored again after the database refused it; it doubles up to the longest.
+const STORE_AGAIN_AFTER: Duration = Duration::from_millis(250);
+const STORE_AGAIN_MAX: Duration = Duration::from_secs(15);
+
+/// After how many refusals for another reason than a busy or full database a result counts as one that cannot be stored.
+const REFUSALS_MAX: u32 = 5;
+
+/// How long a worker waits for the end of its attempt to be stored before it turns to the next task.
+const WORKER_WAITS: Duration = Duration::from_secs(1);
+
+/// What a task says while its end cannot be stored.
+const WAITING: &str = "Waiting for the database";
 
 /// Longest wait before another attempt.
 const RETRY_MAX: Duration = Duration::from_secs(3_600);
@@ -49,6 +58,20 @@ pub struct TaskContext {
     reported: Mutex<Instant>,
 }
 
+/// How an attempt ends.
+#[derive(Debug)]
+enum End {
+    /// The task has ended, as this says.
+    Finished(Task),
+    /// The task waits for another attempt.
+    PutBack {
+        /// How long it waits at least.
+        delay: Duration,
+        /// Whether the attempt counts as failed.
+        failed: bool,
+    },
+}
+
 impl Tasks {
     /// Answers an offer: runs the task if it is to be had. Blocks until it has ended.
     pub(crate) fn run(&self, delivery: &Delivery) {
@@ -56,7 +79,7 @@ impl Tasks {
         if self.0.stopping.load(Ordering::Relaxed) {
             // Threads end with the process, and the next start says so of what waited.
             if self.has_other_processes() {
-                self.offer_again(delivery, POSTPONED);
+                self.0.runtime.block_on(self.offer_again(delivery, POSTPONED));
             }
             return;
         }
@@ -70,27 +93,27 @@ impl Tasks {
             Ok(None) => self.postpone(delivery),
             Err(error) => {
                 tracing::error!(task = delivery.task_id, %error, "cannot take up a task");
-                self.offer_again(delivery, POSTPONED);
+                self.0.runtime.block_on(self.offer_again(delivery, POSTPONED));
             }
         }
     }
 
     /// Offers a task again that waits still: it is not due, or its owner has enough running.
     fn postpone(&self, delivery: &Delivery) {
-        match self.0.runtime.block_on(store::due_in_ms(&self.0.db, &delivery.task_id)) {
-            Ok(Some(due_ms)) => {
-                let due = Duration::from_millis(u64::try_from(due_ms).unwrap_or_default());
-                self.offer_again(delivery, due.max(POSTPONED));
-            }
+        let delay = match self.0.runtime.block_on(store::due_in_ms(&self.0.db, &delivery.task_id)) {
+            Ok(Some(due_ms)) => Duration::from_millis(u64::try_from(due_ms).unwrap_or_default()),
             // It runs or has ended: somebody else answered another offer.
-            Ok(None) => {}
-            Err(error) => tracing::error!(task = delivery.task_id, %error, "cannot look for a task"),
-        }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(task = delivery.task_id, %error, "cannot look for a task");
+                POSTPONED
+            }
+        };
+        self.0.runtime.block_on(self.offer_again(delivery, delay.max(POSTPONED)));
     }
 
-    fn offer_again(&self, delivery: &Delivery, delay: Duration) {
-        let offer = self.0.runner.offer(self, delivery.clone(), delay);
-        if let Err(error) = self.0.runtime.block_on(offer) {
+    async fn offer_again(&self, delivery: &Delivery, delay: Duration) {
+        if let Err(error) = self.0.runner.offer(self, delivery.clone(), delay).await {
             // Upkeep finds it when it is overdue.
             tracing::error!(task = delivery.task_id, %error, "cannot offer a task again");
         }
@@ -110,8 +133,12 @@ impl TaskContext {
         let (sender, receiver) = watch::channel(taken.task);
         let id = sender.borrow().id.clone();
         let stop_asked = Arc::new(AtomicBool::new(false));
-        let live =
-            Live { owner_id: owner_id.to_owned(), stop_asked: Arc::clone(&stop_asked), task: receiver };
+        let live = Live {
+            owner_id: owner_id.to_owned(),
+            attempt: taken.attempt,
+            stop_asked: Arc::clone(&stop_asked),
+            task: receiver,
+        };
         tasks.live().insert(id.clone(), live);
         Self {
             tasks: tasks.clone(),
@@ -194,30 +221,83 @@ impl TaskContext {
                 }),
             None => Err(ApiError::internal(anyhow::anyhow!("this version knows no task `{kind}`"))),
         };
-        ended.cancel();
-        context.end(outcome);
-        let ended_as = context.sender.borrow().state;
-        if ended_as.is_final() {
-            state.metrics.task_ended(&kind, ended_as, begun.elapsed());
+        let end = context.end(outcome);
+        let storing = context.runtime().spawn(Arc::clone(&context).settle(end, kind, begun, ended));
+        // A database that is locked holds up the end of this task, not the next one.
+        let waited = async { tokio::time::timeout(WORKER_WAITS, storing).await };
+        if let Ok(Err(error)) = context.runtime().block_on(waited) {
+            tracing::error!(task = context.id, %error, "the end of a task was not stored");
         }
-        context.tasks.live().remove(&context.id);
     }
 
-    /// Ends the task, or puts it back for another attempt.
-    fn end(&self, outcome: ApiResult<Value>) {
+    /// What becomes of the task after this outcome.
+    fn end(&self, outcome: ApiResult<Value>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.is_cancelled();
         match outcome {
             Err(_) if cancelled && is_stopping && self.tasks.has_other_processes() => {
-                self.put_back(Duration::ZERO, false);
+                End::PutBack { delay: Duration::ZERO, failed: false }
             }
             Err(error) if !cancelled && self.is_tried_again_after(&error) => {
                 let (task, failures) = (&self.id, self.failures + 1);
                 tracing::warn!(task, failures, "an attempt at a task failed: {error:#}");
-                self.put_back(self.retry_after(), true);
+                End::PutBack { delay: self.retry_after(), failed: true }
             }
-            outcome => self.finish(outcome, cancelled),
+            outcome => End::Finished(self.finished(outcome, cancelled)),
         }
+    }
+
+    /// Stores how the attempt ended, again and again until the database takes it, and gives up the task.
+    async fn settle(self: Arc<Self>, mut end: End, kind: String, begun: Instant, beating: CancellationToken) {
+        let (mut wait, mut refusals) = (STORE_AGAIN_AFTER, 0);
+        while let Err(error) = self.store(&end).await {
+            tracing::error!(task = self.id, %error, "cannot store the end of an attempt; trying again");
+            if self.tasks.0.db.is_closed() {
+                // The process ends. The next start, or another process, finds that the attempt is gone.
+                break;
+            }
+            if let ApiError::Internal(cause) = ApiError::from(error) {
+                refusals += 1;
+                if let End::Finished(task) = &mut end
+                    && refusals >= REFUSALS_MAX
+                    && task.result.take().is_some()
+                {
+                    task.state = TaskState::Failed;
+                    task.error = Some(json!(ApiError::Internal(cause).problem()));
+                }
+            }
+            self.sender.send_modify(|task| WAITING.clone_into(&mut task.message));
+            tokio::time::sleep(wait).await;
+            wait = wait.saturating_mul(2).min(STORE_AGAIN_MAX);
+        }
+        beating.cancel();
+        let ended_as = self.sender.borrow().state;
+        if let Some(state) = self.tasks.state().filter(|_| ended_as.is_final()) {
+            state.metrics.task_ended(&kind, ended_as, begun.elapsed());
+        }
+        self.tasks.let_go(&self.id, self.attempt);
+    }
+
+    /// Stores the end once. An attempt that has lost its task changes nothing.
+    async fn store(&self, end: &End) -> Result<(), sqlx::Error> {
+        let db = &self.tasks.0.db;
+        match end {
+            End::Finished(task) => {
+                if store::finish(db, task, self.attempt).await? {
+                    self.sender.send_replace(task.clone());
+                } else {
+                    tracing::warn!(task = task.id, "an attempt had lost its task; its result is not used");
+                }
+            }
+            End::PutBack { delay, failed } => {
+                let due_ms = clock::now_unix_ms() + i64::try_from(delay.as_millis()).unwrap_or(i64::MAX / 2);
+                if store::put_back(db, &self.id, self.attempt, due_ms, *failed).await? {
+                    let delivery = Delivery { task_id: self.id.clone(), owner_id: self.owner_id.clone() };
+                    self.tasks.offer_again(&delivery, *delay).await;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The wait before the next attempt: it doubles with each failure.
@@ -227,21 +307,8 @@ impl TaskContext {
         first.saturating_mul(1 << doublings).min(RETRY_MAX)
     }
 
-    fn put_back(&self, delay: Duration, failed: bool) {
-        let due_ms = clock::now_unix_ms() + i64::try_from(delay.as_millis()).unwrap_or(i64::MAX / 2);
-        let putting = store::put_back(&self.tasks.0.db, &self.id, self.attempt, due_ms, failed);
-        match self.runtime().block_on(putting) {
-            Ok(true) => {
-                let delivery = Delivery { task_id: self.id.clone(), owner_id: self.owner_id.clone() };
-                self.tasks.offer_again(&delivery, delay);
-            }
-            Ok(false) => {}
-            // Without signs of life it is put back by upkeep.
-            Err(error) => tracing::error!(task = self.id, %error, "cannot put back a task"),
-        }
-    }
-
-    fn finish(&self, outcome: ApiResult<Value>, cancelled: bool) {
+    /// The task as it is after its last attempt.
+    fn finished(&self, outcome: ApiResult<Value>, cancelled: bool) -> Task {
         let mut task = self.sender.borrow().clone();
         task.finished_at = Some(clock::now_text());
         task.message.clear();
@@ -260,25 +327,7 @@ impl TaskContext {
                 task.error = Some(json!(error.problem()));
             }
         }
-        if self.store_end(&task) {
-            self.sender.send_replace(task);
-        }
-    }
-
-    /// Whether the end is in the database: not so if another attempt has the task now.
-    fn store_end(&self, task: &Task) -> bool {
-        for _ in 0..FINISH_TRIES {
-            match self.runtime().block_on(store::finish(&self.tasks.0.db, task, self.attempt)) {
-                Ok(true) => return true,
-                Ok(false) => {
-                    tracing::warn!(task = task.id, "an attempt had lost its task; what it made is not used");
-                    return false;
-                }
-                Err(error) => tracing::error!(task = task.id, %error, "cannot store the end of a task"),
-            }
-            std::thread::sleep(FINISH_AGAIN_AFTER);
-        }
-        false
+        task
     }
 }
 

@@ -15,6 +15,8 @@ mod store;
 mod upkeep;
 mod verbs;
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -24,6 +26,8 @@ use utoipa_axum::routes;
 pub use attempt::TaskContext;
 pub use service::Tasks;
 
+use crate::db::Db;
+use crate::error::ApiError;
 use crate::state::AppState;
 
 /// The routes of this slice, relative to `/api/v1`.
@@ -108,6 +112,25 @@ pub struct Task {
 pub struct StartedTask {
     /// Its id; see `/tasks/{id}`.
     pub task_id: String,
+}
+
+/// What the inputs and results of a user's tasks take, in bytes; it counts for the quota of projects.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn stored_bytes(
+    connection: &mut sqlx::AnyConnection,
+    owner_id: &str,
+) -> Result<u64, sqlx::Error> {
+    store::stored_bytes(connection, owner_id).await
+}
+
+/// The same of all users who have tasks, by their ids.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn stored_bytes_of_all(db: &Db) -> Result<HashMap<String, u64>, ApiError> {
+    Ok(store::stored_bytes_of_all(db).await?.into_iter().collect())
 }
 
 #[cfg(test)]

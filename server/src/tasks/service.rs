@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::{Task, TaskState, store};
+use super::store::{self, InsertOutcome};
+use super::{Task, TaskState};
 use crate::clock;
 use crate::config::{StorageConfig, TasksConfig};
 use crate::db::{Db, Kind, kind};
@@ -22,6 +23,8 @@ use crate::state::{AppState, Services};
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) owner_id: String,
+    /// Number of the attempt.
+    pub(super) attempt: i64,
     /// Tells the work to end.
     pub(super) stop_asked: Arc<AtomicBool>,
     pub(super) task: watch::Receiver<Task>,
@@ -33,6 +36,8 @@ pub(super) struct Inner {
     pub(super) runner: Runner,
     pub(super) runtime: Handle,
     pub(super) config: TasksConfig,
+    /// What a user's projects and tasks may take together, in bytes.
+    quota_bytes: u64,
     /// The attempts that run here, by their task.
     live: Mutex<HashMap<String, Live>>,
     /// The process is to end.
@@ -45,12 +50,17 @@ pub(super) struct Inner {
 pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
-    /// Opens the list of tasks. On a desktop, what an earlier run left unfinished is marked failed, and the threads
+    /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together. On a desktop, what an earlier run left unfinished is marked failed, and the threads
     /// start; with PostgreSQL the queue is opened.
     ///
     /// # Errors
     /// When the database or the system refuses.
-    pub async fn open(db: Db, storage: &StorageConfig, config: TasksConfig) -> anyhow::Result<Self> {
+    pub async fn open(
+        db: Db,
+        storage: &StorageConfig,
+        config: TasksConfig,
+        quota_bytes: u64,
+    ) -> anyhow::Result<Self> {
         let runner = match kind(&db) {
             Kind::Sqlite => {
                 let error = json!(interrupted().problem()).to_string();
@@ -70,6 +80,7 @@ impl Tasks {
             runner,
             runtime: Handle::current(),
             config,
+            quota_bytes,
             live: Mutex::default(),
             stopping: AtomicBool::new(false),
             services: OnceLock::new(),
@@ -90,7 +101,8 @@ impl Tasks {
     /// Starts a task of a kind and says its id.
     ///
     /// # Errors
-    /// 429 when too many tasks of the owner wait or run; 5xx when the database refuses.
+    /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the owner's quota of
+    /// projects; 5xx when the database refuses.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
         let task = Task {
             id: uuid::Uuid::new_v4().to_string(),
@@ -104,15 +116,28 @@ impl Tasks {
             result: None,
             error: None,
         };
-        let limit = self.0.config.unfinished_per_user;
-        if !store::insert(&self.0.db, owner_id, &task, &input.to_string(), limit).await? {
-            return Err(ApiError::TooManyRequests {
-                detail: format!(
-                    "{limit} of your tasks are waiting or running already (SF_TASKS_UNFINISHED_PER_USER); \
-                     try again later."
-                ),
-                retry_after_secs: 10,
-            });
+        let (limit, quota_bytes) = (self.0.config.unfinished_per_user, self.0.quota_bytes);
+        let input = input.to_string();
+        match store::insert(&self.0.db, owner_id, &task, &input, limit, quota_bytes).await? {
+            InsertOutcome::Stored => {}
+            InsertOutcome::TooMany => {
+                return Err(ApiError::TooManyRequests {
+                    detail: format!(
+                        "{limit} of your tasks are waiting or running already (SF_TASKS_UNFINISHED_PER_USER); \
+                         try again later."
+                    ),
+                    retry_after_secs: 10,
+                });
+            }
+            InsertOutcome::Full { used_bytes } => {
+                let needed_bytes = input.len() as u64;
+                return Err(ApiError::QuotaExceeded {
+                    quota_bytes,
+                    used_bytes,
+                    needed_bytes,
+                    is_exact: true,
+                });
+            }
         }
         let delivery = Delivery { task_id: task.id.clone(), owner_id: owner_id.to_owned() };
         if let Err(error) = self.0.runner.offer(self, delivery, Duration::ZERO).await {
@@ -158,6 +183,19 @@ impl Tasks {
 
     pub(super) fn live(&self) -> MutexGuard<'_, HashMap<String, Live>> {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this attempt still works here, or still stores how it ended.
+    pub(super) fn is_live(&self, id: &str, attempt: i64) -> bool {
+        self.live().get(id).is_some_and(|live| live.attempt == attempt)
+    }
+
+    /// Forgets an attempt that has ended.
+    pub(super) fn let_go(&self, id: &str, attempt: i64) {
+        let mut live = self.live();
+        if live.get(id).is_some_and(|live| live.attempt == attempt) {
+            live.remove(id);
+        }
     }
 
     /// What a task does from moment to moment, if it runs in this process.

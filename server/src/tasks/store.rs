@@ -1,5 +1,7 @@
 //! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task changes nothing.
 
+mod retention;
+
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
@@ -8,6 +10,7 @@ use crate::clock;
 use crate::db::{Db, begin_locked};
 use crate::jobs::Delivery;
 use crate::paging::Position;
+use crate::projects;
 
 fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     let state: String = row.try_get("state")?;
@@ -30,18 +33,34 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     })
 }
 
-/// Stores a task, unless its owner has so many that wait or run already; says whether it was stored.
+/// What became of a new task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InsertOutcome {
+    /// Stored.
+    Stored,
+    /// Its owner has too many that wait or run. Nothing was changed.
+    TooMany,
+    /// It does not fit into the quota. Nothing was changed.
+    Full {
+        /// What is taken already, in bytes.
+        used_bytes: u64,
+    },
+}
+
+/// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the owner's projects and tasks
+/// take would exceed `quota_bytes`.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
     task: &Task,
     input: &str,
     unfinished_max: i64,
-) -> Result<bool, sqlx::Error> {
-    let mut transaction = begin_locked(db, &owners_lock(owner_id)).await?;
+    quota_bytes: u64,
+) -> Result<InsertOutcome, sqlx::Error> {
+    let mut transaction = begin_locked(db, &projects::storing_lock(owner_id)).await?;
     let done = sqlx::query(
-        "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, due_ms) \
-         SELECT $1, $2, $3, 'queued', $4, $5, $6 WHERE \
+        "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, due_ms, stored_bytes) \
+         SELECT $1, $2, $3, 'queued', $4, $5, $6, $8 WHERE \
          (SELECT COUNT(*) FROM tasks WHERE owner_id = $2 AND state IN ('queued', 'running')) < $7",
     )
     .bind(&task.id)
@@ -51,10 +70,25 @@ pub(super) async fn insert(
     .bind(input)
     .bind(clock::now_unix_ms())
     .bind(unfinished_max)
+    .bind(bytes(input))
     .execute(&mut *transaction)
     .await?;
+    if done.rows_affected() == 0 {
+        transaction.rollback().await?;
+        return Ok(InsertOutcome::TooMany);
+    }
+    let used_bytes = projects::used_bytes(&mut transaction, owner_id).await?;
+    if used_bytes > quota_bytes {
+        transaction.rollback().await?;
+        return Ok(InsertOutcome::Full { used_bytes: used_bytes.saturating_sub(input.len() as u64) });
+    }
     transaction.commit().await?;
-    Ok(done.rows_affected() > 0)
+    Ok(InsertOutcome::Stored)
+}
+
+/// Length of a text as the database counts it.
+fn bytes(text: &str) -> i64 {
+    i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
 
 /// Held while the number of an owner's tasks is looked at and changed.
@@ -161,17 +195,21 @@ pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx:
 /// Ends a task as `task` says. False if the attempt had lost it: then nothing is changed.
 pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, sqlx::Error> {
     let text = |value: &Option<serde_json::Value>| value.as_ref().map(ToString::to_string);
+    let (result, error) = (text(&task.result), text(&task.error));
+    let stored_bytes =
+        bytes(result.as_deref().unwrap_or_default()) + bytes(error.as_deref().unwrap_or_default());
     let done = sqlx::query(
         "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, result = $4, error = $5, \
-         input = 'null' WHERE id = $6 AND attempt = $7 AND state = 'running'",
+         input = 'null', stored_bytes = $8 WHERE id = $6 AND attempt = $7 AND state = 'running'",
     )
     .bind(task.state.as_str())
     .bind(task.progress)
     .bind(&task.finished_at)
-    .bind(text(&task.result))
-    .bind(text(&task.error))
+    .bind(result)
+    .bind(error)
     .bind(&task.id)
     .bind(attempt)
+    .bind(stored_bytes)
     .execute(db)
     .await?;
     Ok(done.rows_affected() > 0)
@@ -184,11 +222,20 @@ macro_rules! let_go {
         concat!(
             "UPDATE tasks SET state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'queued' END, \
              finished_at = CASE WHEN cancel_requested = 1 THEN $1 END, due_ms = $2, failures = failures + $3, \
-             progress = 0, message = '' WHERE state = 'running' AND ",
+             progress = 0, message = '', \
+             input = CASE WHEN cancel_requested = 1 THEN 'null' ELSE input END, \
+             stored_bytes = CASE WHEN cancel_requested = 1 THEN 0 ELSE stored_bytes END \
+             WHERE state = 'running' AND ",
             $rest
         )
     };
 }
+
+// Behind the macro, which it uses.
+mod lost;
+
+pub(super) use lost::{fail_leftovers, fail_lost, lost, overdue, put_back_lost};
+pub(super) use retention::{remove_finished_before, stored_bytes, stored_bytes_of_all};
 
 /// Lets a task wait for its next attempt. False if this attempt had lost it, or it was to be cancelled.
 pub(super) async fn put_back(
@@ -209,53 +256,6 @@ pub(super) async fn put_back(
     Ok(state.as_deref() == Some("queued"))
 }
 
-/// Ends the tasks whose last attempt shows no sign of life any more, with `error` as JSON text; says how many.
-pub(super) async fn fail_lost(db: &Db, attempts_max: i64, error: &str) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
-        "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, failures = failures + 1 \
-         WHERE state = 'running' AND alive_until_ms < $3 AND cancel_requested = 0 AND failures + 1 >= $4",
-    )
-    .bind(clock::now_text())
-    .bind(error)
-    .bind(clock::now_unix_ms())
-    .bind(attempts_max)
-    .execute(db)
-    .await?;
-    Ok(done.rows_affected())
-}
-
-/// Lets the other tasks without a sign of life wait again, and says which.
-pub(super) async fn put_back_lost(db: &Db) -> Result<Vec<Delivery>, sqlx::Error> {
-    let now_ms = clock::now_unix_ms();
-    let rows = sqlx::query(let_go!("alive_until_ms < $4 RETURNING id, owner_id, state"))
-        .bind(clock::now_text())
-        .bind(now_ms)
-        .bind(1_i64)
-        .bind(now_ms)
-        .fetch_all(db)
-        .await?;
-    let mut deliveries = Vec::new();
-    for row in &rows {
-        if row.try_get::<String, _>("state")? == "queued" {
-            deliveries.push(delivery(row)?);
-        }
-    }
-    Ok(deliveries)
-}
-
-/// The tasks that nobody took up for so long that their offers may be lost. Each is named once in that time.
-pub(super) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delivery>, sqlx::Error> {
-    let now_ms = clock::now_unix_ms();
-    let rows = sqlx::query(
-        "UPDATE tasks SET due_ms = $1 WHERE state = 'queued' AND due_ms < $2 RETURNING id, owner_id",
-    )
-    .bind(now_ms)
-    .bind(now_ms - for_ms)
-    .fetch_all(db)
-    .await?;
-    rows.iter().map(delivery).collect()
-}
-
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
     Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
 }
@@ -265,6 +265,8 @@ pub(super) async fn cancel(db: &Db, owner_id: &str, id: Option<&str>) -> Result<
     let asked = sqlx::query(
         "UPDATE tasks SET cancel_requested = 1, \
          finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
+         input = CASE WHEN state = 'queued' THEN 'null' ELSE input END, \
+         stored_bytes = CASE WHEN state = 'queued' THEN 0 ELSE stored_bytes END, \
          state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
          WHERE owner_id = $2 AND (id = $3 OR $3 = '') AND state IN ('queued', 'running')",
     )
@@ -376,17 +378,4 @@ pub(super) async fn page_of_all(
 /// Id of the user whose task this is.
 pub(super) async fn owner(db: &Db, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT owner_id FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await
-}
-
-/// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON text.
-pub(super) async fn fail_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
-        "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2 \
-         WHERE state IN ('queued', 'running')",
-    )
-    .bind(clock::now_text())
-    .bind(error)
-    .execute(db)
-    .await?;
-    Ok(done.rows_affected())
 }

@@ -15,6 +15,9 @@ use crate::jobs::Delivery;
 use crate::jobs::kinds::Kind;
 use crate::test_app::TestApp;
 
+mod locked;
+mod retention;
+
 type Work = Arc<dyn Fn(&TaskContext) -> ApiResult<Value> + Send + Sync>;
 
 /// What tasks of tests do, by the input of the task.
@@ -209,18 +212,26 @@ async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
+    end_upkeep(&app);
     let owner = owner(&app).await;
     for (id, state) in [("left-running", "running"), ("left-queued", "queued"), ("was-done", "succeeded")] {
         insert(&app, &owner, id, state).await;
     }
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks).await.expect("opens as at a start");
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
+        .await
+        .expect("opens as at a start");
     for id in ["left-running", "left-queued"] {
         let task = read(&app, id).await;
         assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
         assert!(task["finished_at"].is_string());
     }
     assert_eq!(read(&app, "was-done").await["state"], "succeeded");
+}
+
+/// Lets a test take and lose attempts by itself.
+fn end_upkeep(app: &TestApp) {
+    app.state.stop.cancel();
 }
 
 async fn insert(app: &TestApp, owner: &str, id: &str, state: &str) {
@@ -324,15 +335,18 @@ async fn a_user_has_so_many_tasks_and_so_many_at_a_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_attempt_that_holds_a_task_ends_it() {
     let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
+    end_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
     let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
     let take = async |alive_ms| store::take_up(db, &delivery, 9, alive_ms).await.expect("takes");
     let first = take(-1).await.expect("is free");
     assert!(take(60_000).await.is_none(), "two attempts at a time");
-    let offered = store::put_back_lost(db).await.expect("looks");
-    assert_eq!(offered.iter().map(|delivery| delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
-    assert!(store::put_back_lost(db).await.expect("looks").is_empty(), "offered twice");
+    let lost = store::lost(db).await.expect("looks");
+    assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
+    assert!(store::put_back_lost(db, "t", first.attempt).await.expect("asks"));
+    assert!(!store::put_back_lost(db, "t", first.attempt).await.expect("asks"), "offered twice");
+    assert!(store::lost(db).await.expect("looks").is_empty());
     let second = take(60_000).await.expect("is free again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
 
@@ -354,6 +368,7 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_loses_its_process_each_time_fails() {
     let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
+    end_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
     for id in ["t", "cancelled"] {
         insert(&app, &owner, id, "queued").await;
@@ -362,15 +377,15 @@ async fn a_task_that_loses_its_process_each_time_fails() {
     for attempt in 1..=3 {
         let taken = store::take_up(db, &delivery("t"), 9, -1).await.expect("takes").expect("is free");
         assert_eq!(taken.attempt, attempt);
-        assert_eq!(store::fail_lost(db, 3, "{}").await.expect("looks"), u64::from(attempt == 3));
-        store::put_back_lost(db).await.expect("looks");
+        app.state.tasks.take_back().await.expect("looks");
+        assert_eq!(read(&app, "t").await["state"] == "failed", attempt == 3);
     }
     let task = read(&app, "t").await;
-    assert_eq!((&task["state"], &task["error"]), (&json!("failed"), &json!({})));
+    assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
 
     store::take_up(db, &delivery("cancelled"), 9, -1).await.expect("takes").expect("is free");
     app.local(Method::DELETE, &format!("{LIST}/cancelled")).send().await.expect(200);
-    assert!(store::put_back_lost(db).await.expect("looks").is_empty());
+    app.state.tasks.take_back().await.expect("looks");
     assert_eq!(read(&app, "cancelled").await["state"], "cancelled");
 }
 

@@ -1,5 +1,7 @@
 //! Every setting of a user: one row each.
 
+use dsp_core::session::MAX_TAIL_SECS;
+
 use super::value::{DefaultValue, Kind};
 
 /// A setting of a user.
@@ -88,7 +90,7 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
     number(
         "export_tail_secs",
         0.0,
-        600.0,
+        MAX_TAIL_SECS,
         5.0,
         "Longest time in seconds that an export may ring on after the last item.",
     ),

@@ -156,6 +156,65 @@ fn what_cannot_be_rendered_is_named() {
     );
 }
 
+fn write_song(folder: &Path, name: &str, mute: bool) {
+    let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
+    let item = json!({"type": "midi", "id": "i", "start_tick": 0, "length_ticks": 960, "notes": [note]});
+    let engine = json!({"type": "soundfont", "soundfont_id": "grand", "bank": 5, "program": 3});
+    let track =
+        json!({"id": "t", "kind": "instrument", "mute": mute, "synth_engine": engine, "items": [item]});
+    let song = json!({"schema_version": 1, "tracks": [track]});
+    std::fs::write(folder.join(name), song.to_string()).expect("writes");
+}
+
+#[test]
+fn a_name_of_another_format_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_song(folder, "song.json", false);
+    for output in ["x.mp3", "x.FLAC", "x.ogg"] {
+        check_refused(folder, &["song.json", "--soundfont", BANK, "-o", output], "wav is");
+        assert!(!folder.join(output).exists(), "{output}");
+    }
+    for output in ["x.WAV", "without-extension"] {
+        assert!(
+            render(folder, &["song.json", "--soundfont", BANK, "-o", output]).status.success(),
+            "{output}"
+        );
+    }
+}
+
+#[test]
+fn a_silent_render_is_a_warning_and_an_error_if_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_song(folder, "silent.json", true);
+    write_song(folder, "song.json", false);
+    let receipt = rendered(folder, &["silent.json", "--soundfont", BANK, "-o", "silent.wav", "--json"]);
+    let warnings = receipt["warnings"].to_string();
+    assert!(warnings.contains("silent") && folder.join("silent.wav").exists(), "{warnings}");
+    check_refused(folder, &["silent.json", "--soundfont", BANK, "-o", "x.wav", "--strict"], "silent");
+    let output = render(folder, &["song.json", "--soundfont", BANK, "-o", "x.wav", "--strict"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_soundfont_or_preset_that_is_not_played_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_song(folder.path(), "song.json", false);
+    let output = render(folder.path(), &["song.json", "--soundfont", BANK, "-o", "x.wav", "--json"]);
+    let receipt: Value = serde_json::from_slice(&output.stdout).expect("a receipt as JSON");
+    let said = String::from_utf8_lossy(&output.stderr);
+    for text in [&receipt["warnings"].to_string(), &*said] {
+        assert!(text.contains("`grand` is not there; `timgm6mb` played instead"), "{text}");
+        assert!(text.contains("no preset 5:3") && text.contains("0:3"), "{text}");
+    }
+    let missing = &receipt["receipt"]["missing_sounds"];
+    assert_eq!(
+        (&missing[0]["soundfont_id"], &missing[1]["played_preset"]["program"]),
+        (&json!("grand"), &json!(3))
+    );
+}
+
 #[test]
 fn only_a_file_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");

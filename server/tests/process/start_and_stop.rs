@@ -39,6 +39,95 @@ fn a_wrong_setting_stops_the_start_by_name() {
 }
 
 #[test]
+fn only_the_variables_of_the_service_must_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let no_text = OsStr::from_bytes(b"caf\xe9");
+    for command in ["config", "serve", "worker"] {
+        let output = songfoundry(&storage).arg(command).env("SF_LOG", no_text).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("SF_LOG is not valid UTF-8"), "{command}: {said}");
+        assert!(!said.contains("panicked"), "{command}: {said}");
+    }
+    let mut others = songfoundry(&storage);
+    others.env("CITY", no_text).env(OsStr::from_bytes(b"CAF\xc9"), "open").arg("config");
+    let output = others.output().expect("runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_port_that_needs_rights_is_refused_as_such() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = env!("CARGO_BIN_EXE_songfoundry");
+    let plain = songfoundry(&folder.path().join("storage"));
+    // Root gives up the right to low ports; whoever else runs this has none.
+    let mut command = match std::fs::metadata("/proc/self").expect("this process").uid() == 0 {
+        true => {
+            let mut setpriv = std::process::Command::new("setpriv");
+            setpriv.args(["--bounding-set=-net_bind_service", "--inh-caps=-all", program, "serve"]);
+            setpriv.current_dir(folder.path());
+            for (key, value) in plain.get_envs() {
+                match value {
+                    Some(value) => setpriv.env(key, value),
+                    None => setpriv.env_remove(key),
+                };
+            }
+            setpriv
+        }
+        false => {
+            let mut command = plain;
+            command.arg("serve");
+            command
+        }
+    };
+    let first_free = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").expect("reads");
+    assert!(first_free.trim().parse::<u16>().expect("a port") > 79, "every process may use port 79 here");
+    let output = command.env("SF_PORT", "79").output().expect("setpriv of util-linux runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(
+        said.contains("127.0.0.1:79 (SF_HOST, SF_PORT)") && said.contains("no right to ports below 1024"),
+        "{said}"
+    );
+}
+
+#[test]
+fn settings_that_name_what_is_not_there_are_said_at_the_start() {
+    use std::io::BufRead as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = songfoundry(&folder.path().join("storage"));
+    command
+        .arg("serve")
+        .env("SF_WEB_DIR", "/nowhere/page")
+        .env("SF_SOUNDFONT_DIRS", "/nowhere/sounds")
+        .env("SF_DEFAULT_SOUNDFONT", "No Such Bank")
+        .stderr(Stdio::piped());
+    let mut service = Service::spawn(&mut command);
+    let mut expected = vec![
+        "SF_WEB_DIR is `/nowhere/page`",
+        "SF_SOUNDFONT_DIRS names `/nowhere/sounds`",
+        "SF_DEFAULT_SOUNDFONT is `No Such Bank`",
+    ];
+    let lines = std::io::BufReader::new(service.take_stderr()).lines();
+    let (said, log) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            if said.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    while !expected.is_empty() {
+        let line = log.recv_timeout(Duration::from_secs(20));
+        let line = line.unwrap_or_else(|_| panic!("not said: {expected:?}"));
+        expected.retain(|one| !line.contains(one));
+    }
+}
+
+#[test]
 fn one_storage_folder_serves_one_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
@@ -102,9 +191,11 @@ fn it_ends_in_time_with_connections_open() {
 
 #[test]
 fn logs_are_json_on_request_and_never_hold_a_token() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let (folder, empty) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let mut command = songfoundry(&folder.path().join("storage"));
+    // One warning is counted below; a folder of SoundFonts that is missing would be another.
     command.arg("serve").env("SF_LOG", "debug,sqlx=info").env("SF_LOG_FORMAT", "json").stderr(Stdio::piped());
+    command.env("SF_SOUNDFONT_DIRS", empty.path());
     let mut service = Service::spawn(&mut command);
     let mut stderr = service.take_stderr();
     let reader = std::thread::spawn(move || {

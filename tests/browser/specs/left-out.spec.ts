@@ -9,6 +9,7 @@ test('an export names what it leaves out, and where', async ({ page, service }) 
   const song = (await stored.json()) as { tracks: Record<string, unknown>[] };
   const flute = song.tracks.find((track) => track['name'] === 'Flute');
   if (!flute) throw new Error('the demo song has a flute');
+  flute['synth_engine'] = { ...(flute['synth_engine'] as object), soundfont_id: 'grand-of-ada' };
   flute['effects'] = [
     { id: 'f', type: 'builtin', name: 'fuzz' },
     { id: 'c', type: 'builtin', name: 'compressor', params: { threshold_db: -300 } },
@@ -25,5 +26,7 @@ test('an export names what it leaves out, and where', async ({ page, service }) 
     'Flute, fuzz: there is no built-in effect "fuzz"',
     'Flute, Compressor, threshold_db: -300.0 counts as -60: the range is -60 to 0',
   ]);
+  const warnings = page.getByRole('status', { name: 'Warnings' }).getByRole('listitem');
+  await expect(warnings.filter({ hasText: 'The SoundFont `grand-of-ada` is not there' })).toContainText('played instead');
   await page.screenshot({ path: 'output/left-out.png' });
 });

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
             // The first account may be made before the first start.
             Command::CreateUser(args) => {
                 make_private_dir(&config.storage.dir)?;
-                let db = db::open(&config.storage.database, config.storage.database_connections).await?;
+                let db = db::open(&config.storage.database, config.storage.database_limits).await?;
                 with(db, async |db| users::create(args, db).await).await
             }
             Command::ResetPassword(args) => {
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
 
 /// The database that is there: nobody looks for accounts in a new one.
 async fn existing(config: &Config) -> anyhow::Result<Db> {
-    db::open_as_it_is(&config.storage.database, config.storage.database_connections).await
+    db::open_as_it_is(&config.storage.database, config.storage.database_limits).await
 }
 
 async fn with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
-use crate::auth::{Admin, CurrentUser};
+use crate::auth::{CurrentUser, LoggedInAdminOrLocal};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
 use crate::state::AppState;
@@ -47,8 +47,8 @@ pub(super) async fn list(State(state): State<AppState>, user: CurrentUser) -> Ap
 }
 
 /// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
-/// administrators only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
-#[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin"])), request_body = PluginDir,
+/// administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+#[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "`outside_plugin_roots`, `inside_storage`, `not_readable`, or the caller may not",
@@ -57,7 +57,7 @@ pub(super) async fn list(State(state): State<AppState>, user: CurrentUser) -> Ap
         (status = 422, description = "`too_many_dirs`", body = Problem, content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn add(
     State(state): State<AppState>,
-    Admin(user): Admin,
+    LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
     Json(PluginDir { path }): Json<PluginDir>,
 ) -> ApiResult<Json<PluginDirs>> {
     if path.len() > PATH_MAX_BYTES {
@@ -84,13 +84,14 @@ pub(super) async fn add(
     dirs_of(&state, &user.id).await
 }
 
-/// Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators only.
-#[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin"])), params(PluginDirQuery),
+/// Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators and callers on
+/// this machine only.
+#[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
         (status = 404, description = "It is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn remove(
     State(state): State<AppState>,
-    Admin(user): Admin,
+    LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
     Query(PluginDirQuery { path }): Query<PluginDirQuery>,
 ) -> ApiResult<Json<PluginDirs>> {
     if path.contains('\0') || !store::remove(&state.db, &user.id, &path).await? {

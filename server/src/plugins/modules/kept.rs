@@ -9,7 +9,7 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use super::scanner::{Scan, Scanner};
 use super::store;
-use crate::auth::{CurrentUser, Role};
+use crate::auth::CurrentUser;
 use crate::config::Config;
 use crate::db::Db;
 use crate::error::ApiError;
@@ -65,22 +65,35 @@ impl Plugins {
     }
 
     /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]. `None` for whoever has no folders, and for
-    /// whoever is no administrator (any more): scanning runs the code of plugins.
+    /// whoever may not run the code of plugins (any more), which scanning does.
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
     ) -> Result<Option<Arc<Scan>>, ApiError> {
         let dirs = self.dirs_of(&user.id).await?;
-        if user.role != Role::Admin || dirs.is_empty() {
+        if !user.may_run_plugins() || dirs.is_empty() {
             return Ok(None);
         }
         self.scan(&user.id, dirs, Wanted::Recent).await.map(Some)
     }
 
-    /// Scans an administrator's folders now, and forgets the scan before. Whoever asks while others wait for the same shares theirs.
-    pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<Arc<Scan>, ApiError> {
-        let wanted = Wanted::Since(Instant::now());
-        self.scan(user_id, self.dirs_of(user_id).await?, wanted).await
+    /// Scans a user's folders now, and forgets the scans that are kept for any user: folders of several users may overlap.
+    /// Says whether there was one to forget. Whoever asks while others wait for the same shares theirs.
+    pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<(Arc<Scan>, bool), ApiError> {
+        let asked = Instant::now();
+        let forgotten = self.forget_before(asked).await;
+        let scan = self.scan(user_id, self.dirs_of(user_id).await?, Wanted::Since(asked)).await?;
+        Ok((scan, forgotten))
+    }
+
+    /// Forgets the scans that began before `asked`, and says whether there was one.
+    async fn forget_before(&self, asked: Instant) -> bool {
+        let kept: Vec<_> = self.kept().values().cloned().collect();
+        let mut forgotten = false;
+        for scan in kept {
+            forgotten |= scan.lock().await.take_if(|scan| scan.begun < asked).is_some();
+        }
+        forgotten
     }
 
     /// The scans that are kept, by the users' ids.

@@ -14,6 +14,7 @@ use crate::db::Db;
 use crate::error::ApiError;
 use crate::plugins::dirs::{self, PlaceNames};
 use crate::plugins::modules::{Limits, search};
+use crate::start_checks;
 use crate::state::AppState;
 
 /// How often the folders are searched for new and changed files.
@@ -122,9 +123,15 @@ fn publish(
 
 /// Keeps the catalogue current until the service stops.
 pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
+    let mut is_first = true;
     loop {
-        if let Err(error) = state.sound.catalogue.rescan().await {
-            tracing::error!(%error, "the scan for SoundFonts failed");
+        match state.sound.catalogue.rescan().await {
+            Ok(found) if is_first => {
+                start_checks::warn_of_default_soundfont(&state.config.sound, &found);
+                is_first = false;
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "the scan for SoundFonts failed"),
         }
         tokio::select! {
             () = stop.cancelled() => return,

@@ -152,6 +152,32 @@ async fn only_administrators_change_their_list_and_everybody_has_their_own() {
     assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
 }
 
+/// Whoever sits at the machine may run any program there, whatever account they have.
+#[tokio::test]
+async fn a_local_caller_changes_the_list_of_the_account_and_an_api_key_never_does() {
+    let app = TestApp::start().await;
+    let (_folder, real) = folder();
+    let token = app.token_of_new_user("ada").await;
+    let body = json!({ "path": real });
+    let post = || app.local(Method::POST, PATH).json(&body);
+    let (users_key, admins_key) = (app.api_key(&token).await, app.api_key(&app.admin_token().await).await);
+    for key in [&users_key, &admins_key] {
+        for call in [post(), app.local(Method::POST, "/api/v1/plugins/scan")] {
+            call.token(key).send().await.problem(403, "api_key_not_allowed");
+        }
+        let call = app.local(Method::DELETE, &format!("{PATH}?path=/x"));
+        call.token(key).send().await.problem(403, "api_key_not_allowed");
+    }
+    assert_eq!(post().token(&token).send().await.expect(200)["plugin_dirs"], json!([real]));
+    assert_eq!(listed(&app).await, json!([]), "the list is that of the token's account");
+    app.local(Method::POST, "/api/v1/plugins/scan").token(&token).send().await.expect(200);
+    let remote = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
+    remote.problem(403, "admin_only");
+    let path = format!("{PATH}?path={}", real.display());
+    let removed = app.local(Method::DELETE, &path).token(&token).send().await;
+    assert_eq!(removed.expect(200)["plugin_dirs"], json!([]));
+}
+
 #[tokio::test]
 async fn a_list_has_an_end() {
     let app = TestApp::start().await;

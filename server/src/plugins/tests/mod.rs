@@ -7,6 +7,7 @@ mod effects;
 mod exports;
 mod hostile;
 pub(crate) mod made;
+mod missing;
 mod notes;
 mod pick_dir;
 mod reduced;

@@ -146,7 +146,7 @@ async fn what_cannot_be_played_is_named() {
     check(json!({"notes": [], "settings": {"polyphony": 1}}), "invalid_notes", "/settings/polyphony").await;
     check(json!({"notes": [], "time_base": "seconds", "tempo_map": []}), "tempo_map_in_seconds", "").await;
     check(json!({"notes": [], "sample_rate_hz": 8000}), "unsupported_sample_rate", "").await;
-    check(json!({"notes": [], "tail_secs": 31}), "bad_tail", "").await;
+    check(json!({"notes": [], "tail_secs": 61}), "bad_tail", "").await;
     check(json!({"notes": [], "tail_secs": -1}), "bad_tail", "").await;
     check(json!({"notes": [], "volume": 11}), "unexpected_json", "").await;
     check(json!({}), "unexpected_json", "").await;

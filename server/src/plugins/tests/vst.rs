@@ -140,6 +140,28 @@ async fn instruments_and_effects_are_told_apart() {
     assert_eq!(plugins["problems"][0]["path"], json!(rack.path("Mixed.vst3")));
 }
 
+/// What one user scans may be what another one's list names, so no list that was read before holds any more.
+#[tokio::test]
+async fn a_scan_clears_the_effect_lists_of_every_user_and_says_whether_there_was_one() {
+    let rack = Rack::start().await;
+    rack.install("effect", "effect.vst3");
+    let token = rack.app.token_of_new_user("ada").await;
+    let by_ada = |method, path: &str| rack.app.local(method, &format!("/api/v1/plugins{path}")).token(&token);
+    by_ada(Method::POST, "/dirs").json(&json!({ "path": rack.dir() })).send().await.expect(200);
+    let scanned_at =
+        async || by_ada(Method::GET, "/effects").send().await.expect(200)["cache"]["scanned_at"].clone();
+    assert_eq!(rack.scan().await["fx_cache_invalidated"], false, "nothing was kept yet");
+    let before = scanned_at().await;
+    assert!(before.is_string(), "{before}");
+    assert_eq!(scanned_at().await, before, "kept");
+    assert_eq!(rack.scan().await["fx_cache_invalidated"], true);
+    assert_ne!(scanned_at().await, before);
+    assert_eq!(
+        names(&by_ada(Method::GET, "/effects").send().await.expect(200)["vst_effects"]),
+        ["Test Effect"]
+    );
+}
+
 #[tokio::test]
 async fn a_vst2_twin_of_a_vst3_effect_is_left_out() {
     let rack = Rack::start().await;

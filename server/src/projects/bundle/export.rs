@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::super::document::stored;
+use super::super::document::{StoredText, stored};
 use super::super::store;
 use super::{AUDIO_FOLDER, BundledAudio, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
 use crate::audio::{self, Original};
@@ -56,7 +56,7 @@ fn bundle(
     project_id: &str,
     text: String,
 ) -> ApiResult<FileAnswer> {
-    let document = stored(project_id, &text)?;
+    let document = stored(&StoredText::Current(project_id.to_owned()), &text)?;
     let name = document.get("name").and_then(Value::as_str).unwrap_or(super::super::UNTITLED).to_owned();
     let project: Project = serde_json::from_value(document).map_err(|error| ApiError::Unprocessable {
         code: "project_unreadable",

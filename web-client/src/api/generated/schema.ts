@@ -672,7 +672,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the helper processes that this process of the service has started and that run now. Administrators only. */
+        /**
+         * Lists the helper processes that this process of the service has started and that run now. Administrators and callers on
+         *     this machine only.
+         */
         get: operations["get_files_processes"];
         put?: never;
         post?: never;
@@ -692,7 +695,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a helper process. What it worked on fails as if it had been cancelled. Administrators only. */
+        /**
+         * Ends a helper process. What it worked on fails as if it had been cancelled. Administrators and callers
+         *     on this machine only.
+         */
         delete: operations["delete_files_processes_id"];
         options?: never;
         head?: never;
@@ -804,8 +810,7 @@ export interface paths {
         put?: never;
         /**
          * Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
-         *     answers the project in which that file stands in the track's place and sounds as the track did. The task's result
-         *     is a `Frozen`.
+         *     answers the track of a project that plays that file and sounds as the track did. The task's result is a `Frozen`.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
@@ -938,10 +943,13 @@ export interface paths {
         put?: never;
         /**
          * Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
-         *     administrators only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+         *     administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
          */
         post: operations["post_plugins_dirs"];
-        /** Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators only. */
+        /**
+         * Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators and callers on
+         *     this machine only.
+         */
         delete: operations["delete_plugins_dirs"];
         options?: never;
         head?: never;
@@ -1050,8 +1058,9 @@ export interface paths {
         put?: never;
         /**
          * Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
-         *     they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Administrators only, for
-         *     the code of plugins is run, in processes of its own.
+         *     they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of
+         *     effects that are kept for any user are thrown away. Administrators and callers on this machine only, for the code of
+         *     plugins is run, in processes of its own.
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -1291,6 +1300,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/temp/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Downloads the stored JSON of the autosave as it is, even if it no longer loads. */
+        get: operations["get_projects_temp_raw"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/temp/revision": {
         parameters: {
             query?: never;
@@ -1404,6 +1430,23 @@ export interface paths {
         };
         /** Lists the kept revisions, newest first. */
         get: operations["get_projects_id_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/revisions/{n}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Downloads the stored JSON of a kept revision as it is, even if it no longer loads. */
+        get: operations["get_projects_id_revisions_n_raw"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2261,6 +2304,17 @@ export interface components {
             /** @description Whole paths of 1 to 100 audio files. */
             paths: string[];
         };
+        /** @description A SoundFont or preset that tracks name and that is not there. */
+        MissingSound: {
+            /** @description Ids of the tracks whose notes ask for it. */
+            tracks: string[];
+            /** @description The SoundFont that is missing, or that lacks the preset. */
+            soundfont_id: string;
+            preset: components["schemas"]["PresetNumbers"] | null;
+            /** @description The SoundFont that played instead; null: nothing played. */
+            played_soundfont_id: string | null;
+            played_preset: components["schemas"]["NamedPreset"] | null;
+        };
         /** @description What to mix down. */
         MixdownRequest: components["schemas"]["RenderOptions"] & {
             /** @description Name of the audio file; by default the project's. */
@@ -2272,6 +2326,21 @@ export interface components {
             object: string;
             /** @description The models as the service describes them; each has an `id`. */
             data: Record<string, unknown>[];
+        };
+        /** @description A preset with its name. */
+        NamedPreset: {
+            /**
+             * Format: int32
+             * @description SoundFont bank; 128 holds drum kits.
+             */
+            bank: number;
+            /**
+             * Format: int32
+             * @description Program.
+             */
+            program: number;
+            /** @description Name in the SoundFont. */
+            name: string;
         };
         /** @description An account to make. */
         NewAccount: {
@@ -2840,6 +2909,19 @@ export interface components {
          * @enum {string}
          */
         PresetKind: "instrument" | "effect_chain";
+        /** @description Numbers of a preset. */
+        PresetNumbers: {
+            /**
+             * Format: int32
+             * @description SoundFont bank; 128 holds drum kits.
+             */
+            bank: number;
+            /**
+             * Format: int32
+             * @description Program.
+             */
+            program: number;
+        };
         /**
          * @description Who made a preset.
          * @enum {string}
@@ -2943,6 +3025,8 @@ export interface components {
             silent_tracks: string[];
             /** @description What the engine does not play of the project: plugins, effects of other versions, audio that is gone. */
             left_out: components["schemas"]["LeftOutOfRender"][];
+            /** @description SoundFonts and presets that the project names and that are not there, and what played instead. */
+            missing_sounds: components["schemas"]["MissingSound"][];
             /** @description Version of the engine. */
             engine_version: string;
             /** @description SHA-256 of the project document, in hexadecimal. */
@@ -3089,6 +3173,11 @@ export interface components {
              * @description True peak of the file in dBTP; null for silence.
              */
             true_peak_db: number | null;
+            /**
+             * @description What somebody who listens to the file should know, as sentences: SoundFonts and presets that are not there, and
+             *     whether it is silent.
+             */
+            warnings: string[];
             /** @description Proof of what was rendered. */
             receipt: components["schemas"]["Receipt"];
         };
@@ -3243,7 +3332,7 @@ export interface components {
             truncated: boolean;
             /** @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded. */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
-            /** @description Whether the kept list of effects was thrown away, so that lists read before are out of date. */
+            /** @description Whether a kept list of effects, of any user, was thrown away, so that lists read before are out of date. */
             fx_cache_invalidated: boolean;
             /** @description When the scan ended, RFC 3339. */
             scanned_at: string;
@@ -3784,6 +3873,11 @@ export interface components {
              * @description Their kept revisions and the autosave, in bytes.
              */
             project_bytes: number;
+            /**
+             * Format: int64
+             * @description Inputs and results of tasks, in bytes. They count for the quota of projects.
+             */
+            task_bytes: number;
             /**
              * Format: int64
              * @description Finished exports and stems that are kept, in bytes.
@@ -5688,6 +5782,8 @@ export interface operations {
                     "X-Soundfont-Fallback"?: string;
                     /** @description The bank that was really played */
                     "X-Soundfont-Id"?: string;
+                    /** @description Presets that the notes ask for and the bank lacks, and what was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none */
+                    "X-Soundfont-Missing-Presets"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6105,6 +6201,26 @@ export interface operations {
             };
         };
     };
+    get_projects_temp_raw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stored text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+        };
+    };
     get_projects_temp_revision: {
         parameters: {
             query?: never;
@@ -6319,6 +6435,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RevisionList"];
+                };
+            };
+        };
+    };
+    get_projects_id_revisions_n_raw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+                /** @description The revision */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stored text */
+            200: {
+                headers: {
+                    /** @description The revision */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
                 };
             };
         };

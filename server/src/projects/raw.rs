@@ -1,0 +1,51 @@
+//! Downloads of stored JSON as it is, even if it no longer loads.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+
+use super::document::ProjectDocument;
+use super::store;
+use super::temp::no_autosave;
+use super::verbs::{no_store, revision_tag};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::Path;
+use crate::state::AppState;
+
+/// Downloads the stored JSON of a kept revision as it is, even if it no longer loads.
+#[utoipa::path(get, path = "/projects/{id}/revisions/{n}/raw", tag = "projects",
+    params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision")),
+    responses((status = 200, description = "The stored text", content_type = "application/json", body = ProjectDocument,
+        headers(("ETag" = String, description = "The revision"))), CommonErrors))]
+pub(super) async fn revision(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path((id, revision)): Path<(String, i64)>,
+) -> ApiResult<Response> {
+    let found = store::load_revision(&state.db, &user.id, &id, revision)
+        .await?
+        .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+    let tag = (header::ETAG, revision_tag(found.revision));
+    Ok(([tag], download(&format!("{id}-{revision}"), found.text)?).into_response())
+}
+
+/// Downloads the stored JSON of the autosave as it is, even if it no longer loads.
+#[utoipa::path(get, path = "/projects/temp/raw", tag = "projects",
+    responses((status = 200, description = "The stored text", content_type = "application/json", body = ProjectDocument),
+        (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
+    let found = store::temp(&state.db, &user.id).await?.ok_or_else(no_autosave)?;
+    download("autosave", found.text)
+}
+
+/// An answer that browsers save as a file of this name.
+fn download(stem: &str, text: String) -> ApiResult<Response> {
+    let save_as = format!("attachment; filename=\"{stem}.json\"");
+    let save_as = HeaderValue::from_str(&save_as).map_err(ApiError::internal)?;
+    let kind = HeaderValue::from_static("application/json");
+    let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, save_as), no_store()];
+    Ok((headers, Bytes::from(text)).into_response())
+}

@@ -1,0 +1,132 @@
+//! SoundFonts and presets that a project names and that are not there, and what plays instead.
+
+use dsp_core::session::{Event, Track};
+use dsp_core::soundfont::Bank;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Controllers that select a bank, which the next program change takes over (MIDI 1.0, "Bank Select").
+const BANK_SELECT: [u8; 2] = [0, 32];
+
+/// A bank that was opened for what a project names.
+#[derive(Debug, Clone)]
+pub struct OpenedBank {
+    /// The bank.
+    pub bank: Bank,
+    /// Its own id.
+    pub soundfont_id: String,
+    /// Whether it stands in for the SoundFont that is named.
+    pub stands_in: bool,
+}
+
+/// A SoundFont or preset that tracks name and that is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct MissingSound {
+    /// Ids of the tracks whose notes ask for it.
+    pub tracks: Vec<String>,
+    /// The SoundFont that is missing, or that lacks the preset.
+    pub soundfont_id: String,
+    /// The preset that it lacks; null: the SoundFont itself is missing.
+    pub preset: Option<PresetNumbers>,
+    /// The SoundFont that played instead; null: nothing played.
+    pub played_soundfont_id: Option<String>,
+    /// The preset that played instead of the missing one; null: the SoundFont itself is missing, or nothing played.
+    pub played_preset: Option<NamedPreset>,
+}
+
+/// Numbers of a preset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+pub struct PresetNumbers {
+    /// SoundFont bank; 128 holds drum kits.
+    pub bank: u16,
+    /// Program.
+    pub program: u16,
+}
+
+/// A preset with its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NamedPreset {
+    /// SoundFont bank; 128 holds drum kits.
+    pub bank: u16,
+    /// Program.
+    pub program: u16,
+    /// Name in the SoundFont.
+    pub name: String,
+}
+
+/// A preset that a bank lacks, and what plays instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingPreset {
+    /// The preset that the notes ask for.
+    pub wanted: PresetNumbers,
+    /// What plays instead; `None`: nothing.
+    pub played: Option<NamedPreset>,
+}
+
+impl std::fmt::Display for PresetNumbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.bank, self.program)
+    }
+}
+
+impl MissingSound {
+    /// The same as a sentence.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let id = &self.soundfont_id;
+        let tracks: Vec<String> = self.tracks.iter().map(|track| format!("`{track}`")).collect();
+        let missing = match self.preset {
+            None => format!("The SoundFont `{id}` is not there"),
+            Some(preset) => format!("The SoundFont `{id}` has no preset {preset} (bank:program)"),
+        };
+        let played = match (&self.played_preset, &self.played_soundfont_id) {
+            (Some(NamedPreset { bank, program, name }), _) => {
+                format!("{bank}:{program} `{name}` played instead")
+            }
+            (None, Some(id)) => format!("`{id}` played instead"),
+            (None, None) => "nothing played instead".to_owned(),
+        };
+        let noun = if tracks.len() == 1 { "track" } else { "tracks" };
+        format!("{missing}; {played} ({noun} {}).", tracks.join(", "))
+    }
+}
+
+/// The presets that the notes of a track ask for and its bank lacks, each once.
+pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> {
+    let mut wanted = track.instrument.map(|instrument| (instrument.bank, instrument.program));
+    let mut bank_is_selected = false;
+    let mut missing: Vec<MissingPreset> = Vec::new();
+    for event in &track.events {
+        match event.event {
+            Event::Preset { bank, program } => wanted = Some((bank, program)),
+            Event::Controller { controller, .. } if BANK_SELECT.contains(&controller) => {
+                bank_is_selected = true
+            }
+            // Which bank a selection means is the synthesizer's business; such a change names no preset for certain.
+            Event::Program { .. } if bank_is_selected => wanted = None,
+            Event::Program { program } => wanted = wanted.map(|(bank, _)| (bank, program)),
+            Event::NoteOn { velocity: 1.., .. } => {
+                if let Some((number, program)) = wanted {
+                    missing
+                        .extend(missing_preset(bank, number, program).filter(|one| !missing.contains(one)));
+                }
+            }
+            _ => {}
+        }
+    }
+    missing
+}
+
+fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset> {
+    let wanted = PresetNumbers { bank: number, program: program.into() };
+    let sounding = bank.sounding_preset(number, program);
+    if sounding == Some((wanted.bank, wanted.program)) {
+        return None;
+    }
+    let played = sounding.map(|(number, program)| {
+        let mut presets = bank.summary().presets.iter();
+        let named = presets.find(|one| (one.bank, one.program) == (number, program));
+        NamedPreset { bank: number, program, name: named.map(|one| one.name.clone()).unwrap_or_default() }
+    });
+    Some(MissingPreset { wanted, played })
+}

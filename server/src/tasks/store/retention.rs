@@ -1,0 +1,47 @@
+//! What tasks take in the database, and removing the old ones.
+
+use sqlx::Row as _;
+
+use crate::db::Db;
+
+/// What the inputs and results of a user's tasks take, in bytes.
+pub(in crate::tasks) async fn stored_bytes(
+    connection: &mut sqlx::AnyConnection,
+    owner_id: &str,
+) -> Result<u64, sqlx::Error> {
+    let stored: i64 = sqlx::query_scalar(
+        "SELECT CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM tasks WHERE owner_id = $1",
+    )
+    .bind(owner_id)
+    .fetch_one(connection)
+    .await?;
+    Ok(u64::try_from(stored).unwrap_or_default())
+}
+
+/// The same of all users who have tasks, by their ids.
+pub(in crate::tasks) async fn stored_bytes_of_all(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT owner_id, CAST(SUM(stored_bytes) AS BIGINT) AS stored_bytes FROM tasks GROUP BY owner_id",
+    )
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let stored: i64 = row.try_get("stored_bytes")?;
+            Ok((row.try_get("owner_id")?, u64::try_from(stored).unwrap_or_default()))
+        })
+        .collect()
+}
+
+/// Removes the tasks that ended before a time, in the form of [`crate::clock::now_text`]; says how many.
+pub(in crate::tasks) async fn remove_finished_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
+    let found: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
+        .bind(time)
+        .fetch_one(db)
+        .await?;
+    if found == 0 {
+        return Ok(0);
+    }
+    let done = sqlx::query("DELETE FROM tasks WHERE finished_at < $1").bind(time).execute(db).await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,120 @@
+//! Tasks while another connection keeps the database from being written.
+
+use super::*;
+
+/// Short waits, so that a locked database is noticed at once.
+const SHORT_WAITS: [(&str, &str); 2] = [("SF_DATABASE_WAIT_MS", "100"), ("SF_TASK_RETRY_SECS", "1")];
+
+/// Longest wait for something that a task or a process does by itself.
+const LIMIT: Duration = Duration::from_secs(90);
+
+async fn state_of(app: &TestApp, id: &str) -> Value {
+    read(app, id).await["state"].clone()
+}
+
+async fn until_running(app: &TestApp, id: &str) {
+    while state_of(app, id).await != "running" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_ends_while_the_database_is_locked_is_ended_afterwards() {
+    let app = TestApp::with(&SHORT_WAITS).await;
+    let owner = owner(&app).await;
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Arc::new(Mutex::new(wait));
+    let waiting = Arc::clone(&wait);
+    let succeeding = start(&app, &owner, move |_| {
+        waiting.lock().unwrap().recv().expect("go");
+        Ok(json!("done"))
+    })
+    .await;
+    let attempts = AtomicUsize::new(0);
+    let put_back = start(&app, &owner, move |_| match attempts.fetch_add(1, Ordering::Relaxed) {
+        0 => {
+            wait.lock().unwrap().recv().expect("go");
+            Err(ApiError::internal(anyhow::anyhow!("the disk hiccups")))
+        }
+        _ => Ok(json!("at last")),
+    })
+    .await;
+    for id in [&succeeding, &put_back] {
+        until_running(&app, id).await;
+    }
+    let lock = app.lock_database().await;
+    go.send(()).expect("waits");
+    go.send(()).expect("waits");
+    let begun = Instant::now();
+    for id in [&succeeding, &put_back] {
+        // An attempt that gives up is not live any more.
+        while read(&app, id).await["message"] != "Waiting for the database"
+            && !app.state.tasks.stopped(Duration::ZERO).await
+        {
+            assert!(begun.elapsed() < LIMIT, "{}", read(&app, id).await);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    lock.release().await;
+    for (id, result) in [(&succeeding, "done"), (&put_back, "at last")] {
+        let task = ended(&app, id).await;
+        assert_eq!((&task["state"], &task["result"]), (&json!("succeeded"), &json!(result)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_that_cannot_be_recorded_is_refused_and_changes_nothing() {
+    let app = TestApp::with(&SHORT_WAITS).await;
+    let work = |task: &TaskContext| {
+        while !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Err(ApiError::internal(anyhow::anyhow!("stopped")))
+    };
+    let id = start(&app, &owner(&app).await, work).await;
+    until_running(&app, &id).await;
+    let path = format!("{LIST}/{id}");
+    let lock = app.lock_database().await;
+    let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [] });
+    let calls = [
+        app.local(Method::DELETE, &path),
+        app.local(Method::POST, "/api/v1/projects").json(&project),
+        app.local(Method::PUT, "/api/v1/projects/temp")
+            .json(&json!({ "client_id": "w", "project": project })),
+        app.local(Method::POST, "/api/v1/multitrack/mixdown").json(&json!({ "project": project })),
+    ];
+    for call in calls {
+        let answer = call.send().await;
+        answer.problem(503, "database_busy");
+        let retry_after: u64 = answer.header("retry-after").parse().expect("a number of seconds");
+        assert!((1..=60).contains(&retry_after), "{retry_after}");
+    }
+    assert_eq!(state_of(&app, &id).await, "running", "a refused cancel does not stop the work");
+    lock.release().await;
+    app.local(Method::DELETE, &path).send().await.expect(200);
+    assert_eq!(ended(&app, &id).await["state"], "cancelled");
+}
+
+/// An attempt of which nothing is known any more, as a failed write of its end leaves it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_without_an_attempt_is_taken_up_or_cancelled_without_a_restart() {
+    let app = TestApp::with(&SHORT_WAITS).await;
+    let owner = owner(&app).await;
+    let name = uuid::Uuid::new_v4().to_string();
+    WORKS.lock().unwrap().insert(name.clone(), Arc::new(|_| Ok(json!("taken up"))));
+    for id in ["lost", "cancelled"] {
+        sqlx::query(
+            "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, attempt, alive_until_ms, cancel_requested) \
+             VALUES ($1, $2, 'closure', 'running', 'x', $3, 1, 1, $4)",
+        )
+        .bind(id)
+        .bind(&owner)
+        .bind(json!(name).to_string())
+        .bind(i64::from(id == "cancelled"))
+        .execute(&app.state.db)
+        .await
+        .expect("a row");
+    }
+    assert_eq!(ended(&app, "lost").await["result"], "taken up");
+    assert_eq!(ended(&app, "cancelled").await["state"], "cancelled");
+}

@@ -1,0 +1,129 @@
+//! What of a task is kept, for how long, and whose quota it counts for.
+
+use super::*;
+
+async fn input_of(app: &TestApp, id: &str) -> String {
+    sqlx::query_scalar("SELECT input FROM tasks WHERE id = $1")
+        .bind(id)
+        .fetch_one(&app.state.db)
+        .await
+        .expect("a row")
+}
+
+async fn insert_with_input(app: &TestApp, owner: &str, id: &str, state: &str) {
+    insert(app, owner, id, state).await;
+    sqlx::query(
+        "UPDATE tasks SET input = '{\"a\":\"project\"}', attempt = 1, alive_until_ms = 1 WHERE id = $1",
+    )
+    .bind(id)
+    .execute(&app.state.db)
+    .await
+    .expect("a row");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn finished_tasks_are_removed_after_the_time_of_the_setting() {
+    let app = TestApp::start().await;
+    let owner = owner(&app).await;
+    let days = |days: i64| crate::clock::text_in(-days * 86_400);
+    for (id, finished_at) in [("old", Some(days(31))), ("recent", Some(days(29))), ("waiting", None)] {
+        insert(&app, &owner, id, if finished_at.is_some() { "succeeded" } else { "queued" }).await;
+        sqlx::query("UPDATE tasks SET finished_at = $1, due_ms = $2 WHERE id = $3")
+            .bind(finished_at)
+            .bind(crate::clock::now_unix_ms() + 3_600_000)
+            .bind(id)
+            .execute(&app.state.db)
+            .await
+            .expect("a row");
+    }
+    // A process that starts removes what is too old.
+    let _other = app.beside_without_work().await;
+    let begun = Instant::now();
+    let ids = || async {
+        let tasks = app.local(Method::GET, LIST).send().await.expect(200);
+        let mut ids: Vec<String> = tasks["items"]
+            .as_array()
+            .expect("tasks")
+            .iter()
+            .map(|task| task["id"].as_str().expect("an id").to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    while ids().await.iter().any(|id| id == "old") && begun.elapsed() < Duration::from_secs(20) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(ids().await, ["recent", "waiting"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_input_of_a_task_goes_as_soon_as_it_will_not_run() {
+    let app = TestApp::with(&[("SF_TASK_ATTEMPTS", "1")]).await;
+    let owner = owner(&app).await;
+    insert_with_input(&app, &owner, "waiting", "queued").await;
+    sqlx::query("UPDATE tasks SET due_ms = $1 WHERE id = 'waiting'")
+        .bind(crate::clock::now_unix_ms() + 3_600_000)
+        .execute(&app.state.db)
+        .await
+        .expect("a row");
+    app.local(Method::DELETE, &format!("{LIST}/waiting")).send().await.expect(200);
+    assert_eq!(input_of(&app, "waiting").await, "null", "cancelled while it waited");
+    insert_with_input(&app, &owner, "lost", "running").await;
+    insert_with_input(&app, &owner, "stopped", "running").await;
+    app.local(Method::DELETE, &format!("{LIST}/stopped")).send().await.expect(200);
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "a task does not end");
+    for (id, state) in [("lost", "failed"), ("stopped", "cancelled")] {
+        assert_eq!(
+            (read(&app, id).await["state"].as_str(), &*input_of(&app, id).await),
+            (Some(state), "null")
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_input_of_a_left_over_task_goes_at_the_next_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("x.db").display());
+    let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
+    app.state.stop.cancel();
+    let owner = owner(&app).await;
+    insert_with_input(&app, &owner, "left", "queued").await;
+    let config = &app.state.config;
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
+        .await
+        .expect("opens as at a start");
+    assert_eq!(
+        (&read(&app, "left").await["state"], &*input_of(&app, "left").await),
+        (&json!("failed"), "null")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_tasks_store_counts_for_the_quota_of_projects() {
+    let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "100000")]).await;
+    let owner = owner(&app).await;
+    let song = |bytes: usize| json!({ "schema_version": 1, "project_id": "song", "tracks": [], "client": "x".repeat(bytes) });
+    let mixdown = |bytes| {
+        app.local(Method::POST, "/api/v1/multitrack/mixdown").json(&json!({ "project": song(bytes) }))
+    };
+    let detail = mixdown(100_000).send().await.problem(507, "quota_exceeded");
+    assert!(detail.contains("100000 bytes"), "{detail}");
+    // A task that runs keeps its input, 60 KB.
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let name = format!("{} {}", uuid::Uuid::new_v4(), "x".repeat(60_000));
+    let work = move |_: &TaskContext| {
+        wait.lock().unwrap().recv().expect("go");
+        Ok(Value::Null)
+    };
+    WORKS.lock().unwrap().insert(name.clone(), Arc::new(work));
+    let id = app.state.tasks.start(&owner, CLOSURE.name, &json!(name)).await.expect("starts");
+    mixdown(50_000).send().await.problem(507, "quota_exceeded");
+    let save = || app.local(Method::POST, "/api/v1/projects").json(&song(50_000)).send();
+    save().await.problem(507, "quota_exceeded");
+    let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
+    assert!(storage["users"][0]["task_bytes"].as_u64() > Some(60_000), "{storage}");
+    go.send(()).expect("waits");
+    ended(&app, &id).await;
+    save().await.expect(201);
+}
