@@ -17,6 +17,8 @@ pub struct StorageConfig {
     pub database: DatabaseAddress,
     /// Connections to it that are kept at most.
     pub database_connections: u32,
+    /// Whether the database may be used beside stored files that it does not know; told by the command line only.
+    pub adopts_files: bool,
 }
 
 /// Where files are stored.
@@ -72,6 +74,7 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
         blobs,
         database,
         database_connections: u32::try_from(connections).unwrap_or(u32::MAX),
+        adopts_files: false,
     })
 }
 

@@ -8,6 +8,8 @@ mod database;
 mod durability;
 mod full_disk;
 mod https;
+mod other_database;
+mod ownership;
 mod render;
 mod slow_clients;
 mod small_disk;
