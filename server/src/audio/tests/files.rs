@@ -243,7 +243,7 @@ async fn a_start_removes_nothing_that_no_row_names() {
     assert_eq!(stored_names(&app).len(), 6);
 }
 
-fn song_with(id: &str) -> serde_json::Value {
+fn song_with(id: &str) -> Value {
     let item =
         json!({ "type": "audio", "id": "i", "start_tick": 0, "length_frames": 100, "server_file_id": id });
     let track = json!({ "id": "t", "kind": "audio", "items": [item] });
