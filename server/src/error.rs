@@ -260,6 +260,28 @@ impl ApiError {
         }
     }
 
+    /// Whether what was sent caused it, so that sending the same again can only fail again. Everything else passes, or
+    /// somebody can mend it: a busy database, a full disk or quota, a fault of the service.
+    #[must_use]
+    pub fn is_fault_of_content(&self) -> bool {
+        matches!(
+            self,
+            Self::BadRequest { .. }
+                | Self::Invalid { .. }
+                | Self::TooLarge { .. }
+                | Self::UnsupportedMedia { .. }
+                | Self::Unprocessable { .. }
+                | Self::ChecksumMismatch
+        )
+    }
+
+    /// Whether one file of several is refused by it, while others may still be taken.
+    #[must_use]
+    pub fn refuses_one_file(&self) -> bool {
+        self.is_fault_of_content()
+            || matches!(self, Self::NotFound { .. } | Self::Forbidden { .. } | Self::QuotaExceeded { .. })
+    }
+
     /// The HTTP status of this variant.
     #[must_use]
     pub fn status(&self) -> StatusCode {

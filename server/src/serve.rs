@@ -39,8 +39,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         auth::ensure_admin(&state, announce_password).await?;
         projects::seed_demo(&state).await?;
     }
-    audio::sweep(&state).await.context("cannot tidy up the audio files")?;
-    plugins::soundfonts::sweep(&state).await.context("cannot tidy up the uploaded SoundFonts")?;
+    orphans::bring_back_needed(&state).await.context("cannot look through the quarantine")?;
+    audio::resume(&state).await.context("cannot tidy up the audio files")?;
     let listener = listen_on(wanted, "SF_HOST, SF_PORT").await?;
     let bound = listener.local_addr()?;
     // Before anybody knows that the service is there, so that no signal finds it unprepared.

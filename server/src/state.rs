@@ -16,8 +16,9 @@ use crate::auth::{LocalRule, Throttle, Tokens};
 use crate::blobs::{Blobs, Remote, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
-use crate::db::{self, Db};
+use crate::db::{self, Db, Reserve};
 use crate::helpers::Helpers;
+use crate::installation;
 use crate::metrics::Metrics;
 use crate::plugins::{Picker, Plugins, Sound};
 use crate::rates::Rates;
@@ -55,6 +56,8 @@ pub struct Services {
     pub started: Started,
     /// How often everybody has asked.
     pub rates: Rates,
+    /// Room for deleting on a full disk.
+    pub reserve: Reserve,
     /// Background tasks.
     pub tasks: Tasks,
     /// The way to language models.
@@ -64,7 +67,7 @@ pub struct Services {
     /// Cancelled when the service is to stop: long answers and loops end then.
     pub stop: CancellationToken,
     /// Held as long as this process uses the storage folder.
-    _storage_lock: File,
+    _storage_lock: StorageLock,
 }
 
 /// When a process started, by the clock and for measuring.
@@ -104,7 +107,9 @@ impl AppState {
         make_private_dir(dir)?;
         let storage_lock = lock(dir)?;
         let blobs = open_blobs(&config.storage, Sharing::Own).await?;
+        installation::refuse_missing_database(&config.storage, &blobs).await?;
         let db = db::open(&config.storage.database, config.storage.database_limits).await?;
+        installation::claim(&config.storage, &db, &blobs).await?;
         let helpers = Helpers::default();
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
@@ -114,6 +119,7 @@ impl AppState {
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks, config.limits.projects_quota_bytes)
                 .await?,
             sound: Sound::new(&config, &db),
+            reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
@@ -150,7 +156,9 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
             Blobs::open(own.clone(), sharing).with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
         }
         BlobStore::SharedFolder(dir) => {
-            Blobs::open(dir.clone(), Sharing::Shared).with_context(|| cannot_use(dir, "SF_BLOB_STORE"))
+            let opened = Blobs::open(dir.clone(), Sharing::Shared);
+            let blobs = opened.with_context(|| cannot_use(dir, "SF_BLOB_STORE"))?;
+            Ok(blobs.with_quarantine_inside())
         }
         BlobStore::S3(s3) => {
             let remote = Remote::open(s3).await.with_context(|| {
@@ -179,23 +187,40 @@ pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the storage folder {} (SF_STORAGE_DIR)", dir.display()))
 }
 
-/// Keeps other processes from the storage folder. The system lets go of the lock when the process ends, however it ends.
-pub(crate) fn lock(dir: &Path) -> anyhow::Result<File> {
+/// Keeps other processes from the storage folder. The system lets go of it when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct StorageLock {
+    _file: File,
+    /// The folder itself, where the system locks folders: a lock file may be deleted and made anew, and then no longer
+    /// keeps anybody out.
+    _folder: Option<File>,
+}
+
+/// Locks the storage folder for this process.
+pub(crate) fn lock(dir: &Path) -> anyhow::Result<StorageLock> {
     let path = dir.join("songfoundry.lock");
     let file =
         File::options().create(true).truncate(false).write(true).open(&path).with_context(|| {
             format!("cannot write in the storage folder {} (SF_STORAGE_DIR)", dir.display())
         })?;
+    let in_use = || {
+        anyhow::anyhow!(
+            "another Songfoundry is using the storage folder {}; stop it, or set SF_STORAGE_DIR to another folder",
+            dir.display()
+        )
+    };
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            anyhow::bail!(
-                "another Songfoundry is using the storage folder {}; stop it, or set SF_STORAGE_DIR to another folder",
-                dir.display()
-            )
-        }
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(in_use()),
         Err(TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+            return Err(error).with_context(|| format!("cannot lock {}", path.display()));
         }
     }
+    let folder = match File::open(dir).map(|folder| (folder.try_lock(), folder)) {
+        Ok((Ok(()), folder)) => Some(folder),
+        Ok((Err(TryLockError::WouldBlock), _)) => return Err(in_use()),
+        // Some network file systems lock no folders; the file has to do there.
+        Ok((Err(TryLockError::Error(_)), _)) | Err(_) => None,
+    };
+    Ok(StorageLock { _file: file, _folder: folder })
 }

@@ -5,15 +5,15 @@ use axum::http::StatusCode;
 use tokio::runtime::Handle;
 
 use super::queries::ListQuery;
-use super::store::{self, Deleted, Filter};
+use super::store::{self, Filter};
 use super::tags::search_key;
-use super::{AudioFile, ContentKeys, renditions};
+use super::{AudioFile, deleted};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
-use crate::projects;
+use crate::reserve;
 use crate::state::AppState;
 
 /// Lists the caller's audio files, the newest first.
@@ -58,7 +58,8 @@ pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResul
     store::by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
-/// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound.
+/// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound. For a while it
+/// comes back when a project that names it is saved.
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),
         (status = 409, description = "`audio_in_use`: a project names it", body = Problem,
@@ -69,43 +70,15 @@ pub(super) async fn delete(
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let file = find(&state, &user.id, &id).await?.file;
-    let users = projects::that_name(&state, &user.id, &file.id).await?;
-    if !users.is_empty() {
-        let name = &file.name;
-        return Err(ApiError::Conflict {
-            code: "audio_in_use",
-            detail: format!("`{name}` is used by {}; take it out there first.", users.join(", ")),
-        });
-    }
-    let (runtime, work_state, owner_id) = (Handle::current(), state.clone(), user.id.clone());
-    let deleting = tokio::task::spawn_blocking(move || remove(&work_state, &runtime, &owner_id, &id));
-    deleting.await??;
+    reserve::making_room(&state, || {
+        let (runtime, state, owner_id) = (Handle::current(), state.clone(), user.id.clone());
+        let (id, name) = (file.id.clone(), file.name.clone());
+        async move {
+            tokio::task::spawn_blocking(move || deleted::delete(&state, &runtime, &owner_id, &id, &name))
+                .await?
+        }
+    })
+    .await?;
     audit::record(&state.db, &user.who(), Action::AudioDeleted, &file.name, &file.id).await;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Removes a file, and its content if nobody else has it. Blocks.
-///
-/// # Errors
-/// 404 if there is no such file.
-pub(super) fn remove(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
-    let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;
-    let deleted = deleted.ok_or_else(|| ApiError::not_found("audio file", id))?;
-    if deleted.last {
-        remove_content(state, &deleted)?;
-    }
-    Ok(())
-}
-
-/// Removes the stored parts of a content. What a crash leaves of them is swept at the next start.
-fn remove_content(state: &AppState, deleted: &Deleted) -> ApiResult<()> {
-    let keys = ContentKeys::new(&deleted.sha256)?;
-    for rate_hz in &deleted.rates_hz {
-        state.blobs.remove(&renditions::key(&deleted.sha256, *rate_hz)?)?;
-    }
-    for key in [&keys.original, &keys.samples, &keys.peaks] {
-        state.blobs.remove(key)?;
-    }
-    Ok(())
 }

@@ -1,18 +1,24 @@
 //! From received bytes to a stored file: known content is taken up, new content is decoded.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
-use super::decode::{Failure, Job, Limits, Refusal, Report};
+use super::decode::{Decoder, Failure, Job, Limits, Refusal, Report};
 use super::intake::{Allowance, Received};
 use super::peaks_file::Shape;
 use super::store::Content;
-use super::{AudioFile, ContentKeys, FOLDER, FORMATS, float_wav, store};
-use crate::blobs::BlobWriter;
+use super::{AudioFile, ContentKeys, FOLDER, FORMATS, deleted, float_wav, store};
+use crate::blobs::{BlobWriter, Blobs};
+use crate::config::AudioLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
+
+/// Bytes that are hashed at a time.
+const HASHED_BYTES: usize = 256 * 1024;
 
 /// Hears the share that is done, 0 to 1, and says whether to go on.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
@@ -33,32 +39,44 @@ pub(super) fn ingest(
     received: Received,
     observer: Observer<'_>,
 ) -> ApiResult<Ingested> {
-    let find = || runtime.block_on(store::by_content(&state.db, owner_id, &received.sha256));
-    if let Some(found) = find()? {
+    let (name, sha256) = (received.name.clone(), received.sha256.clone());
+    let content = || runtime.block_on(store::content(&state.db, &sha256));
+    let is_whole = content()?.map(|_| is_stored(&state.blobs, &sha256)).transpose()?.unwrap_or(false);
+    let own = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
+    let is_own = own.is_some();
+    if let Some(found) = own.filter(|_| is_whole) {
         return Ok(Ingested { file: found.file, known: true });
     }
-    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
-    let known = runtime.block_on(store::content(&state.db, &received.sha256))?;
-    let decoded = match &known {
-        Some(_) => None,
-        None => Some(decode(state, &allowance, &received, observer)?),
+    let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
+        // What comes back is counted already.
+        allowance if is_own => allowance.without(u64::MAX),
+        allowance => allowance,
     };
-    let (name, sha256) = (received.name.clone(), received.sha256.clone());
+    let decoded = if is_whole { None } else { Some(decode(state, &allowance, &received, observer)?) };
     {
         let _contents = state.audio.lock_contents(&state.db, runtime)?;
+        let check = |content: &Content| match is_own {
+            true => Ok(()),
+            false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
+        };
         // Meanwhile somebody else may have brought the same, or deleted it.
-        let content = match (runtime.block_on(store::content(&state.db, &sha256))?, decoded) {
-            (Some(content), _) => {
-                runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes())?;
+        let content = match (content()?, decoded) {
+            (Some(content), decoded) if is_stored(&state.blobs, &sha256)? => {
+                drop(decoded);
+                check(&content)?;
                 content
             }
-            (None, Some(decoded)) => {
-                let content = decoded.content(&received);
-                runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes())?;
+            (known, Some(decoded)) => {
+                let content = decoded.content(&received)?;
+                check(&content)?;
                 decoded.keep(received)?;
+                if known.is_some() {
+                    tracing::info!(sha256, "stored files that were missing came back with an upload");
+                    runtime.block_on(store::set_decoded(&state.db, &content))?;
+                }
                 content
             }
-            (None, None) => {
+            (_, None) => {
                 return Err(ApiError::Conflict {
                     code: "try_again",
                     detail: format!("`{name}` was deleted at the same moment; send it again."),
@@ -67,10 +85,29 @@ pub(super) fn ingest(
         };
         runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?;
     }
+    deleted::fit_quota(state, runtime, owner_id)?;
     let found = runtime
         .block_on(store::by_content(&state.db, owner_id, &sha256))?
         .ok_or_else(|| ApiError::internal(anyhow::anyhow!("a file that was stored is not there")))?;
-    Ok(Ingested { file: found.file, known: false })
+    Ok(Ingested { file: found.file, known: is_own })
+}
+
+/// Whether the three files of a content are stored.
+fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
+    let keys = ContentKeys::new(sha256)?;
+    for key in [&keys.original, &keys.samples, &keys.peaks] {
+        if !blobs.contains(key)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// SHA-256 of a file in hexadecimal.
+pub(super) fn file_sha256(path: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    io::copy(&mut io::BufReader::with_capacity(HASHED_BYTES, File::open(path)?), &mut hash)?;
+    Ok(format!("{:x}", hash.finalize()))
 }
 
 /// A decoded file whose parts have no names yet. Dropped, they are gone.
@@ -82,21 +119,30 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
-    fn content(&self, received: &Received) -> Content {
+    /// What is to be stored of it.
+    pub(super) fn content(&self, received: &Received) -> io::Result<Content> {
         let Report { channels, frames, .. } = self.report;
-        Content {
+        Ok(Content {
+            samples_sha256: file_sha256(self.samples.temporary())?,
+            peaks_sha256: file_sha256(self.peaks.temporary())?,
             sha256: received.sha256.clone(),
             size_bytes: received.size_bytes,
             samples_bytes: float_wav::file_bytes(channels, frames),
             peaks_bytes: Shape { channels, frames }.file_bytes(),
             report: self.report.clone(),
-        }
+        })
     }
 
     /// Gives the three files their names.
     fn keep(self, received: Received) -> ApiResult<()> {
-        let keys = ContentKeys::new(&received.sha256)?;
-        received.writer.finish_as(&keys.original)?;
+        let sha256 = received.sha256.clone();
+        received.writer.finish_as(&ContentKeys::new(&sha256)?.original)?;
+        self.keep_made(&sha256)
+    }
+
+    /// Gives the files that were made their names.
+    pub(super) fn keep_made(self, sha256: &str) -> ApiResult<()> {
+        let keys = ContentKeys::new(sha256)?;
         self.samples.finish_as(&keys.samples)?;
         self.peaks.finish_as(&keys.peaks)?;
         Ok(())
@@ -110,37 +156,58 @@ pub(super) fn decode(
     received: &Received,
     observer: Observer<'_>,
 ) -> ApiResult<Decoded> {
-    let samples = state.blobs.unnamed_writer(FOLDER)?;
-    let peaks = state.blobs.unnamed_writer(FOLDER)?;
-    let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
-    let quota_room = allowance.left_bytes().saturating_sub(received.size_bytes);
-    let room_bytes = allowance.room_bytes(&folder)?.min(quota_room);
-    let limits = &state.config.limits.audio;
-    let job = Job {
-        input: file_name(&received.writer)?.into(),
-        samples: file_name(&samples)?.into(),
-        peaks: file_name(&peaks)?.into(),
-        limits: Limits {
-            max_secs: limits.max_secs,
-            max_channels: limits.max_channels,
-            max_output_bytes: room_bytes,
-            wall_secs: limits.decode_max_secs,
-        },
-    };
-    let report = state.audio.decoder.run(&folder, &job, observer).map_err(|failure| match failure {
-        Failure::Refused(Refusal::NoRoom) => {
-            match allowance.check_at_least(received.size_bytes.saturating_add(room_bytes + 1)) {
-                Err(over_quota) => over_quota,
-                Ok(()) => ApiError::StorageFull,
+    let room =
+        Room { decoder: &state.audio.decoder, blobs: &state.blobs, limits: &state.config.limits.audio };
+    room.decode(allowance, received, observer)
+}
+
+/// What decoding needs.
+pub(super) struct Room<'r> {
+    pub(super) decoder: &'r Decoder,
+    pub(super) blobs: &'r Blobs,
+    pub(super) limits: &'r AudioLimits,
+}
+
+impl Room<'_> {
+    /// Decodes a received file in a process of its own.
+    pub(super) fn decode(
+        &self,
+        allowance: &Allowance,
+        received: &Received,
+        observer: Observer<'_>,
+    ) -> ApiResult<Decoded> {
+        let samples = self.blobs.unnamed_writer(FOLDER)?;
+        let peaks = self.blobs.unnamed_writer(FOLDER)?;
+        let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
+        let quota_room = allowance.left_bytes().saturating_sub(received.size_bytes);
+        let room_bytes = allowance.room_bytes(&folder)?.min(quota_room);
+        let limits = self.limits;
+        let job = Job {
+            input: file_name(&received.writer)?.into(),
+            samples: file_name(&samples)?.into(),
+            peaks: file_name(&peaks)?.into(),
+            limits: Limits {
+                max_secs: limits.max_secs,
+                max_channels: limits.max_channels,
+                max_output_bytes: room_bytes,
+                wall_secs: limits.decode_max_secs,
+            },
+        };
+        let report = self.decoder.run(&folder, &job, observer).map_err(|failure| match failure {
+            Failure::Refused(Refusal::NoRoom) => {
+                match allowance.check_at_least(received.size_bytes.saturating_add(room_bytes + 1)) {
+                    Err(over_quota) => over_quota,
+                    Ok(()) => ApiError::StorageFull,
+                }
             }
-        }
-        Failure::Refused(refusal) => refused(&received.name, refusal),
-        Failure::Cancelled => {
-            ApiError::Conflict { code: "cancelled", detail: "The upload was cancelled.".to_owned() }
-        }
-        Failure::Io(error) => error.into(),
-    })?;
-    Ok(Decoded { report, samples, peaks })
+            Failure::Refused(refusal) => refused(&received.name, refusal),
+            Failure::Cancelled => {
+                ApiError::Conflict { code: "cancelled", detail: "The upload was cancelled.".to_owned() }
+            }
+            Failure::Io(error) => error.into(),
+        })?;
+        Ok(Decoded { report, samples, peaks })
+    }
 }
 
 /// The nameless file's own name within its folder.

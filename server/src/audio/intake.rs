@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use axum::body::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 
-use super::{FOLDER, usage};
+use super::{FOLDER, deleted, usage};
 use crate::blobs::BlobWriter;
+use crate::config::AudioLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::plugins::soundfonts;
 use crate::state::AppState;
@@ -86,8 +89,12 @@ impl Allowance {
 
     /// What anybody may bring that is not kept: only the disk limits it.
     pub(super) fn of_passing(state: &AppState) -> Self {
-        let reserve_bytes = state.config.limits.audio.reserve_bytes;
-        Self { quota_bytes: u64::MAX, used_bytes: 0, reserve_bytes }
+        Self::of_disk(&state.config.limits.audio)
+    }
+
+    /// What the disk has room for.
+    pub(super) fn of_disk(limits: &AudioLimits) -> Self {
+        Self { quota_bytes: u64::MAX, used_bytes: 0, reserve_bytes: limits.reserve_bytes }
     }
 
     /// Bytes of the quota that are left.
@@ -162,6 +169,9 @@ pub(super) struct Intake {
 impl Intake {
     /// An empty one.
     pub(super) fn new(state: &AppState, allowance: Allowance, destination: Destination) -> ApiResult<Self> {
+        if allowance.check_disk(state.blobs.root(), LOOK_EVERY_BYTES).is_err() {
+            deleted::make_room(state, &Handle::current())?;
+        }
         Ok(Self {
             writer: state.blobs.unnamed_writer(destination.folder)?,
             hash: Sha256::new(),

@@ -1,12 +1,15 @@
 //! Which files of audio must be there.
 
-use super::{ContentKeys, FOLDER, renditions, resumable, store};
-use crate::blobs::{Expected, FileKind};
+use super::{ContentKeys, FOLDER, renditions, resumable, store, upload_task};
+use crate::blobs::{BlobKey, Expected, FileKind};
 use crate::db::Db;
 use crate::error::ApiResult;
 
 /// Files of contents: as they came, samples, peaks. What waits for a task is no part of it.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &super::EXTENSIONS };
+
+/// Files of forms that wait for their task.
+pub(crate) const WAITING: FileKind = FileKind { folder: FOLDER, extensions: &[upload_task::WAITING] };
 
 /// Files of uploads under way.
 pub(crate) const PARTS: FileKind = FileKind { folder: resumable::FOLDER, extensions: &["part"] };
@@ -19,19 +22,22 @@ pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = Vec::new();
     for content in store::contents(db).await? {
         let keys = ContentKeys::new(&content.sha256)?;
-        let whole = |key, size_bytes| Expected { key, size_bytes, is_growing: false, sha256: None };
-        let original = whole(keys.original, content.size_bytes);
-        expected.push(Expected { sha256: Some(content.sha256), ..original });
-        expected.push(whole(keys.samples, content.samples_bytes));
-        expected.push(whole(keys.peaks, content.peaks_bytes));
+        expected.push(whole(keys.original, content.size_bytes, content.sha256));
+        expected.push(whole(keys.samples, content.samples_bytes, content.samples_sha256));
+        expected.push(whole(keys.peaks, content.peaks_bytes, content.peaks_sha256));
     }
-    for (sha256, rate_hz, size_bytes) in store::all_renditions(db).await? {
-        let key = renditions::key(&sha256, rate_hz)?;
-        expected.push(Expected { key, size_bytes, is_growing: false, sha256: None });
+    for copy in store::all_renditions(db).await? {
+        let key = renditions::key(&copy.sha256, copy.sample_rate_hz)?;
+        expected.push(whole(key, copy.size_bytes, copy.file_sha256));
     }
     for (id, offset_bytes) in resumable::parts(db).await? {
         let key = resumable::key(&id)?;
         expected.push(Expected { key, size_bytes: offset_bytes, is_growing: true, sha256: None });
     }
     Ok(expected)
+}
+
+/// A file that is not written to any more. `sha256` is empty where it is not known.
+fn whole(key: BlobKey, size_bytes: u64, sha256: String) -> Expected {
+    Expected { key, size_bytes, is_growing: false, sha256: Some(sha256).filter(|sha256| !sha256.is_empty()) }
 }

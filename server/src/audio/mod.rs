@@ -6,10 +6,11 @@
 //! decoded copies included, each content once; SoundFonts that the user has uploaded count along.
 //!
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older
-//! revisions of a project do not hold it.
+//! revisions of a project do not hold it. A deleted file comes back when a project that names it is saved ([`deleted`]).
 
 mod analyze;
 pub(crate) mod decode;
+mod deleted;
 mod file;
 mod files;
 mod float_wav;
@@ -17,6 +18,7 @@ mod ingest;
 mod intake;
 mod inventory;
 mod measure;
+mod mend;
 mod peaks;
 mod peaks_file;
 mod queries;
@@ -33,17 +35,19 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
+pub(crate) use deleted::{bring_back_named, forget_old as forget_deleted, set_aside as set_deleted_aside};
 pub(crate) use intake::{Allowance, Destination, Received, check_room, free_bytes, receive};
-pub(crate) use inventory::{FILES, PARTS, expected};
+pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
+pub(crate) use mend::mend;
 pub(crate) use recordings::recording;
+pub(crate) use resumable::remove_expired;
 pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload::{form_error, pieces};
-pub(crate) use upload_task::UPLOAD;
+pub(crate) use upload_task::{UPLOAD, waiting};
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -51,7 +55,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::blobs::{BlobKey, Orphan};
+use crate::blobs::BlobKey;
 use crate::config::Config;
 use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
@@ -152,43 +156,22 @@ impl Drop for ContentsGuard<'_> {
     }
 }
 
-/// Removes what a crash left without an entry in the database and what has expired, and goes on with uploads that were
-/// whole. For the start, before anybody uploads.
+/// Removes uploads whose time is over, and goes on with those that were whole. For the start, before anybody uploads.
 ///
 /// # Errors
 /// When the database or the storage refuses.
-pub async fn sweep(state: &AppState) -> anyhow::Result<()> {
-    let work_state = state.clone();
-    let runtime = Handle::current();
-    tokio::task::spawn_blocking(move || remove_orphans(&work_state, &runtime, Duration::ZERO)).await??;
+pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     remove_expired(state).await?;
     resumable::take_up_again(state).await?;
     Ok(())
 }
 
-/// Removes contents that nobody owns and files that belong to none, if they were stored so long ago, and says what they were.
-/// Other processes may be at work: what they are bringing must not look like a leftover. Blocks.
+/// Forgets contents that no user has, because their owner is gone.
 ///
 /// # Errors
-/// When the database or the storage refuses.
-pub(crate) fn remove_orphans(state: &AppState, runtime: &Handle, age: Duration) -> ApiResult<Vec<Orphan>> {
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
-    runtime.block_on(store::delete_unowned(&state.db))?;
-    let orphans = state.blobs.orphans(FILES, &runtime.block_on(expected(&state.db))?, age)?;
-    for orphan in &orphans {
-        state.blobs.remove(&orphan.key)?;
-    }
-    Ok(orphans)
-}
-
-/// Removes uploads whose time is over, and files that wait for nothing.
-///
-/// # Errors
-/// When the database or the storage refuses.
-pub(crate) async fn remove_expired(state: &AppState) -> ApiResult<()> {
-    let (work_state, runtime) = (state.clone(), Handle::current());
-    tokio::task::spawn_blocking(move || upload_task::remove_left_over(&work_state, &runtime)).await??;
-    resumable::remove_expired(state).await
+/// When the database refuses.
+pub(crate) async fn forget_unowned(db: &Db) -> ApiResult<()> {
+    Ok(store::delete_unowned(db).await?)
 }
 
 /// Extensions of the stored files: as it came, samples, peaks.

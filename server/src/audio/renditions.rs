@@ -10,8 +10,9 @@ use dsp_core::resample::{ResampleError, ResamplerProcessor};
 use tokio::runtime::Handle;
 
 use super::float_wav::{FloatWavReader, FloatWavWriter, file_bytes};
+use super::ingest::file_sha256;
 use super::intake::Allowance;
-use super::store::{self, Stored};
+use super::store::{self, Rendition, Stored};
 use super::{ContentKeys, FOLDER};
 use crate::blobs::BlobKey;
 use crate::error::{ApiError, ApiResult};
@@ -82,13 +83,16 @@ fn make(
     let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
+    writer.flush()?;
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     // It may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }
+    let file_sha256 = file_sha256(writer.temporary())?;
     writer.finish_as(key)?;
-    runtime.block_on(store::insert_rendition(&state.db, sha256, rate_hz, size_bytes))?;
+    let copy = Rendition { sha256: sha256.clone(), sample_rate_hz: rate_hz, size_bytes, file_sha256 };
+    runtime.block_on(store::insert_rendition(&state.db, &copy))?;
     state.blobs.read(key)?.ok_or_else(missing)
 }
 

@@ -22,6 +22,9 @@ pub(super) struct Content {
     pub(super) samples_bytes: u64,
     /// Size of the peaks, in bytes.
     pub(super) peaks_bytes: u64,
+    /// SHA-256 of the decoded copy and of the peaks in hexadecimal; empty where they were made before it was kept.
+    pub(super) samples_sha256: String,
+    pub(super) peaks_sha256: String,
     pub(super) report: Report,
 }
 
@@ -38,6 +41,8 @@ impl Content {
             size_bytes: count(row, "size_bytes")?,
             samples_bytes: count(row, "samples_bytes")?,
             peaks_bytes: count(row, "peaks_bytes")?,
+            samples_sha256: row.try_get("samples_sha256")?,
+            peaks_sha256: row.try_get("peaks_sha256")?,
             report: Report {
                 container: row.try_get("container")?,
                 codec: row.try_get("codec")?,
@@ -141,8 +146,8 @@ pub(super) async fn insert(
     let mut transaction = db.begin().await?;
     sqlx::query(
         "INSERT INTO audio_contents (sha256, container, codec, size_bytes, samples_bytes, peaks_bytes, \
-         sample_rate_hz, source_channels, channels, frames, warnings) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (sha256) DO NOTHING",
+         sample_rate_hz, source_channels, channels, frames, warnings, samples_sha256, peaks_sha256) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (sha256) DO NOTHING",
     )
     .bind(&content.sha256)
     .bind(&report.container)
@@ -155,11 +160,15 @@ pub(super) async fn insert(
     .bind(i64::from(report.channels))
     .bind(signed(report.frames))
     .bind(report.warnings.join("\n"))
+    .bind(&content.samples_sha256)
+    .bind(&content.peaks_sha256)
     .execute(&mut *transaction)
     .await?;
+    // One that the user deleted gets the id back that songs know.
     sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner_id, sha256) DO NOTHING",
+         VALUES (COALESCE((SELECT d.id FROM audio_deleted_files d WHERE d.owner_id = $2 AND d.sha256 = $3), $1), \
+         $2, $3, $4, $5, $6) ON CONFLICT (owner_id, sha256) DO NOTHING",
     )
     .bind(uuid::Uuid::new_v4().to_string())
     .bind(owner_id)
@@ -169,6 +178,11 @@ pub(super) async fn insert(
     .bind(clock::now_text())
     .execute(&mut *transaction)
     .await?;
+    sqlx::query("DELETE FROM audio_deleted_files WHERE owner_id = $1 AND sha256 = $2")
+        .bind(owner_id)
+        .bind(&content.sha256)
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await
 }
 
@@ -192,31 +206,78 @@ pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<()
     Ok(())
 }
 
-/// Stores that there is a copy at another rate.
-pub(super) async fn insert_rendition(
-    db: &Db,
-    sha256: &str,
-    sample_rate_hz: u32,
-    size_bytes: u64,
-) -> Result<(), sqlx::Error> {
+/// Stores how a content was decoded again.
+pub(super) async fn set_decoded(db: &Db, content: &Content) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO audio_renditions (sha256, sample_rate_hz, size_bytes) VALUES ($1, $2, $3) \
-         ON CONFLICT DO NOTHING",
+        "UPDATE audio_contents SET samples_bytes = $1, peaks_bytes = $2, samples_sha256 = $3, peaks_sha256 = $4, \
+         channels = $5, frames = $6, warnings = $7 WHERE sha256 = $8",
     )
-    .bind(sha256)
-    .bind(i64::from(sample_rate_hz))
-    .bind(signed(size_bytes))
+    .bind(signed(content.samples_bytes))
+    .bind(signed(content.peaks_bytes))
+    .bind(&content.samples_sha256)
+    .bind(&content.peaks_sha256)
+    .bind(i64::from(content.report.channels))
+    .bind(signed(content.report.frames))
+    .bind(content.report.warnings.join("\n"))
+    .bind(&content.sha256)
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// All copies at other rates: hash of the content, rate in hertz, size in bytes.
-pub(super) async fn all_renditions(db: &Db) -> Result<Vec<(String, u32, u64)>, sqlx::Error> {
-    let rows =
-        sqlx::query("SELECT sha256, sample_rate_hz, size_bytes FROM audio_renditions").fetch_all(db).await?;
+/// A copy of a content at another rate.
+#[derive(Debug, Clone)]
+pub(super) struct Rendition {
+    /// Hash of the content.
+    pub(super) sha256: String,
+    pub(super) sample_rate_hz: u32,
+    pub(super) size_bytes: u64,
+    /// SHA-256 of the copy in hexadecimal; empty where it was made before it was kept.
+    pub(super) file_sha256: String,
+}
+
+/// Stores that there is a copy at another rate.
+pub(super) async fn insert_rendition(db: &Db, copy: &Rendition) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO audio_renditions (sha256, sample_rate_hz, size_bytes, file_sha256) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (sha256, sample_rate_hz) DO UPDATE SET size_bytes = excluded.size_bytes, \
+         file_sha256 = excluded.file_sha256",
+    )
+    .bind(&copy.sha256)
+    .bind(i64::from(copy.sample_rate_hz))
+    .bind(signed(copy.size_bytes))
+    .bind(&copy.file_sha256)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Forgets a copy at another rate.
+pub(super) async fn delete_rendition(db: &Db, sha256: &str, sample_rate_hz: u32) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM audio_renditions WHERE sha256 = $1 AND sample_rate_hz = $2")
+        .bind(sha256)
+        .bind(i64::from(sample_rate_hz))
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// All copies at other rates of contents that somebody has a file of.
+pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT * FROM audio_renditions r WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = r.sha256)",
+    )
+    .fetch_all(db)
+    .await?;
     rows.iter()
-        .map(|row| Ok((row.try_get("sha256")?, small(row, "sample_rate_hz")?, count(row, "size_bytes")?)))
+        .map(|row| {
+            Ok(Rendition {
+                sha256: row.try_get("sha256")?,
+                sample_rate_hz: small(row, "sample_rate_hz")?,
+                size_bytes: count(row, "size_bytes")?,
+                file_sha256: row.try_get("file_sha256")?,
+            })
+        })
         .collect()
 }
 
@@ -260,56 +321,56 @@ pub(super) async fn page(
     Ok(files)
 }
 
-/// Deletes a file; `None` if there is none. Says whether nobody has its content any more.
-pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<Deleted>, sqlx::Error> {
-    let mut transaction = db.begin().await?;
-    let sha256: Option<String> =
-        sqlx::query_scalar("DELETE FROM audio_files WHERE owner_id = $1 AND id = $2 RETURNING sha256")
-            .bind(owner_id)
-            .bind(id)
-            .fetch_optional(&mut *transaction)
-            .await?;
-    let Some(sha256) = sha256 else { return Ok(None) };
+/// Sample rates in hertz.
+pub(super) type Rates = Vec<u32>;
+
+/// Rates that there are copies of a content at.
+pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
     let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
-        .bind(&sha256)
-        .fetch_all(&mut *transaction)
+        .bind(sha256)
+        .fetch_all(db)
         .await?;
-    let rates_hz = rows.iter().map(|row| small(row, "sample_rate_hz")).collect::<Result<_, _>>()?;
-    let done = sqlx::query(
-        "DELETE FROM audio_contents WHERE sha256 = $1 \
-         AND NOT EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = $1)",
-    )
-    .bind(&sha256)
-    .execute(&mut *transaction)
-    .await?;
-    transaction.commit().await?;
-    Ok(Some(Deleted { sha256, last: done.rows_affected() > 0, rates_hz }))
+    rows.iter().map(|row| small(row, "sample_rate_hz")).collect()
 }
 
-/// A file that was deleted.
-#[derive(Debug)]
-pub(super) struct Deleted {
-    pub(super) sha256: String,
-    /// Whether its content went with it.
-    pub(super) last: bool,
-    /// Rates that there were copies at.
-    pub(super) rates_hz: Vec<u32>,
+/// Whether any user has a file of this content.
+pub(super) async fn is_had(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
+    let found = sqlx::query("SELECT id FROM audio_files WHERE sha256 = $1 LIMIT 1").bind(sha256);
+    Ok(found.fetch_optional(db).await?.is_some())
+}
+
+/// Forgets a content, unless a file or a deleted file has it. Says whether it did.
+pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(
+        "DELETE FROM audio_contents WHERE sha256 = $1 \
+         AND NOT EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = $1) \
+         AND NOT EXISTS (SELECT 1 FROM audio_deleted_files d WHERE d.sha256 = $1)",
+    )
+    .bind(sha256)
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected() > 0)
 }
 
 /// Forgets contents that no user has: their owner is gone.
 pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query(
         "DELETE FROM audio_contents WHERE NOT EXISTS \
-         (SELECT 1 FROM audio_files f WHERE f.sha256 = audio_contents.sha256)",
+         (SELECT 1 FROM audio_files f WHERE f.sha256 = audio_contents.sha256) AND NOT EXISTS \
+         (SELECT 1 FROM audio_deleted_files d WHERE d.sha256 = audio_contents.sha256)",
     )
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// All contents.
+/// All contents that somebody has a file of.
 pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
-    let rows = sqlx::query("SELECT * FROM audio_contents").fetch_all(db).await?;
+    let rows = sqlx::query(
+        "SELECT * FROM audio_contents c WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = c.sha256)",
+    )
+    .fetch_all(db)
+    .await?;
     rows.iter().map(Content::from_row).collect()
 }
 

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 
 use super::ingest::{self, Observer};
 use super::intake::{Allowance, Destination, Intake};
-use super::{AudioFile, ContentKeys, files, store};
+use super::{AudioFile, ContentKeys, deleted, store};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
@@ -72,5 +72,5 @@ pub(crate) fn take_in(
 /// # Errors
 /// 404 if there is no such file.
 pub(crate) fn discard(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
-    files::remove(state, runtime, owner_id, id)
+    deleted::discard(state, runtime, owner_id, id)
 }

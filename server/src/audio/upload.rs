@@ -156,8 +156,8 @@ pub(super) fn ingest_all(
         let mut part = |share: f64| observer((number as f64 + share) / count);
         match ingest::ingest(state, runtime, owner_id, one, &mut part) {
             Ok(done) => answer.files.push(done.into()),
-            // Neither says anything about the one file.
-            Err(error @ (ApiError::Internal(_) | ApiError::Conflict { .. })) => return Err(error),
+            // It says nothing about the one file: whoever sent them can send all of them again.
+            Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedFile { name, problem: error.problem() });
                 first_error.get_or_insert(error);

@@ -9,17 +9,18 @@ use tokio::runtime::Handle;
 use super::intake::Received;
 use super::upload::ingest_all;
 use super::{FOLDER, resumable};
-use crate::blobs::{BlobKey, Blobs};
+use crate::blobs::{BlobKey, Blobs, Expected};
+use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::jobs::kinds::Kind;
 use crate::state::AppState;
-use crate::tasks::TaskContext;
+use crate::tasks::{self, TaskContext};
 
 /// An upload as a task.
 pub(crate) const UPLOAD: Kind = Kind { name: "audio-upload", run };
 
 /// Extension of files that wait for their task.
-const WAITING: &str = "waiting";
+pub(super) const WAITING: &str = "waiting";
 
 /// What to decode.
 #[derive(Serialize, Deserialize)]
@@ -123,17 +124,19 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     }
 }
 
-/// Removes files that wait for no task any more: it was cancelled before it began, or its process ended.
+/// Every file that waits for a task which has not ended.
 ///
 /// # Errors
-/// When the database or the storage refuses.
-pub(super) fn remove_left_over(state: &AppState, runtime: &Handle) -> ApiResult<()> {
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
-    let inputs = runtime.block_on(state.tasks.unfinished_inputs(UPLOAD.name))?;
-    for (id, extension) in state.blobs.list(FOLDER)? {
-        if extension == WAITING && !inputs.iter().any(|input| input.contains(&id)) {
-            state.blobs.remove(&BlobKey::new(FOLDER, &id, WAITING).map_err(ApiError::internal)?)?;
+/// When the database refuses.
+pub(crate) async fn waiting(db: &Db) -> ApiResult<Vec<Expected>> {
+    let mut waiting = Vec::new();
+    for input in tasks::unfinished_inputs(db, UPLOAD.name).await? {
+        if let Ok(Input::Form(files)) = serde_json::from_str(&input) {
+            for file in files {
+                let (key, size_bytes) = (file.key()?, file.size_bytes);
+                waiting.push(Expected { key, size_bytes, is_growing: false, sha256: Some(file.sha256) });
+            }
         }
     }
-    Ok(())
+    Ok(waiting)
 }

@@ -1,24 +1,20 @@
 //! Is everything that the database speaks of there, and as it was?
 
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
 use super::KINDS;
-use crate::blobs::{BlobKey, Blobs, Expected, Orphan, Sharing};
+use crate::audio;
+use crate::blobs::{Blobs, Expected, Orphan, Sharing};
 use crate::config::{BlobStore, Config};
 use crate::db::{self, Db};
+use crate::plugins::render_check;
 use crate::state::{lock, open_blobs};
-use crate::{clock, orphans, projects};
-
-/// Folder in the storage folder that takes what belongs to nothing.
-const QUARANTINE: &str = "quarantine";
+use crate::{installation, orphans, projects};
 
 /// Age below which a file of a running service may not have its entry yet.
 const JUST_BROUGHT: Duration = Duration::from_secs(60);
@@ -34,8 +30,10 @@ pub(crate) struct Report {
     pub(crate) orphans: Vec<String>,
     /// Their size in bytes.
     pub(crate) orphan_bytes: u64,
-    /// Where they are now, if they were moved.
-    pub(crate) quarantine: Option<PathBuf>,
+    /// Whether they were moved to the quarantine.
+    pub(crate) set_aside: bool,
+    /// Files that were missing or damaged and were made again, or came back from the quarantine.
+    pub(crate) mended: Vec<String>,
 }
 
 /// What a check does beside looking.
@@ -43,7 +41,8 @@ pub(crate) struct Report {
 pub(crate) struct Thoroughness {
     /// Whether files are read and their hashes compared.
     pub(crate) hashes: bool,
-    /// Whether files that belong to nothing are moved to the quarantine. The service must not be running.
+    /// Whether files that belong to nothing are moved to the quarantine, missing ones brought back from there, and
+    /// damaged ones made again that can be. The service must not be running.
     pub(crate) repair: bool,
 }
 
@@ -60,14 +59,29 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
     let db = db::open_as_it_is(&config.storage.database, config.storage.database_limits).await?;
     let mut report = Report { problems: db::faults(&db).await?, ..Report::default() };
     report.problems.extend(projects::faults(&db).await?);
+    let strange = installation::fault(&config.storage, &db, &blobs).await?;
+    anyhow::ensure!(strange.is_none() || !how.repair, "{}; nothing was changed", strange.unwrap_or_default());
+    report.problems.extend(strange);
     let (config, runtime) = (config.clone(), Handle::current());
     let looking = move || -> anyhow::Result<Report> {
-        files(&config, &db, &runtime, &blobs, how, &mut report)?;
+        let faults = files(&config, &db, &runtime, &blobs, how, &mut report)?;
+        if how.repair {
+            let names: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
+            report.mended.extend(audio::mend(&db, &runtime, &blobs, &config.limits.audio, &names)?);
+        }
+        let is_faulty = |fault: &&Fault| !report.mended.contains(&fault.name);
+        let problems: Vec<String> =
+            faults.iter().filter(is_faulty).map(|fault| format!("{} {}", fault.name, fault.what)).collect();
+        report.problems.extend(problems);
+        let (renders, faults) = render_check::faults(&blobs, how.hashes)?;
+        report.files += renders;
+        report.problems.extend(faults);
         let left_over = left_over(&config, &db, &runtime, &blobs, how.repair)?;
-        report.orphans = left_over.iter().map(|one| name_of(&one.key)).collect();
+        report.orphans = left_over.iter().map(|one| one.key.path()).collect();
         report.orphan_bytes = left_over.iter().map(|one| one.size_bytes).sum();
-        if how.repair && !left_over.is_empty() {
-            report.quarantine = Some(set_aside(&config.storage.dir, &blobs, &left_over)?);
+        if how.repair {
+            left_over.iter().try_for_each(|orphan| orphans::set_aside(&blobs, orphan))?;
+            report.set_aside = !left_over.is_empty();
         }
         runtime.block_on(db.close());
         Ok(report)
@@ -75,11 +89,15 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
     tokio::task::spawn_blocking(looking).await?
 }
 
-fn name_of(key: &BlobKey) -> String {
-    format!("{}/{}", key.folder(), key.file_name())
+/// What is wrong with one stored file.
+struct Fault {
+    /// Folder and name, with `/` between.
+    name: String,
+    /// As the rest of a sentence.
+    what: String,
 }
 
-/// Compares every expected file with what is there.
+/// Compares every expected file with what is there. With `repair` missing ones return from the quarantine.
 fn files(
     config: &Config,
     db: &Db,
@@ -87,8 +105,10 @@ fn files(
     blobs: &Blobs,
     how: Thoroughness,
     report: &mut Report,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Fault>> {
     let expected = runtime.block_on(super::expected(db))?;
+    let set_aside: HashSet<String> = blobs.quarantined()?.into_iter().map(|one| one.name).collect();
+    let mut faults = Vec::new();
     report.files = expected.len();
     // With S3, what of an upload has come lies on the machine that it began on, maybe another.
     let has_all_parts = !matches!(config.storage.blobs, BlobStore::S3(_));
@@ -104,18 +124,25 @@ fn files(
         }
     }
     for one in &expected {
-        let name = name_of(&one.key);
+        let name = one.key.path();
         let fault = match sizes.get(&name) {
             None if one.is_growing && !has_all_parts => None,
+            None if set_aside.contains(&name) && how.repair && blobs.return_from_quarantine(&one.key)? => {
+                report.mended.push(name.clone());
+                if how.hashes { wrong_hash(one, blobs)? } else { None }
+            }
+            None if set_aside.contains(&name) => {
+                Some("is missing and is in the quarantine: --repair or the service brings it back".to_owned())
+            }
             None => Some("is missing".to_owned()),
             Some(size_bytes) => match wrong_size(one, *size_bytes) {
                 None if how.hashes => wrong_hash(one, blobs)?,
                 fault => fault,
             },
         };
-        report.problems.extend(fault.map(|fault| format!("{name} {fault}")));
+        faults.extend(fault.map(|what| Fault { name, what }));
     }
-    Ok(())
+    Ok(faults)
 }
 
 fn wrong_size(expected: &Expected, found: u64) -> Option<String> {
@@ -148,26 +175,4 @@ fn left_over(
     };
     let expected = runtime.block_on(super::expected(db))?;
     Ok(orphans::find(db, runtime, blobs, &expected, age)?)
-}
-
-/// Moves files to a folder of this moment in the quarantine.
-fn set_aside(storage_dir: &Path, blobs: &Blobs, orphans: &[Orphan]) -> anyhow::Result<PathBuf> {
-    let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).take(14).collect();
-    let folder = storage_dir.join(QUARANTINE).join(stamp);
-    for orphan in orphans {
-        let target = folder.join(name_of(&orphan.key));
-        let Some(mut file) = blobs.read(&orphan.key)? else { continue };
-        let mut keep = || {
-            fs::create_dir_all(target.parent().unwrap_or(&folder))?;
-            // Within one disk a file only gets another name.
-            if fs::hard_link(blobs.path(&orphan.key), &target).is_err() {
-                let mut copy = File::create_new(&target)?;
-                std::io::copy(&mut file, &mut copy)?;
-                copy.sync_all()?;
-            }
-            blobs.remove(&orphan.key)
-        };
-        keep().with_context(|| format!("cannot move {} to {}", name_of(&orphan.key), target.display()))?;
-    }
-    Ok(folder)
 }

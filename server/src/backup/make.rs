@@ -34,11 +34,14 @@ pub(crate) struct Made {
 /// # Errors
 /// When something cannot be read or written, by name; what was written until then stays and is no backup.
 pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) -> anyhow::Result<Made> {
+    let is_elsewhere = config.storage.database.kind() == Kind::Postgres;
     anyhow::ensure!(
-        config.storage.dir.is_dir(),
+        is_elsewhere || config.storage.dir.is_dir(),
         "there is nothing to save: the storage folder {} (SF_STORAGE_DIR) is missing",
         config.storage.dir.display()
     );
+    // A machine that only makes backups has none yet, and its database and files are elsewhere.
+    make_private_dir(&config.storage.dir)?;
     make_private_dir(folder).context("the folder for the backup")?;
     let is_empty =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?.next().is_none();

@@ -47,21 +47,22 @@ const SOUNDFONTS: &str = "soundfonts";
 const BLOBS: &str = "blobs";
 
 /// Every kind of stored file that is worth keeping; the others can be made again.
-const KINDS: [FileKind; 5] = [audio::FILES, audio::PARTS, soundfonts::FILES, renders::FILES, STEM_FILES];
+pub(crate) const KINDS: [FileKind; 6] =
+    [audio::FILES, audio::WAITING, audio::PARTS, soundfonts::FILES, renders::FILES, STEM_FILES];
 
 /// Kinds of which the database does not speak.
 const UNLISTED: [FileKind; 2] = [renders::FILES, STEM_FILES];
 
 /// Every stored file that the database speaks of.
-async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
+pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = audio::expected(db).await?;
     expected.extend(soundfonts::expected(db).await?);
     Ok(expected)
 }
 
 /// The key of a stored file from its place in a backup.
-fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {
-    KINDS.iter().find(|kind| kind.folder == folder)?.key(file_name)
+pub(crate) fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {
+    KINDS.iter().filter(|kind| kind.folder == folder).find_map(|kind| kind.key(file_name))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::blobs::{Blobs, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config};
 use crate::db::{self, Kind};
+use crate::installation;
 use crate::state::{lock, make_private_dir, open_blobs};
 
 /// Start of the name of the folder that takes what was there before.
@@ -56,6 +57,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
                 occupied("the place of stored files (SF_BLOB_STORE)")
             );
         }
+        installation::unmark(&blobs)?;
         let copy = kind.map(database_name);
         for name in manifest.files.keys().filter(|name| Some(name.as_str()) != copy) {
             put_back(&blobs, &folder, &dir, name)?;

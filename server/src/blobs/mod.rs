@@ -10,6 +10,7 @@
 
 mod cache;
 mod orphans;
+mod quarantine;
 mod remote;
 mod writer;
 
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use cache::Cache;
+pub use quarantine::{Quarantined, Reason};
 pub use remote::Remote;
 pub use writer::{BlobWriter, write_private_file};
 
@@ -76,12 +78,20 @@ impl BlobKey {
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.id, self.extension)
     }
+
+    /// Kind and file name, with `/` between.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.folder, self.file_name())
+    }
 }
 
 /// The stored files.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     root: PathBuf,
+    /// Folder of the files that were set aside, unless they are in object storage.
+    quarantine: PathBuf,
     remote: Option<RemoteStore>,
 }
 
@@ -120,6 +130,8 @@ pub struct Orphan {
     pub key: BlobKey,
     /// Its size in bytes.
     pub size_bytes: u64,
+    /// When it was stored.
+    pub stored_at: SystemTime,
 }
 
 /// A file that must be there, since the database speaks of it.
@@ -173,9 +185,17 @@ impl Blobs {
             Sharing::Shared => ABANDONED_AFTER,
         };
         fs::create_dir_all(&root)?;
-        let this = Self { root, remote: None };
+        // On the same disk, so that a file only gets another name.
+        let quarantine = root.with_file_name(quarantine::FOLDER);
+        let this = Self { root, quarantine, remote: None };
         this.sweep(abandoned_after)?;
         Ok(this)
+    }
+
+    /// The same with the quarantine inside its folder, for a folder whose neighbours belong to others.
+    #[must_use]
+    pub fn with_quarantine_inside(self) -> Self {
+        Self { quarantine: self.root.join(quarantine::FOLDER), ..self }
     }
 
     /// Removes files on this machine that were begun and nobody goes on with.
@@ -184,7 +204,7 @@ impl Blobs {
     /// When they cannot be listed or removed.
     pub fn sweep_abandoned(&self) -> io::Result<()> {
         if let Some(store) = &self.remote {
-            Self { root: store.local_root.clone(), remote: None }.sweep(ABANDONED_AFTER)?;
+            self.of_this_machine(store).sweep(ABANDONED_AFTER)?;
         }
         self.sweep(ABANDONED_AFTER)
     }
@@ -221,8 +241,30 @@ impl Blobs {
     pub fn local(&self) -> Self {
         match &self.remote {
             None => self.clone(),
-            Some(store) => Self { root: store.local_root.clone(), remote: None },
+            Some(store) => self.of_this_machine(store),
         }
+    }
+
+    fn of_this_machine(&self, store: &RemoteStore) -> Self {
+        Self { root: store.local_root.clone(), quarantine: self.quarantine.clone(), remote: None }
+    }
+
+    /// Whether other machines have other files than [`Self::local`] has.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Whether the file of `key` is stored, or returns from the quarantine.
+    ///
+    /// # Errors
+    /// When the storage does not say.
+    pub fn contains(&self, key: &BlobKey) -> io::Result<bool> {
+        let is_there = match &self.remote {
+            Some(store) => store.remote.has(key.folder, &key.file_name())?,
+            None => self.path(key).is_file(),
+        };
+        Ok(is_there || self.return_from_quarantine(key)?)
     }
 
     /// The folder that everything is written in.
@@ -351,6 +393,10 @@ impl Blobs {
     pub fn take_from_local(&self, key: &BlobKey) -> io::Result<()> {
         let Some(store) = &self.remote else { return Ok(()) };
         let local = self.local();
+        // An earlier attempt has moved it.
+        if !local.path(key).exists() {
+            return Ok(());
+        }
         store.remote.put(key.folder, &key.file_name(), &local.path(key))?;
         local.remove(key)
     }
@@ -368,8 +414,19 @@ impl Blobs {
                 }
                 Ok(Some(file))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.fetch(key),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.fetch(key)? {
+                None if self.return_from_quarantine(key)? => self.stored(key),
+                found => Ok(found),
+            },
             Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the file of `key` where it is stored, whatever the cache has.
+    fn stored(&self, key: &BlobKey) -> io::Result<Option<File>> {
+        match File::open(self.path(key)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.fetch(key),
+            opened => opened.map(Some),
         }
     }
 

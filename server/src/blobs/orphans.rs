@@ -21,7 +21,7 @@ impl Blobs {
                 continue;
             }
             if let Some(key) = kind.key(&name) {
-                orphans.push(Orphan { key, size_bytes: entry.size_bytes });
+                orphans.push(Orphan { key, size_bytes: entry.size_bytes, stored_at: entry.stored_at });
             }
         }
         Ok(orphans)

@@ -110,6 +110,40 @@ impl Remote {
         }
     }
 
+    /// Whether a file is stored.
+    pub(super) fn has(&self, folder: &str, name: &str) -> io::Result<bool> {
+        match self.runtime.block_on(self.store.head(&self.location(folder, name))) {
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            other => Ok(other.map(|_| true)?),
+        }
+    }
+
+    /// Gives a stored file another name; false if there is none. The store copies it and removes the first one.
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<bool> {
+        let whole = |name: &str| Path::from(format!("{}/{name}", self.prefix));
+        match self.runtime.block_on(self.store.rename(&whole(from), &whole(to))) {
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            other => Ok(other.map(|()| true)?),
+        }
+    }
+
+    /// Every stored file below a folder, by its path from there, and its size in bytes.
+    pub(super) fn below(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
+        self.runtime.block_on(async {
+            let start = self.folder(folder);
+            let mut found = Vec::new();
+            let mut objects = self.store.list(Some(&start));
+            while let Some(object) = objects.next().await {
+                let object = object?;
+                if let Some(parts) = object.location.prefix_match(&start) {
+                    let parts: Vec<_> = parts.map(|part| part.as_ref().to_owned()).collect();
+                    found.push((parts.join("/"), object.size));
+                }
+            }
+            Ok(found)
+        })
+    }
+
     /// The stored files of a folder.
     pub(super) fn entries(&self, folder: &str) -> io::Result<Vec<Entry>> {
         self.runtime.block_on(async {

@@ -20,10 +20,19 @@ use crate::log_tail::{LogTail, Redacting};
 
 Settings come from SF_ variables and songfoundry.toml; `songfoundry config` lists them.
 Ctrl-C or SIGTERM ends it within 10 seconds; everything acknowledged is stored.")]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Start with this database even if it does not know the stored files. Those that it does not need move to the
+    /// quarantine after a while, from which `songfoundry admin quarantine` brings them back.
+    #[arg(long)]
+    adopt: bool,
+}
 
-pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
-    run_until_stopped(settings, crate::serve::serve)
+pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
+    let adopts_files = args.adopt;
+    run_until_stopped(settings, move |mut config: Config| {
+        config.storage.adopts_files = adopts_files;
+        crate::serve::serve(config)
+    })
 }
 
 /// Reads the settings, starts the log, and runs what was asked for to its end.

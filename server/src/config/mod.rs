@@ -195,13 +195,17 @@ pub struct AudioLimits {
     pub unfinished_upload_secs: u64,
 }
 
-/// When stored files that belong to nothing are removed.
+/// When stored files that belong to nothing are set aside and removed.
 #[derive(Debug, Clone, Copy)]
 pub struct OrphansConfig {
     /// How often, in seconds.
     pub every_secs: u64,
-    /// How long such a file must have been there, in seconds.
+    /// How long the database must have missed no such file before it is set aside, in seconds.
     pub age_secs: u64,
+    /// How long a file stays in the quarantine, in seconds.
+    pub quarantine_secs: u64,
+    /// How long a file that a user deleted can come back, in seconds.
+    pub deleted_kept_secs: u64,
 }
 
 /// How background tasks run.
@@ -342,6 +346,8 @@ impl Config {
             orphans: OrphansConfig {
                 every_secs: source.whole("SF_ORPHANS_EVERY_SECS")?,
                 age_secs: source.whole("SF_ORPHAN_AGE_SECS")?,
+                quarantine_secs: source.whole("SF_QUARANTINE_DAYS")?.saturating_mul(86_400),
+                deleted_kept_secs: source.whole("SF_DELETED_KEPT_SECS")?,
             },
             metrics: match source.choice("SF_METRICS")? {
                 "open" => MetricsAccess::Open,

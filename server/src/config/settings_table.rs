@@ -560,7 +560,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "3600",
         unit: "seconds",
         range: Range::Whole(10, 2_592_000),
-        about: "How often stored files that belong to nothing are looked for and removed, by one process for all.",
+        about: "How often stored files that belong to nothing are looked for and set aside, by one process for all.",
         ..BLANK
     },
     Setting {
@@ -568,7 +568,23 @@ pub const SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Whole(60, 31_536_000),
-        about: "How long a stored file must have been there before it can count as belonging to nothing.",
+        about: "How long the database must have needed a stored file no more before it moves to the quarantine.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_QUARANTINE_DAYS",
+        default: "30",
+        unit: "days",
+        range: Range::Whole(1, 3_650),
+        about: "How long files stay in the quarantine before they are removed.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_DELETED_KEPT_SECS",
+        default: "86400",
+        unit: "seconds",
+        range: Range::Whole(0, 31_536_000),
+        about: "How long audio and SoundFonts that users deleted can come back; 0: not at all.",
         ..BLANK
     },
     Setting {

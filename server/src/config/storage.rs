@@ -18,6 +18,8 @@ pub struct StorageConfig {
     pub database: DatabaseAddress,
     /// Connections to it, and how long they are waited for.
     pub database_limits: PoolLimits,
+    /// Whether the database may be used beside stored files that it does not know; told by the command line only.
+    pub adopts_files: bool,
 }
 
 /// Where files are stored.
@@ -76,6 +78,7 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
             connections_max: u32::try_from(connections).unwrap_or(u32::MAX),
             wait_max: Duration::from_millis(source.whole("SF_DATABASE_WAIT_MS")?),
         },
+        adopts_files: false,
     })
 }
 

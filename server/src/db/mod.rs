@@ -11,6 +11,7 @@ mod dump;
 mod lease;
 mod lock;
 mod postgres;
+mod reserve;
 mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,8 @@ pub(crate) use copies::{copy_sqlite, faults, open_copy};
 pub(crate) use dump::{Snapshot, is_empty, restore};
 pub(crate) use lease::take_lease;
 pub(crate) use lock::{Lock, begin_locked, lock};
+pub use reserve::Reserve;
+pub(crate) use reserve::truncate_log;
 
 /// Connections to the database.
 pub type Db = sqlx::AnyPool;

@@ -94,7 +94,7 @@ fn import_all(
         match import_one(state, runtime, owner_id, &places, &path, caller) {
             Ok((file, known)) => answer.files.push(ImportedFile { path, known, file }),
             // It says nothing about the one file.
-            Err(error @ (ApiError::Internal(_) | ApiError::Conflict { .. })) => return Err(error),
+            Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedMedia { path, problem: error.problem() });
                 first_error.get_or_insert(error);

@@ -7,6 +7,7 @@ mod legacy;
 mod modules;
 mod pick_dir;
 mod render;
+pub(crate) mod render_check;
 mod render_request;
 pub(crate) mod renders;
 mod scan;

@@ -31,9 +31,9 @@ pub(super) struct RenderFile {
 
 /// What is kept beside the audio.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+pub(super) struct About {
     title: String,
-    pcm_sha256: String,
+    pub(super) pcm_sha256: String,
 }
 
 impl RenderFile {
@@ -105,7 +105,8 @@ pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration)
         entries.iter().filter(|entry| entry.age() >= age && !(is_whole(&entry.id) && is_owned(&entry.id)));
     Ok(orphans
         .filter_map(|entry| {
-            Some(Orphan { key: FILES.key(&entry.file_name())?, size_bytes: entry.size_bytes })
+            let key = FILES.key(&entry.file_name())?;
+            Some(Orphan { key, size_bytes: entry.size_bytes, stored_at: entry.stored_at })
         })
         .collect())
 }

@@ -14,13 +14,14 @@ use document::{Document, StoredText};
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 use serde::Serialize;
 use serde_json::Value;
+use sqlx::{Any, AnyConnection, Transaction};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth;
 use crate::config::Config;
-use crate::db::Db;
+use crate::db::{Db, begin_locked};
 use crate::error::ApiError;
 use crate::extract::{BodyLimit, with_document};
 use crate::router::with_body_limit;
@@ -161,13 +162,26 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     with_document(found.text.len(), move || document::stored(&source, &found.text)).await
 }
 
+/// Begins a transaction in which no save of a user comes between: for slices that must not take away what a song
+/// needs. Its first statement must write.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Transaction<'static, Any>, ApiError> {
+    Ok(begin_locked(db, &store::saving(owner_id)).await?)
+}
+
 /// What of a user's current projects, and of the autosave, holds `text` anywhere, in words for a sentence;
 /// for slices that must not take away what a song needs. Older revisions do not count.
 ///
 /// # Errors
 /// When the database refuses.
-pub async fn that_name(state: &AppState, owner_id: &str, text: &str) -> Result<Vec<String>, ApiError> {
-    let (names, autosave) = store::holding(&state.db, owner_id, text).await?;
+pub(crate) async fn that_name(
+    connection: &mut AnyConnection,
+    owner_id: &str,
+    text: &str,
+) -> Result<Vec<String>, ApiError> {
+    let (names, autosave) = store::holding(connection, owner_id, text).await?;
     let projects = names.iter().map(|name| format!("the project `{name}`"));
     Ok(projects.chain(autosave.then(|| "the autosave".to_owned())).collect())
 }

@@ -259,7 +259,11 @@ pub(super) async fn page(
 
 /// Names of projects whose current revision holds `text`, ten at most, and whether the autosave does.
 /// `text` has no letters that mean something in a pattern.
-pub(super) async fn holding(db: &Db, owner_id: &str, text: &str) -> Result<(Vec<String>, bool), sqlx::Error> {
+pub(super) async fn holding(
+    connection: &mut sqlx::AnyConnection,
+    owner_id: &str,
+    text: &str,
+) -> Result<(Vec<String>, bool), sqlx::Error> {
     let pattern = format!("%{text}%");
     let names = sqlx::query_scalar(
         "SELECT p.name FROM projects p JOIN project_revisions r \
@@ -268,13 +272,13 @@ pub(super) async fn holding(db: &Db, owner_id: &str, text: &str) -> Result<(Vec<
     )
     .bind(owner_id)
     .bind(&pattern)
-    .fetch_all(db)
+    .fetch_all(&mut *connection)
     .await?;
     let autosave: Option<String> =
         sqlx::query_scalar("SELECT client_id FROM temp_autosaves WHERE owner_id = $1 AND body LIKE $2")
             .bind(owner_id)
             .bind(&pattern)
-            .fetch_optional(db)
+            .fetch_optional(connection)
             .await?;
     Ok((names, autosave.is_some()))
 }
@@ -423,6 +427,7 @@ pub(super) async fn put_temp(
     text: &str,
 ) -> Result<String, sqlx::Error> {
     let updated_at = clock::now_text();
+    let mut transaction = begin_locked(db, &saving(owner_id)).await?;
     sqlx::query(
         "INSERT INTO temp_autosaves (owner_id, client_id, updated_at, body) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (owner_id) DO UPDATE SET client_id = excluded.client_id, \
@@ -432,8 +437,9 @@ pub(super) async fn put_temp(
     .bind(client_id)
     .bind(&updated_at)
     .bind(text)
-    .execute(db)
+    .execute(&mut *transaction)
     .await?;
+    transaction.commit().await?;
     Ok(updated_at)
 }
 

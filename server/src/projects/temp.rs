@@ -9,9 +9,11 @@ use utoipa::ToSchema;
 
 use super::document::{StoredText, json_answer, stored, upgraded};
 use super::store;
+use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, parse_object, with_document};
+use crate::reserve;
 use crate::state::AppState;
 
 /// Longest id that a window may give itself, in bytes.
@@ -69,6 +71,7 @@ pub(super) async fn write(
     })
     .await?;
     let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
+    audio::bring_back_named(&state, &user.id, &text).await;
     Ok(Json(TempRevision { updated_at: Some(updated_at), client_id: Some(client_id) }))
 }
 
@@ -105,6 +108,7 @@ pub(super) async fn revision(
 #[utoipa::path(delete, path = "/projects/temp", tag = "projects",
     responses((status = 204, description = "There is no autosave any more"), CommonErrors))]
 pub(super) async fn delete(State(state): State<AppState>, user: CurrentUser) -> ApiResult<StatusCode> {
-    store::delete_temp(&state.db, &user.id).await?;
+    let deleting = || async { Ok::<_, ApiError>(store::delete_temp(&state.db, &user.id).await?) };
+    reserve::making_room(&state, deleting).await?;
     Ok(StatusCode::NO_CONTENT)
 }

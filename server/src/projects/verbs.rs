@@ -8,12 +8,14 @@ use axum::response::{IntoResponse, Response};
 use super::document::{Document, ProjectDocument, StoredText, json_answer, stored, upgraded};
 use super::store::{self, InsertOutcome, SaveOutcome};
 use super::{ProjectSummary, Saved};
+use crate::audio;
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
 use crate::extract::{Json, JsonBytes, Path, Query, parse_json, with_document};
 use crate::paging::{Page, PageQuery, Position};
+use crate::reserve;
 use crate::state::AppState;
 
 /// An answer to a save: the body, and the new revision as `ETag`.
@@ -79,6 +81,7 @@ pub(super) async fn created(
             });
         }
     };
+    audio::bring_back_named(state, &user.id, &document.text).await;
     let location = format!("/api/v1/projects/{}", saved.project_id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
@@ -158,7 +161,10 @@ pub(super) async fn save_over(
     let quota_bytes = state.config.limits.projects_quota_bytes;
     match store::save(&state.db, &user.id, document, expected, quota_bytes).await? {
         SaveOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
-        SaveOutcome::Saved(saved) => Ok(saved_answer(StatusCode::OK, saved)),
+        SaveOutcome::Saved(saved) => {
+            audio::bring_back_named(state, &user.id, &document.text).await;
+            Ok(saved_answer(StatusCode::OK, saved))
+        }
         SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),
         SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
             code: "stale_revision",
@@ -185,7 +191,8 @@ pub(super) async fn delete(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
-    let name = store::delete(&state.db, &user.id, &id).await?;
+    let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &user.id, &id).await?) };
+    let name = reserve::making_room(&state, deleting).await?;
     let name = name.ok_or_else(|| ApiError::not_found("project", &id))?;
     audit::record(&state.db, &user.who(), Action::ProjectDeleted, &name, &id).await;
     Ok(StatusCode::NO_CONTENT)

@@ -25,6 +25,7 @@ use utoipa_axum::routes;
 
 pub use attempt::TaskContext;
 pub use service::Tasks;
+pub(crate) use store::unfinished_inputs;
 
 use crate::db::Db;
 use crate::error::ApiError;

@@ -269,11 +269,6 @@ impl Tasks {
     pub(crate) async fn unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
         Ok(store::unfinished_by_kind(&self.0.db).await?)
     }
-
-    /// Inputs of the unfinished tasks of a kind, as JSON text.
-    pub(crate) async fn unfinished_inputs(&self, kind: &str) -> Result<Vec<String>, ApiError> {
-        Ok(store::unfinished_inputs(&self.0.db, kind).await?)
-    }
 }
 
 /// Why a task ended that nobody works on any more.

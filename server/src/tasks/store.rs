@@ -279,7 +279,7 @@ pub(super) async fn cancel(db: &Db, owner_id: &str, id: Option<&str>) -> Result<
 }
 
 /// Inputs of the unfinished tasks of a kind, as JSON text.
-pub(super) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
+pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT input FROM tasks WHERE kind = $1 AND state IN ('queued', 'running')")
         .bind(kind)
         .fetch_all(db)

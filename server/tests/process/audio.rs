@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{Answer, Service, form, songfoundry};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const LIST: &str = "/api/v1/audio";
 
@@ -52,7 +52,8 @@ fn what_was_uploaded_is_there_after_a_kill() {
     assert_eq!(again.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
     let file = again.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
     assert_eq!(file.status, 200);
-    assert_eq!(stored(&storage), 3);
+    // The strange file is no longer deleted at a start: first it must be unneeded for a while.
+    assert_eq!(stored(&storage), 4);
 }
 
 /// The decoder that a service has started, by what the system says of processes.
@@ -96,7 +97,8 @@ fn a_decoder_ends_with_the_service() {
     let again = Service::start(&storage, &settings);
     let task = || again.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
     if crate::database::of(&storage).is_none() {
-        assert_eq!(stored(&storage), 0);
+        // The file that waited for the task is unneeded now, and goes to the quarantine when that has lasted.
+        assert_eq!(stored(&storage), 1);
         assert_eq!(task()["error"]["code"], "interrupted");
         return;
     }
@@ -114,4 +116,109 @@ fn the_command_refuses_without_a_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = songfoundry(&folder.path().join("storage")).arg("decode").output().expect("runs");
     assert!(!output.status.success());
+}
+
+fn tus<'a>(offset: &'a str) -> [(&'a str, &'a str); 3] {
+    let kind = ("Content-Type", "application/offset+octet-stream");
+    [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), kind]
+}
+
+fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
+    let line = answer.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    line.unwrap_or_else(|| panic!("no {name}: {}", answer.head)).trim()
+}
+
+/// The task that decodes an upload, once it has ended.
+fn decoded(service: &Service, answer: &Answer) -> Value {
+    assert_eq!(answer.status, 204, "{}", answer.body);
+    let path = format!("/api/v1/tasks/{}", header(answer, "songfoundry-task-id"));
+    let begun = Instant::now();
+    loop {
+        let task = service.expect(200, "GET", &path, &[], &Value::Null);
+        if !matches!(task["state"].as_str(), Some("queued" | "running")) {
+            return task;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{task}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let me = service.expect(200, "GET", "/api/v1/auth/me", &[], &Value::Null);
+    let account = format!("/api/v1/admin/users/{}", me["id"].as_str().expect("an id"));
+    let bytes = wav(48_000, 1);
+    let length = bytes.len().to_string();
+    let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
+    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&begun, "location").to_owned();
+    // Enough for the file, not for its decoded copy.
+    service.expect(200, "PATCH", &account, &[], &json!({ "audio_quota_bytes": 150_000 }));
+    let task = decoded(&service, &service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer"));
+    assert_eq!(task["error"]["code"], "quota_exceeded", "{task}");
+    let upload = service.expect(200, "GET", &path, &[], &Value::Null);
+    assert_eq!((&upload["state"], &upload["offset_bytes"]), (&json!("receiving"), &json!(bytes.len())));
+
+    service.expect(200, "PATCH", &account, &[], &json!({ "audio_quota_bytes": null }));
+    let task = decoded(&service, &service.send("PATCH", &path, &tus(&length), &[]).expect("an answer"));
+    assert_eq!((&task["state"], &task["result"]["frames"]), (&json!("succeeded"), &json!(48_000)), "{task}");
+    // A file that holds no sound is refused, and its bytes go.
+    let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "8")];
+    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&begun, "location").to_owned();
+    decoded(&service, &service.send("PATCH", &path, &tus("0"), b"no sound").expect("an answer"));
+    assert_eq!(service.expect(200, "GET", &path, &[], &Value::Null)["state"], "refused");
+}
+
+#[test]
+fn a_deleted_file_returns_with_a_song_that_names_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let service = Service::start(&storage, &[]);
+    let upload_one = || {
+        let answer = upload(&service, "", &wav(4_800, 1)).expect("an answer");
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
+        answer["files"][0]["id"].as_str().expect("an id").to_owned()
+    };
+    let song = |id: &str| {
+        let item = json!({ "type": "audio", "id": "i", "start_tick": 0, "length_frames": 100, "server_file_id": id });
+        let track = json!({ "id": "t", "kind": "audio", "items": [item] });
+        json!({ "schema_version": 1, "project_id": "song", "name": "S", "tracks": [track] })
+    };
+    let id = upload_one();
+    let path = format!("{LIST}/{id}");
+    let tagged = service.expect(200, "PUT", &format!("{path}/tags"), &[], &json!({ "tags": ["drums"] }));
+    let bytes = service.send("GET", &format!("{path}/file"), &[], &[]).expect("an answer").body;
+    let is_whole = |service: &Service| {
+        let back = service.expect(200, "GET", &path, &[], &Value::Null);
+        assert_eq!((&back["tags"], &back["name"]), (&tagged["tags"], &json!("a.wav")));
+        for query in ["", "?format=wav32f"] {
+            let answer = service.send("GET", &format!("{path}/file{query}"), &[], &[]).expect("an answer");
+            assert_eq!(answer.status, 200, "{}", answer.body);
+        }
+        assert_eq!(service.send("GET", &format!("{path}/file"), &[], &[]).expect("an answer").body, bytes);
+    };
+    // Deleted just before a window saves a song that it was put into.
+    service.expect(204, "DELETE", &path, &[], &Value::Null);
+    service.expect(404, "GET", &path, &[], &Value::Null);
+    assert_eq!(stored(&storage), 0);
+    service.expect(201, "POST", "/api/v1/projects", &[], &song(&id));
+    is_whole(&service);
+    service.expect(409, "DELETE", &path, &[], &Value::Null);
+    // The same by an autosave, and after a restart.
+    service.expect(204, "DELETE", "/api/v1/projects/song", &[], &Value::Null);
+    service.expect(204, "DELETE", &path, &[], &Value::Null);
+    assert!(service.stop().0.success());
+    let again = Service::start(&storage, &[]);
+    let draft = json!({ "client_id": "window", "project": song(&id) });
+    again.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
+    is_whole(&again);
+    // Who sends it again has it under the id that songs know.
+    again.expect(204, "DELETE", "/api/v1/projects/temp", &[], &Value::Null);
+    again.expect(204, "DELETE", &path, &[], &Value::Null);
+    let answer = upload(&again, "", &wav(4_800, 1)).expect("an answer");
+    assert!(answer.body.contains(&id), "{}", answer.body);
 }

@@ -296,3 +296,107 @@ fn a_check_names_what_is_missing_damaged_or_left_over() {
         refused(&storage, &["check"], "SF_DATABASE_URL");
     }
 }
+
+/// Changes one bit in the middle of a file.
+fn flip(path: &Path) {
+    let mut bytes = fs::read(path).expect("reads");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).expect("writes");
+}
+
+/// The stored files of a folder with this end of their names.
+fn stored(storage: &Path, folder: &str, end: &str) -> PathBuf {
+    let files = fs::read_dir(storage.join("blobs").join(folder)).expect("reads");
+    let mut files = files.map(|entry| entry.expect("reads").path());
+    files.find(|path| path_text(path).ends_with(end)).unwrap_or_else(|| panic!("no {folder}/*{end}"))
+}
+
+#[test]
+fn a_check_finds_flipped_bits_and_mends_what_can_be_made_again() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    let id = uploaded(&service, 48_000);
+    let query = "?format=wav32f&sample_rate_hz=44100";
+    let before = [sound(&service, &id, "?format=wav32f"), sound(&service, &id, query)];
+    let peaks = |service: &Service| {
+        let path = format!("/api/v1/audio/{id}/peaks?frames_per_pixel=256");
+        service.send("GET", &path, &[], &[]).expect("an answer").body
+    };
+    let waveform = peaks(&service);
+    let project = json!({ "project": song("rendered") });
+    service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
+    assert!(service.stop().0.success());
+    assert!(done(&storage, &["check"]).contains(" 0 problems"));
+
+    let samples = stored(&storage, "audio", ".original").with_extension("wav");
+    let parts = [samples, stored(&storage, "audio", ".peaks"), stored(&storage, "audio", "_44100.wav")];
+    parts.iter().for_each(|path| flip(path));
+    let render = stored(&storage, "renders", ".wav");
+    flip(&render);
+    let said = refused(&storage, &["check"], "the storage has 4 problems");
+    for path in parts.iter().chain([&render]) {
+        let name = path_text(path.file_name().map(Path::new).expect("a name"));
+        assert!(said.contains(&format!("{name} is damaged")), "{name}: {said}");
+    }
+    // The render cannot be made again without its song; everything else is.
+    let said = refused(&storage, &["check", "--repair"], "the storage has 1 problems");
+    assert!(said.contains("3 files were made again"), "{said}");
+    let again = Service::start(&storage, &[]);
+    assert_eq!([sound(&again, &id, "?format=wav32f"), sound(&again, &id, query)], before);
+    assert_eq!(peaks(&again), waveform);
+    assert!(again.stop().0.success());
+    let said = refused(&storage, &["check"], "the storage has 1 problems");
+    assert!(said.contains("renders/"), "{said}");
+}
+
+#[test]
+fn sending_a_file_again_brings_back_what_is_missing_of_it() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    let id = uploaded(&service, 4_800);
+    let before = [sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")];
+    for end in [".original", ".wav", ".peaks"] {
+        fs::remove_file(stored(&storage, "audio", end)).expect("removes");
+    }
+    assert_eq!(uploaded(&service, 4_800), id);
+    assert_eq!([sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")], before);
+    assert!(done(&storage, &["check"]).contains("3 files looked at, 0 problems"));
+}
+
+#[test]
+fn the_quarantine_is_listed_and_gives_back() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    let id = uploaded(&service, 4_800);
+    let before = sound(&service, &id, "");
+    assert!(service.stop().0.success());
+    let strange = storage.join("blobs/audio").join(format!("{}.wav", "a".repeat(64)));
+    fs::write(&strange, "left over").expect("writes");
+    done(&storage, &["check", "--repair"]);
+    assert!(!strange.exists());
+    let listed = done(&storage, &["quarantine", "list"]);
+    let name = format!("audio/{}.wav", "a".repeat(64));
+    assert!(listed.contains(&name) && listed.contains("9 bytes"), "{listed}");
+    let listed = done(&storage, &["quarantine", "list", "--json"]);
+    let listed: Value = serde_json::from_str(listed.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&listed["name"], &listed["reason"]), (&json!(name), &json!("unneeded")));
+    refused(&storage, &["quarantine", "restore", "audio/b.wav"], "is not in the quarantine");
+    done(&storage, &["quarantine", "restore", &name]);
+    assert_eq!(fs::read(&strange).expect("is back"), b"left over");
+
+    // What a row needs returns when it is asked for, and by a check.
+    let batch = storage.join("quarantine/20260101000000/audio");
+    fs::create_dir_all(&batch).expect("makes");
+    let original = stored(&storage, "audio", ".original");
+    let aside = batch.join(original.file_name().expect("a name"));
+    fs::rename(&original, &aside).expect("moves");
+    let said = refused(&storage, &["check"], "the storage has 1 problems");
+    assert!(said.contains("is in the quarantine"), "{said}");
+    let again = Service::start(&storage, &[]);
+    assert_eq!(sound(&again, &id, ""), before);
+    assert!(original.is_file() && !aside.exists());
+}

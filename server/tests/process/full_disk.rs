@@ -133,3 +133,88 @@ fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
     let said = String::from_utf8_lossy(&checked.stdout);
     assert!(checked.status.success() && said.contains(" 0 problems"), "{said}");
 }
+
+/// The answer of a task that has ended.
+fn ended(service: &Service, id: &str) -> Value {
+    let begun = std::time::Instant::now();
+    loop {
+        let task = service.expect(200, "GET", &format!("/api/v1/tasks/{id}"), &[], &Value::Null);
+        if !matches!(task["state"].as_str(), Some("queued" | "running")) {
+            return task;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{task}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+fn task_of(answer: &Answer) -> String {
+    let line = answer.head.lines().find_map(|line| line.strip_prefix("songfoundry-task-id: "));
+    line.unwrap_or_else(|| panic!("no task: {}", answer.head)).trim().to_owned()
+}
+
+#[test]
+fn an_upload_that_a_full_disk_stopped_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let service = start(&disk);
+    let begun = begin_upload(&service).expect("begins");
+    // Room for the file, not for its decoded copy.
+    disk.fill();
+    disk.leave(1_000_000);
+    let sent = go_on(&service, &begun).expect("an answer");
+    assert_eq!(sent.status, 204, "{}", sent.body);
+    let task = ended(&service, &task_of(&sent));
+    assert_eq!(task["error"]["code"], "storage_full", "{task}");
+    let upload = service.expect(200, "GET", &begun, &[], &Value::Null);
+    assert_eq!((&upload["state"], &upload["offset_bytes"]), (&json!("receiving"), &json!(400_000)));
+
+    disk.empty();
+    let headers = [
+        ("Tus-Resumable", "1.0.0"),
+        ("Upload-Offset", "400000"),
+        ("Content-Type", "application/offset+octet-stream"),
+    ];
+    let again = service.send("PATCH", &begun, &headers, &[]).expect("an answer");
+    assert_eq!(again.status, 204, "{}", again.body);
+    let task = ended(&service, &task_of(&again));
+    assert_eq!(task["state"], "succeeded", "{task}");
+    assert_eq!(task["result"]["frames"], 199_978);
+}
+
+#[test]
+fn a_full_disk_can_be_emptied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let service = start(&disk);
+    service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
+    let kept = upload(&service, "", &wav(480_000, 1)).expect("an answer");
+    assert_eq!(kept.status, 201, "{}", kept.body);
+    let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
+    let begun = begin_upload(&service).expect("begins");
+    disk.fill();
+    // The pages that the log of the database has room for are used up first.
+    let tag = [("If-Match", "\"1\"")];
+    let (mut used, draft) = (0, json!({ "client_id": "window", "project": song("draft") }).to_string());
+    while service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status == 200 {
+        used += 1;
+        assert!(used < 1_000, "the disk is not full");
+    }
+    if database::of(&disk.folder.join("storage")).is_none() {
+        refused(service.call("PUT", SONG, &tag, &song("second").to_string()));
+    }
+    let file = format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"));
+    service.expect(204, "DELETE", &file, &[], &Value::Null);
+    service.expect(404, "GET", &file, &[], &Value::Null);
+    let freed = disk.free_bytes();
+    assert!(freed > 2_000_000, "{freed} bytes are free after 2.9 MB were deleted");
+    // There is room to save again at once.
+    service.expect(200, "PUT", SONG, &tag, &song("second"));
+
+    disk.fill_on();
+    while service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status == 200 {}
+    let terminated = service.send("DELETE", &begun, &[("Tus-Resumable", "1.0.0")], &[]).expect("an answer");
+    assert_eq!(terminated.status, 204, "{}", terminated.body);
+    service.expect(204, "DELETE", AUTOSAVE, &[], &Value::Null);
+    service.expect(204, "DELETE", SONG, &[], &Value::Null);
+    service.expect(404, "GET", SONG, &[], &Value::Null);
+}

@@ -13,6 +13,8 @@ mod https;
 mod local_trust;
 mod made_banks;
 mod nginx;
+mod other_database;
+mod ownership;
 mod proxies;
 mod render;
 mod slow_clients;

@@ -68,6 +68,31 @@ impl SmallDisk {
         while file.write_all(&piece).is_ok() {}
     }
 
+    /// Fills the disk again to the last byte, after something on it was removed.
+    pub(crate) fn fill_on(&self) {
+        let mut file = File::options().append(true).open(self.path("ballast")).expect("opens");
+        let piece = [0; 4096];
+        while file.write_all(&piece).is_ok() {}
+    }
+
+    /// Gives so many bytes of a full disk back.
+    pub(crate) fn leave(&self, bytes: u64) {
+        let file = File::options().write(true).open(self.path("ballast")).expect("opens");
+        let size_bytes = file.metadata().expect("reads").len();
+        file.set_len(size_bytes - bytes).expect("shortens");
+    }
+
+    /// Bytes that are free on the disk.
+    pub(crate) fn free_bytes(&self) -> u64 {
+        let output = Command::new("stat")
+            .args(["--file-system", "--format=%a %S"])
+            .arg(self.path(""))
+            .output()
+            .expect("stat runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().map(|number| number.parse::<u64>().expect("a number")).product()
+    }
+
     /// Gives the space back.
     pub(crate) fn empty(&self) {
         fs::remove_file(self.path("ballast")).expect("removes");

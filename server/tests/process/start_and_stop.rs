@@ -139,6 +139,16 @@ fn one_storage_folder_serves_one_process() {
 }
 
 #[test]
+fn a_deleted_lock_file_lets_no_second_process_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let first = Service::start(&storage, &[]);
+    std::fs::remove_file(storage.join("songfoundry.lock")).expect("removes");
+    refused(&storage, &[], "another Songfoundry is using the storage folder");
+    first.expect(200, "GET", "/readyz", &[], &Value::Null);
+}
+
+#[test]
 fn the_signing_key_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a folder");

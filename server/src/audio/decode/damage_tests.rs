@@ -173,6 +173,14 @@ fn headers_that_were_never_completed_are_read_to_the_end() {
     // As written before the sound: the header alone.
     stale[4..8].copy_from_slice(&(data as u32).to_le_bytes());
     assert_eq!(decode(&stale).samples, samples);
+    // The size of the file is right, that of the samples is wild.
+    for wild in [0x7FFF_FFFF_u32, 0xFFFF_FFF0, u32::MAX, stale.len() as u32] {
+        let file_bytes = stale.len() as u32 - 8;
+        stale[4..8].copy_from_slice(&file_bytes.to_le_bytes());
+        stale[data + 4..data + 8].copy_from_slice(&wild.to_le_bytes());
+        let healed = decode(&stale);
+        assert_eq!((healed.samples, healed.report.warnings.len()), (samples.clone(), 1), "{wild:#x}");
+    }
     // Truly without samples.
     let empty = riff(&[
         riff_chunk(b"fmt ", &Format::FLOAT.body()),

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
+use super::part::expires_secs;
 use super::store::{UploadRow, UploadState};
 use super::{key, store};
 use crate::audio::FOLDER as AUDIO_FOLDER;
@@ -50,6 +51,30 @@ async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
     Ok(task_id)
 }
 
+/// What becomes of an upload after an attempt to decode it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// The file is there.
+    Done,
+    /// The file cannot be used, or its owner gave it up: its bytes go.
+    Refused,
+    /// It was not the file's fault: its bytes stay, and whoever sent it may try again.
+    Kept,
+    /// The same task tries again, or the next start does.
+    TriedAgain,
+}
+
+impl Verdict {
+    /// After an error, and whether the task has another attempt.
+    fn on(error: &ApiError, is_tried_again: bool) -> Self {
+        match (error.is_fault_of_content(), is_tried_again) {
+            (true, _) => Self::Refused,
+            (false, true) => Self::TriedAgain,
+            (false, false) => Self::Kept,
+        }
+    }
+}
+
 /// Decodes a whole upload for its task.
 pub(in crate::audio) fn finish(
     state: &AppState,
@@ -68,17 +93,28 @@ pub(in crate::audio) fn finish(
     }
     let outcome = received(state, &row)
         .and_then(|received| ingest::ingest(state, runtime, owner_id, received, observer));
-    let (now, file_id) = match &outcome {
-        Ok(done) => (UploadState::Done, Some(done.file.id.as_str())),
-        // The service is stopping, or it is its own fault: another attempt or the next start tries again.
-        Err(error) if matches!(error, ApiError::Internal(_)) || state.stop.is_cancelled() => {
-            return outcome.map(UploadedFile::from);
-        }
-        Err(_) => (UploadState::Refused, None),
+    let verdict = match &outcome {
+        Ok(_) => Verdict::Done,
+        Err(_) if state.stop.is_cancelled() => Verdict::TriedAgain,
+        Err(_) if task.is_cancelled() => Verdict::Refused,
+        Err(error) => Verdict::on(error, task.is_tried_again_after(error)),
     };
-    if task.holds()? {
+    if verdict != Verdict::TriedAgain && task.holds()? {
+        let file_id = outcome.as_ref().ok().map(|done| done.file.id.as_str());
+        let now = match verdict {
+            Verdict::Done => UploadState::Done,
+            Verdict::Refused => UploadState::Refused,
+            Verdict::Kept | Verdict::TriedAgain => UploadState::Receiving,
+        };
+        if verdict == Verdict::Kept {
+            // Its time begins anew: somebody has to make room first.
+            let setting = store::set_offset(&state.db, &row.id, row.offset_bytes, expires_secs(state));
+            runtime.block_on(setting)?;
+        }
         runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
-        state.blobs.remove(&key(&row.id)?)?;
+        if verdict != Verdict::Kept {
+            state.blobs.remove(&key(&row.id)?)?;
+        }
     }
     outcome.map(UploadedFile::from)
 }
@@ -101,4 +137,34 @@ fn received(state: &AppState, row: &UploadRow) -> ApiResult<Received> {
         sha256: format!("{:x}", hash.finalize()),
         size_bytes: row.length_bytes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_file_itself_refuses_an_upload() {
+        let detail = String::new;
+        let busy = || ApiError::Unavailable { code: "database_busy", detail: detail() };
+        let internal = || ApiError::internal(anyhow::anyhow!("the disk failed"));
+        let quota =
+            ApiError::QuotaExceeded { quota_bytes: 1, used_bytes: 1, needed_bytes: 1, is_exact: true };
+        let meanwhile = ApiError::Conflict { code: "try_again", detail: detail() };
+        let damaged = ApiError::Unprocessable { code: "audio_damaged", detail: detail() };
+        let strange = ApiError::UnsupportedMedia { detail: detail() };
+        for (error, is_tried_again, expected) in [
+            (busy(), true, Verdict::TriedAgain),
+            (busy(), false, Verdict::Kept),
+            (internal(), true, Verdict::TriedAgain),
+            (internal(), false, Verdict::Kept),
+            (ApiError::StorageFull, false, Verdict::Kept),
+            (quota, false, Verdict::Kept),
+            (meanwhile, false, Verdict::Kept),
+            (damaged, false, Verdict::Refused),
+            (strange, false, Verdict::Refused),
+        ] {
+            assert_eq!(Verdict::on(&error, is_tried_again), expected, "{error}");
+        }
+    }
 }

@@ -21,7 +21,8 @@ use utoipa_axum::routes;
 pub(super) use busy::Busy;
 use busy::BusyGuard;
 pub(super) use finish::{finish, take_up_again};
-pub(super) use store::{parts, remove_expired};
+pub(super) use store::parts;
+pub(crate) use store::remove_expired;
 
 use crate::blobs::BlobKey;
 use crate::config::Config;

@@ -57,6 +57,12 @@ fn append_held(
     mut pieces: mpsc::Receiver<Bytes>,
     busy: &mut BusyGuard,
 ) -> ApiResult<Appended> {
+    if row.offset_bytes == row.length_bytes {
+        // Everything was there before; with object storage it is no longer on this machine.
+        let task_id = Some(finish::start(state, runtime, row)?);
+        let (offset_bytes, expires_secs) = (row.offset_bytes, expires_secs(state));
+        return Ok(Appended { offset_bytes, expires_secs, task_id });
+    }
     let file = open(state, row)?;
     let mut part =
         Part { state, runtime, row, file, offset_bytes: row.offset_bytes, counted_bytes: row.offset_bytes };

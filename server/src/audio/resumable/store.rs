@@ -241,27 +241,26 @@ pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx:
         .collect()
 }
 
-/// Removes uploads whose time is over with their bytes, and bytes without an upload.
-pub(in crate::audio) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
-    sqlx::query("DELETE FROM audio_uploads WHERE expires_secs <= $1 AND state <> 'decoding'")
-        .bind(clock::now_unix_secs())
-        .execute(&state.db)
-        .await?;
-    // Listed first: an upload that begins now has its entry before its bytes.
-    let (blobs, local) = (state.blobs.clone(), state.blobs.local());
-    let listing = move || -> ApiResult<_> {
-        let mut files = blobs.list(super::FOLDER)?;
-        files.extend(local.list(super::FOLDER)?);
-        Ok(files)
-    };
-    let files = tokio::task::spawn_blocking(listing).await??;
-    let known: Vec<String> = sqlx::query_scalar("SELECT id FROM audio_uploads").fetch_all(&state.db).await?;
-    for (id, _) in files {
-        if !known.contains(&id) {
-            let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
-            tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)))
-                .await??;
-        }
+/// Removes uploads whose time is over with their bytes. Bytes of which this database knows nothing are none of its
+/// business here: they are set aside once that has lasted.
+pub(crate) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
+    let ids: Vec<String> = sqlx::query_scalar(
+        "DELETE FROM audio_uploads WHERE expires_secs <= $1 AND state <> 'decoding' RETURNING id",
+    )
+    .bind(clock::now_unix_secs())
+    .fetch_all(&state.db)
+    .await?;
+    if ids.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let (blobs, local) = (state.blobs.clone(), state.blobs.local());
+    let removing = move || -> ApiResult<()> {
+        for id in ids {
+            let key = key(&id)?;
+            blobs.remove(&key)?;
+            local.remove(&key)?;
+        }
+        Ok(())
+    };
+    tokio::task::spawn_blocking(removing).await?
 }

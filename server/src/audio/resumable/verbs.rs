@@ -26,6 +26,7 @@ use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query, is_length_limit};
 use crate::paging::{Page, PageQuery, Position};
+use crate::reserve;
 use crate::state::AppState;
 
 /// Uploads that a user may have begun and not ended.
@@ -233,7 +234,9 @@ pub(super) async fn describe(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(status)).into_response())
 }
 
-/// Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file.
+/// Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that fails for want of room
+/// or of a database, the upload keeps its bytes and is `receiving` again: a request without bytes, at the offset of its
+/// length, decodes once more.
 #[utoipa::path(patch, path = "/audio/uploads/{id}", tag = "audio",
     request_body(content = String, content_type = "application/offset+octet-stream"),
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),
@@ -266,7 +269,7 @@ pub(super) async fn append(
     let busy = state.audio.busy_uploads.take(&state.db, &id).await?;
     // Only now is the offset certain.
     let row = find(&state, &user, &id).await?;
-    if row.state != UploadState::Receiving {
+    if row.state != UploadState::Receiving && !is_left_undecoded(&state, &row).await? {
         let detail = format!("The upload is finished: all of its {} bytes are there.", row.length_bytes);
         return Err(ApiError::Conflict { code: "upload_finished", detail });
     }
@@ -294,6 +297,14 @@ pub(super) async fn append(
         fields.insert(TASK_ID, text_value(&task_id)?);
     }
     Ok((StatusCode::NO_CONTENT, fields).into_response())
+}
+
+/// Whether the task that was to decode an upload has ended without saying what came of it.
+async fn is_left_undecoded(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
+    Ok(match (row.state, &row.task_id) {
+        (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,
+        _ => false,
+    })
 }
 
 /// Hands the body to the thread that writes, until it ends, breaks off or is refused.
@@ -328,12 +339,13 @@ pub(super) async fn terminate(
     find(&state, &user, &id).await?;
     let _busy = state.audio.busy_uploads.take(&state.db, &id).await?;
     let row = find(&state, &user, &id).await?;
-    if row.state == UploadState::Decoding {
+    if row.state == UploadState::Decoding && !is_left_undecoded(&state, &row).await? {
         let detail = "All of the upload is there and being decoded; cancel its task instead.".to_owned();
         return Err(ApiError::Conflict { code: "upload_decoding", detail });
     }
-    store::delete(&state.db, &id).await?;
-    let (blobs, key) = (state.blobs.local(), key(&id)?);
-    tokio::task::spawn_blocking(move || blobs.remove(&key)).await??;
+    let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &id).await?) };
+    reserve::making_room(&state, deleting).await?;
+    let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
+    tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key))).await??;
     Ok(StatusCode::NO_CONTENT)
 }

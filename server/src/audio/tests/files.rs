@@ -1,11 +1,13 @@
 //! Listing, reading, tagging and deleting.
 
+use std::time::Duration;
+
 use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{LIST, UPLOAD, get, stored_names, uploaded, with_form};
 use crate::audio::sounds::{FLAC, MP3, float_wav, sine_wav};
-use crate::audio::{float_wav as decoded_wav, sweep};
+use crate::audio::{float_wav as decoded_wav, resume};
 use crate::test_app::TestApp;
 
 fn path_of(file: &Value) -> String {
@@ -158,7 +160,7 @@ async fn samples_come_at_a_projects_rate() {
     assert_eq!(counted, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
     let again = app.local(Method::GET, &path).header("if-none-match", answer.header("etag")).send().await;
     again.expect(304);
-    sweep(&app.state).await.expect("sweeps");
+    crate::orphans::collect(&app.state, Duration::ZERO, crate::clock::now_unix_ms()).await.expect("collects");
     assert_eq!(stored_names(&app).len(), 4);
     app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
     assert_eq!(stored_names(&app), [""; 0]);
@@ -228,15 +230,103 @@ async fn what_a_song_needs_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_removes_what_no_entry_names() {
+async fn a_start_removes_nothing_that_no_row_names() {
     let app = TestApp::start().await;
     uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
-    let before = stored_names(&app);
     let folder = app.state.config.storage.dir.join("blobs/audio");
     let orphan = "0".repeat(64);
     for name in [format!("{orphan}.original"), format!("{orphan}.peaks"), format!("{orphan}_48000.wav")] {
         std::fs::write(folder.join(name), b"left over").expect("writes");
     }
-    sweep(&app.state).await.expect("sweeps");
-    assert_eq!(stored_names(&app), before);
+    resume(&app.state).await.expect("goes on");
+    crate::orphans::bring_back_needed(&app.state).await.expect("looks");
+    assert_eq!(stored_names(&app).len(), 6);
+}
+
+fn song_with(id: &str) -> Value {
+    let item =
+        json!({ "type": "audio", "id": "i", "start_tick": 0, "length_frames": 100, "server_file_id": id });
+    let track = json!({ "id": "t", "kind": "audio", "items": [item] });
+    json!({ "schema_version": 1, "project_id": "song", "name": "My song", "tracks": [track] })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_save_while_a_file_is_deleted_keeps_the_file() {
+    let app = std::sync::Arc::new(TestApp::start().await);
+    let bytes = sine_wav(440.0, 48_000, 0.1);
+    let file = uploaded(&app, "a.wav", &bytes).await;
+    let (id, path) = (file["id"].as_str().expect("an id").to_owned(), path_of(&file));
+    // The deletion waits for this lock; whatever it has looked at by then is out of date afterwards.
+    let (state, runtime) = (app.state.clone(), tokio::runtime::Handle::current());
+    let (is_held, holding) = tokio::sync::oneshot::channel();
+    let (let_go, is_free) = std::sync::mpsc::channel::<()>();
+    let holder = tokio::task::spawn_blocking(move || {
+        let _contents = state.audio.lock_contents(&state.db, &runtime).expect("locks");
+        is_held.send(()).expect("is awaited");
+        is_free.recv().expect("is told");
+    });
+    holding.await.expect("holds");
+    let deleting = {
+        let (app, path) = (std::sync::Arc::clone(&app), path.clone());
+        tokio::spawn(async move { app.local(Method::DELETE, &path).send().await })
+    };
+    // It gets as far as it can meanwhile.
+    for _ in 0..200 {
+        get(&app, "/api/v1/auth/me").await.expect(200);
+    }
+    app.local(Method::POST, "/api/v1/projects").json(&song_with(&id)).send().await.expect(201);
+    let_go.send(()).expect("waits");
+    holder.await.expect("ends");
+    deleting.await.expect("ends").problem(409, "audio_in_use");
+    assert_eq!(get(&app, &format!("{path}/file")).await.bytes, bytes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_file_goes_when_its_time_is_over() {
+    let app = TestApp::start().await;
+    let bytes = sine_wav(440.0, 48_000, 0.1);
+    let [named, other] = [&bytes, &sine_wav(550.0, 48_000, 0.1)].map(|bytes| bytes.to_vec());
+    let (named, other) = (uploaded(&app, "a.wav", &named).await, uploaded(&app, "b.wav", &other).await);
+    for file in [&named, &other] {
+        app.local(Method::DELETE, &path_of(file)).send().await.expect(204);
+    }
+    let aside = || app.state.blobs.quarantined().expect("lists").len();
+    assert_eq!((stored_names(&app).len(), aside()), (0, 6));
+    // A song that a backup brought, for example: stored without being saved here.
+    let song = song_with(named["id"].as_str().expect("an id"));
+    app.local(Method::POST, "/api/v1/projects").json(&song_with("nothing")).send().await.expect(201);
+    sqlx::query("UPDATE project_revisions SET body = $1 WHERE project_id = 'song'")
+        .bind(song.to_string())
+        .execute(&app.state.db)
+        .await
+        .expect("updates");
+    let now_ms = crate::clock::now_unix_ms();
+    crate::audio::forget_deleted(&app.state, now_ms).await.expect("forgets");
+    assert_eq!(aside(), 6, "their time is not over");
+    crate::audio::forget_deleted(&app.state, now_ms + 86_400_000).await.expect("forgets");
+    assert_eq!((stored_names(&app).len(), aside()), (3, 0));
+    get(&app, &path_of(&named)).await.expect(200);
+    get(&app, &path_of(&other)).await.problem(404, "not_found");
+    let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM audio_contents")
+        .fetch_one(&app.state.db)
+        .await
+        .expect("counts");
+    assert_eq!(rows, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleted_files_make_room_for_new_ones() {
+    let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
+    let deleted = |app: &TestApp| app.state.blobs.quarantined().expect("lists").len();
+    // Each takes 384 KB and more.
+    for (number, expected) in [(1_u32, 3), (2, 3), (3, 3)] {
+        let file = uploaded(&app, "a.wav", &sine_wav(100.0 * f64::from(number), 48_000, 1.0)).await;
+        assert_eq!(deleted(&app), 0, "what was deleted before had to go");
+        app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
+        assert_eq!(deleted(&app), expected);
+    }
+    let app = TestApp::with(&[("SF_DELETED_KEPT_SECS", "0")]).await;
+    let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
+    app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
+    assert_eq!((stored_names(&app).len(), deleted(&app)), (0, 0));
 }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{LIST, get, stored_names};
+use crate::audio::resume;
 use crate::audio::sounds::sine_wav;
-use crate::audio::sweep;
 use crate::test_app::{Answer, Call, TestApp};
 
 const UPLOADS: &str = "/api/v1/audio/uploads";
@@ -262,7 +262,7 @@ async fn a_start_goes_on_with_whole_uploads() {
         .execute(&app.state.db)
         .await
         .expect("updates");
-    sweep(&app.state).await.expect("goes on");
+    resume(&app.state).await.expect("goes on");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     let status = get(&app, &path).await.expect(200);
     assert_eq!(status["state"], "done", "{status}");

@@ -41,7 +41,8 @@ pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Move stored files that belong to nothing to the folder `quarantine`. The service must not be running.
+    /// Make decoded copies and peaks again that are damaged or missing, and move stored files that belong to nothing
+    /// to the quarantine. The service must not be running.
     #[arg(long)]
     repair: bool,
     /// As one JSON object.
@@ -80,10 +81,16 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
             say(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
             report.orphans.iter().for_each(|name| say(&format!("  {name}")));
         }
-        if let Some(folder) = &report.quarantine {
-            say(&format!("They are in {} now.", folder.display()));
+        if report.set_aside {
+            say(
+                "They are in the quarantine now; `songfoundry admin quarantine` lists them and brings them back.",
+            );
         } else if count > 0 {
-            say("--repair moves them to the quarantine; the service removes old ones itself.");
+            say("--repair moves them to the quarantine; the service does so itself after a while.");
+        }
+        if !report.mended.is_empty() {
+            say(&format!("{} files were made again, or came back from the quarantine:", report.mended.len()));
+            report.mended.iter().for_each(|name| say(&format!("  {name}")));
         }
     }
     anyhow::ensure!(report.problems.is_empty(), "the storage has {} problems", report.problems.len());

@@ -1,6 +1,8 @@
 //! `songfoundry admin`: accounts and backups from the command line.
 
 mod backup;
+mod owner;
+mod quarantine;
 mod throttled;
 mod users;
 
@@ -26,6 +28,7 @@ use crate::state::make_private_dir;
   songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
   songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
   songfoundry admin check                        Is everything there and whole?
+  songfoundry admin quarantine list              Files that were set aside; restore brings them back
 
 The storage folder and the database come from the settings, as for the service.")]
 pub(super) struct Args {
@@ -51,6 +54,8 @@ enum Command {
     Restore(backup::Restore),
     /// Look whether everything is there and whole.
     Check(backup::Check),
+    /// Files that were set aside: list them, and bring them back.
+    Quarantine(quarantine::Args),
 }
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
@@ -62,13 +67,18 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     runtime.block_on(async {
         match &args.command {
             Command::Backup(args) => backup::backup(args, &config).await,
-            Command::Restore(args) => backup::restore(args, &config).await,
+            Command::Restore(args) => {
+                backup::restore(args, &config).await?;
+                owner::keep(&config)
+            }
             Command::Check(args) => backup::check(args, &config).await,
+            Command::Quarantine(args) => quarantine::run(args, &config).await,
             // The first account may be made before the first start.
             Command::CreateUser(args) => {
                 make_private_dir(&config.storage.dir)?;
                 let db = db::open(&config.storage.database, config.storage.database_limits).await?;
-                with(db, async |db| users::create(args, db).await).await
+                with(db, async |db| users::create(args, db).await).await?;
+                owner::keep(&config)
             }
             Command::ResetPassword(args) => {
                 with(existing(&config).await?, async |db| users::reset_password(args, db).await).await

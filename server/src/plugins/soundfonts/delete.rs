@@ -9,6 +9,7 @@ use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
+use crate::reserve;
 use crate::state::AppState;
 
 /// Says whose SoundFont has the id now.
@@ -27,11 +28,13 @@ pub(crate) async fn delete(
     Path(soundfont_id): Path<String>,
 ) -> ApiResult<(StatusCode, HeaderMap)> {
     let id = id_of_name(&soundfont_id);
-    let (work_state, runtime, owner_id, wanted) =
-        (state.clone(), Handle::current(), user.id.clone(), id.clone());
-    let deleting =
-        tokio::task::spawn_blocking(move || uploads::delete(&work_state, &runtime, &owner_id, &wanted));
-    let deleted = deleting.await??;
+    let deleting = || {
+        let (state, runtime, owner_id, id) = (state.clone(), Handle::current(), user.id.clone(), id.clone());
+        async move {
+            tokio::task::spawn_blocking(move || uploads::delete(&state, &runtime, &owner_id, &id)).await?
+        }
+    };
+    let deleted = reserve::making_room(&state, deleting).await?;
     let rest = state.sound.catalogue.of(&user.id).await?;
     let is_systems = rest.find(&id).is_some_and(|one| one.summary.source == SoundFontSource::System);
     if !deleted {

@@ -29,7 +29,6 @@ pub use catalogue::{Catalogue, keep_scanning};
 pub(crate) use inventory::{FILES, expected};
 pub use snapshot::{Chosen, PassedOver, Snapshot};
 pub(crate) use store::{usage_of_all, used_bytes};
-pub(crate) use uploads::{remove_orphans, sweep};
 
 use crate::blobs::BlobKey;
 use crate::error::ApiError;

@@ -1,14 +1,11 @@
 //! Taking in and giving up what users upload. Everything here blocks.
 
-use std::time::Duration;
-
 use tokio::runtime::Handle;
 
 use super::inspect::look_into;
 use super::store::{self, Content, Uploaded};
-use super::{FILES, SoundFontFormat, id_of_name};
-use crate::audio::{Allowance, Received};
-use crate::blobs::Orphan;
+use super::{SoundFontFormat, id_of_name};
+use crate::audio::{self, Allowance, Received};
 use crate::error::{ApiError, ApiResult};
 use crate::rendering::banks::BANK_MAX_BYTES;
 use crate::rendering::{BankProblem, memory};
@@ -159,7 +156,7 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     Ok(!deleted.is_empty())
 }
 
-/// Removes the file of a content that nobody has any more. What a crash leaves of them is removed with other orphans.
+/// Sets the file of a content aside that nobody has any more. What a crash leaves of them is found with other orphans.
 fn remove_if_nobodys(
     state: &AppState,
     runtime: &Handle,
@@ -167,33 +164,8 @@ fn remove_if_nobodys(
     format: SoundFontFormat,
 ) -> ApiResult<()> {
     if !runtime.block_on(store::is_had(&state.db, sha256))? {
-        state.blobs.remove(&store::key(sha256, format)?)?;
+        audio::set_deleted_aside(state, &[store::key(sha256, format)?])?;
     }
-    Ok(())
-}
-
-/// Removes files that nobody has and that were stored so long ago, and says what they were. Other processes may be at
-/// work: what they are bringing must not look like a leftover.
-///
-/// # Errors
-/// When the database or the storage refuses.
-pub(crate) fn remove_orphans(state: &AppState, runtime: &Handle, age: Duration) -> ApiResult<Vec<Orphan>> {
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
-    let expected = runtime.block_on(super::expected(&state.db))?;
-    let orphans = state.blobs.orphans(FILES, &expected, age)?;
-    for orphan in &orphans {
-        state.blobs.remove(&orphan.key)?;
-    }
-    Ok(orphans)
-}
-
-/// Removes what a crash left without an entry in the database. For the start, before anybody uploads.
-///
-/// # Errors
-/// When the database or the storage refuses.
-pub(crate) async fn sweep(state: &AppState) -> anyhow::Result<()> {
-    let (work_state, runtime) = (state.clone(), Handle::current());
-    tokio::task::spawn_blocking(move || remove_orphans(&work_state, &runtime, Duration::ZERO)).await??;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use super::made::{sf2, sf2_of_presets, sf2_with_a_bad_sample, sf2_without_preset
 use super::{Studio, float_samples, peak, song};
 use crate::audio::sounds::sine_wav;
 use crate::audio::tests::{UPLOAD as AUDIO_UPLOAD, with_form};
+use crate::clock;
 use crate::orphans;
 use crate::test_app::{Answer, TestApp};
 
@@ -388,7 +389,7 @@ async fn the_files_of_an_account_go_with_it() {
         .await
         .expect("deletes");
     assert_eq!(stored(&app).len(), 2, "nothing is removed at once");
-    orphans::collect(&app.state, std::time::Duration::ZERO).await.expect("collects");
+    orphans::collect(&app.state, std::time::Duration::ZERO, clock::now_unix_ms()).await.expect("collects");
     let left = stored(&app);
     assert_eq!(left.len(), 1);
     assert!(bob.download("both").await.bytes == sf2(1_000), "{left:?}");
@@ -442,7 +443,9 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
     let collecting = tokio::spawn(async move {
         loop {
             // However young: what is being brought is safe by its lock.
-            orphans::collect(&state, std::time::Duration::ZERO).await.expect("collects");
+            orphans::collect(&state, std::time::Duration::ZERO, clock::now_unix_ms())
+                .await
+                .expect("collects");
         }
     });
     let bytes = sf2(1_000);

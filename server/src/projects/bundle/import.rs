@@ -210,6 +210,7 @@ impl Import<'_> {
             value["project_id"] = uuid::Uuid::new_v4().to_string().into();
             document = Document::check(value, None)?;
         };
+        self.runtime.block_on(audio::bring_back_named(self.state, self.owner_id, &document.text));
         let taken: HashSet<&String> = new_ids.values().collect();
         Ok(Imported {
             project_id: saved.project_id,

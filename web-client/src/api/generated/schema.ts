@@ -397,7 +397,11 @@ export interface paths {
         options?: never;
         /** Says how many bytes of an upload have come (tus 1.0.0). */
         head: operations["head_audio_uploads_id"];
-        /** Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. */
+        /**
+         * Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that fails for want of room
+         *     or of a database, the upload keeps its bytes and is `receiving` again: a request without bytes, at the offset of its
+         *     length, decodes once more.
+         */
         patch: operations["patch_audio_uploads_id"];
         trace?: never;
     };
@@ -412,7 +416,10 @@ export interface paths {
         get: operations["get_audio_id"];
         put?: never;
         post?: never;
-        /** Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound. */
+        /**
+         * Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound. For a while it
+         *     comes back when a project that names it is saved.
+         */
         delete: operations["delete_audio_id"];
         options?: never;
         head?: never;

@@ -35,7 +35,10 @@ fn mended(file: &mut Window<File>) -> io::Result<Option<Repair>> {
         ELSEWHERE if is_wide => data.wide_size.unwrap_or(0),
         size => u64::from(size),
     };
-    let has_stale_size = told == 0 && left_bytes > 0 && (is_unfinished || is_wide);
+    // A size of the samples that goes beyond both the file and what the file says of itself: all that is there is read.
+    let file_bytes = u64::from(u32::from_le_bytes(size)) + 8;
+    let is_beyond = !is_wide && left_bytes > 0 && told > left_bytes && data.start + told > file_bytes;
+    let has_stale_size = is_beyond || (told == 0 && left_bytes > 0 && (is_unfinished || is_wide));
     if !(is_wide || has_stale_size || is_unfinished) {
         return Ok(None);
     }

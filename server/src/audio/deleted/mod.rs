@@ -1,0 +1,237 @@
+//! Audio files that users deleted: they come back for a while.
+//!
+//! A window may save a song with a file that another window has just deleted. Deleting and saving take one lock, so the
+//! one that comes first is seen by the other: a file that a song names is not deleted, and a file that was deleted
+//! returns when a song that names it is saved. For `SF_DELETED_KEPT_SECS` its row is kept and its stored files are in the
+//! quarantine. They count for no quota; where a quota or the disk needs their room, they go first.
+
+mod store;
+
+use tokio::runtime::Handle;
+
+use super::store::{Rates, rates};
+use super::{Allowance, ContentKeys, free_bytes, renditions};
+use crate::blobs::{BlobKey, Reason};
+use crate::clock;
+use crate::error::{ApiError, ApiResult};
+use crate::projects;
+use crate::state::AppState;
+
+/// Free space below which nothing deleted is kept, in bytes, whatever the reserve is: less is used up by a song or two.
+const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Deletes a user's file, unless a project or the autosave names it. Blocks.
+///
+/// # Errors
+/// 404 if there is no such file, 409 `audio_in_use`.
+pub(super) fn delete(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    id: &str,
+    name: &str,
+) -> ApiResult<()> {
+    let kept_secs = state.config.orphans.deleted_kept_secs;
+    let is_full = is_disk_full(state)?;
+    if is_full {
+        make_room(state, runtime)?;
+    }
+    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let deleting = async {
+        let mut saves = projects::lock_saves(&state.db, owner_id).await?;
+        let is_kept = kept_secs > 0 && !is_full;
+        let deleted = store::delete(&mut saves, owner_id, id, clock::now_unix_ms(), is_kept).await?;
+        let sha256 = deleted.ok_or_else(|| ApiError::not_found("audio file", id))?;
+        let users = projects::that_name(&mut saves, owner_id, id).await?;
+        if !users.is_empty() {
+            saves.rollback().await?;
+            return Err(ApiError::Conflict {
+                code: "audio_in_use",
+                detail: format!("`{name}` is used by {}; take it out there first.", users.join(", ")),
+            });
+        }
+        saves.commit().await?;
+        Ok(sha256)
+    };
+    let sha256 = runtime.block_on(deleting)?;
+    release(state, runtime, &sha256)
+}
+
+/// Removes a user's file that nobody was told of. Blocks.
+///
+/// # Errors
+/// 404 if there is no such file.
+pub(super) fn discard(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
+    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let deleting = async {
+        let mut transaction = state.db.begin().await?;
+        let deleted = store::delete(&mut transaction, owner_id, id, 0, false).await?;
+        transaction.commit().await?;
+        deleted.ok_or_else(|| ApiError::not_found("audio file", id))
+    };
+    let sha256 = runtime.block_on(deleting)?;
+    release(state, runtime, &sha256)
+}
+
+/// Takes the stored files of a content away that nobody has: to the quarantine as long as a deleted file may need them.
+fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
+    let db = &state.db;
+    if runtime.block_on(super::store::is_had(db, sha256))? {
+        return Ok(());
+    }
+    let keys = keys(sha256, &runtime.block_on(rates(db, sha256))?)?;
+    if !runtime.block_on(super::store::delete_unneeded(db, sha256))? {
+        return set_aside(state, &keys);
+    }
+    for key in &keys {
+        state.blobs.remove(key)?;
+    }
+    for one in state.blobs.quarantined()? {
+        if one.reason == Reason::Deleted && keys.iter().any(|key| key.path() == one.name) {
+            state.blobs.remove_quarantined(&one)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every stored file of a content.
+fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
+    let ContentKeys { original, samples, peaks } = ContentKeys::new(sha256)?;
+    let mut keys = vec![original, samples, peaks];
+    for rate_hz in rates_hz {
+        keys.push(renditions::key(sha256, *rate_hz)?);
+    }
+    Ok(keys)
+}
+
+/// Moves files that a user deleted to the quarantine; where the disk is full, or nothing deleted is kept, removes them.
+///
+/// # Errors
+/// When the storage refuses.
+pub(crate) fn set_aside(state: &AppState, keys: &[BlobKey]) -> ApiResult<()> {
+    let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state)?;
+    for key in keys {
+        if is_kept {
+            if let Some(place) = state.blobs.set_aside(key, Reason::Deleted)? {
+                tracing::info!(file = key.path(), place, "a deleted file was set aside");
+            }
+        } else {
+            state.blobs.remove(key)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_disk_full(state: &AppState) -> ApiResult<bool> {
+    let needed_bytes = state.config.limits.audio.reserve_bytes.max(ROOM_MIN_BYTES);
+    Ok(free_bytes(state.blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
+}
+
+/// Brings back a user's deleted files that `text` names: a document that was just stored. What goes wrong is logged, since
+/// the document is stored; forgetting a deleted file looks for songs once more.
+pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &str) {
+    let bringing = async {
+        let deleted = store::of_owner(&state.db, owner_id).await?;
+        let named: Vec<_> = deleted.into_iter().filter(|(id, _)| text.contains(id)).collect();
+        if named.is_empty() {
+            return Ok(());
+        }
+        let (state, runtime) = (state.clone(), Handle::current());
+        tokio::task::spawn_blocking(move || {
+            let _contents = state.audio.lock_contents(&state.db, &runtime)?;
+            named.iter().try_for_each(|(id, sha256)| bring_back(&state, &runtime, id, sha256))
+        })
+        .await?
+    };
+    let outcome: ApiResult<()> = bringing.await;
+    if let Err(error) = outcome {
+        tracing::error!("cannot bring back audio that a saved song names: {error:#}");
+    }
+}
+
+/// Makes a deleted file a file again. The caller holds the lock of contents.
+fn bring_back(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiResult<()> {
+    for key in keys(sha256, &runtime.block_on(rates(&state.db, sha256))?)? {
+        if !state.blobs.contains(&key)? {
+            tracing::warn!(file = key.path(), id, "a deleted file returns without one of its stored files");
+        }
+    }
+    if runtime.block_on(store::bring_back(&state.db, id))? {
+        tracing::info!(id, "a deleted audio file returned: a song names it");
+    }
+    Ok(())
+}
+
+/// Forgets the files that were deleted for long enough; those that a song names after all come back.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(crate) async fn forget_old(state: &AppState, now_ms: i64) -> ApiResult<()> {
+    let kept_ms =
+        i64::try_from(state.config.orphans.deleted_kept_secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
+    let (state, runtime) = (state.clone(), Handle::current());
+    tokio::task::spawn_blocking(move || forget_until(&state, &runtime, now_ms.saturating_sub(kept_ms)))
+        .await?
+}
+
+fn forget_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<()> {
+    for (id, owner_id) in runtime.block_on(store::due(&state.db, due_ms))? {
+        forget(state, runtime, &owner_id, &id)?;
+    }
+    Ok(())
+}
+
+fn forget(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
+    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let forgetting = async {
+        let mut saves = projects::lock_saves(&state.db, owner_id).await?;
+        let Some(sha256) = store::forget(&mut saves, id).await? else { return Ok(None) };
+        let is_named = !projects::that_name(&mut saves, owner_id, id).await?.is_empty();
+        if is_named {
+            saves.rollback().await?;
+        } else {
+            saves.commit().await?;
+        }
+        Ok::<_, ApiError>(Some((sha256, is_named)))
+    };
+    match runtime.block_on(forgetting)? {
+        None => Ok(()),
+        Some((sha256, true)) => bring_back(state, runtime, id, &sha256),
+        Some((sha256, false)) => release(state, runtime, &sha256),
+    }
+}
+
+/// Forgets everything that was deleted and removes its files: the disk needs the room. Blocks.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(super) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<()> {
+    forget_until(state, runtime, i64::MAX)?;
+    for one in state.blobs.quarantined()? {
+        if one.reason == Reason::Deleted {
+            state.blobs.remove_quarantined(&one)?;
+        }
+    }
+    Ok(())
+}
+
+/// Forgets a user's oldest deleted files until the rest fits into what the quota leaves. Blocks.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> ApiResult<()> {
+    let deleted = runtime.block_on(store::sizes(&state.db, owner_id))?;
+    let mut bytes: u64 = deleted.iter().map(|(_, bytes)| bytes).sum();
+    if bytes == 0 {
+        return Ok(());
+    }
+    let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.left_bytes();
+    for (id, size_bytes) in deleted {
+        if bytes <= left_bytes {
+            break;
+        }
+        forget(state, runtime, owner_id, &id)?;
+        bytes -= size_bytes;
+    }
+    Ok(())
+}

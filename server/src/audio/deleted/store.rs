@@ -1,0 +1,122 @@
+//! Deleted audio files in the database.
+
+use sqlx::{AnyConnection, Row as _};
+
+use crate::audio::tags::search_key;
+use crate::db::Db;
+
+/// Moves a file to the deleted ones, or with `is_kept` false forgets it. Answers the hash of its content; `None` if there
+/// is no such file.
+pub(super) async fn delete(
+    connection: &mut AnyConnection,
+    owner_id: &str,
+    id: &str,
+    now_ms: i64,
+    is_kept: bool,
+) -> Result<Option<String>, sqlx::Error> {
+    // Changes nothing, and holds the file: a transaction begins with its write.
+    let mine = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .execute(&mut *connection)
+        .await?;
+    if mine.rows_affected() == 0 {
+        return Ok(None);
+    }
+    if is_kept {
+        let tags: Vec<String> =
+            sqlx::query_scalar("SELECT tag FROM audio_tags WHERE file_id = $1 ORDER BY tag_key, tag")
+                .bind(id)
+                .fetch_all(&mut *connection)
+                .await?;
+        sqlx::query(
+            "INSERT INTO audio_deleted_files (id, owner_id, sha256, name, name_key, created_at, tags, deleted_ms) \
+             SELECT id, owner_id, sha256, name, name_key, created_at, $1, CAST($2 AS BIGINT) FROM audio_files \
+             WHERE owner_id = $3 AND id = $4",
+        )
+        .bind(serde_json::to_string(&tags).map_err(|error| sqlx::Error::Encode(error.into()))?)
+        .bind(now_ms)
+        .bind(owner_id)
+        .bind(id)
+        .execute(&mut *connection)
+        .await?;
+    }
+    sqlx::query_scalar("DELETE FROM audio_files WHERE owner_id = $1 AND id = $2 RETURNING sha256")
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// Ids of a user's deleted files, and the hashes of their contents.
+pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, String)>, sqlx::Error> {
+    sqlx::query_as("SELECT id, sha256 FROM audio_deleted_files WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_all(db)
+        .await
+}
+
+/// Makes a deleted file a file again; false if it is none.
+pub(super) async fn bring_back(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let done = sqlx::query(
+        "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
+         SELECT id, owner_id, sha256, name, name_key, created_at FROM audio_deleted_files WHERE id = $1 \
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(id)
+    .execute(&mut *transaction)
+    .await?;
+    let tags: Option<String> =
+        sqlx::query_scalar("DELETE FROM audio_deleted_files WHERE id = $1 RETURNING tags")
+            .bind(id)
+            .fetch_optional(&mut *transaction)
+            .await?;
+    if done.rows_affected() > 0 {
+        let tags: Vec<String> = serde_json::from_str(&tags.unwrap_or_default()).unwrap_or_default();
+        for tag in tags {
+            sqlx::query("INSERT INTO audio_tags (file_id, tag, tag_key) VALUES ($1, $2, $3)")
+                .bind(id)
+                .bind(&tag)
+                .bind(search_key(&tag))
+                .execute(&mut *transaction)
+                .await?;
+        }
+    }
+    transaction.commit().await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Ids and owners of the files that were deleted until `due_ms`, the oldest first.
+pub(super) async fn due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, sqlx::Error> {
+    sqlx::query_as(
+        "SELECT id, owner_id FROM audio_deleted_files WHERE deleted_ms <= $1 ORDER BY deleted_ms, id",
+    )
+    .bind(due_ms)
+    .fetch_all(db)
+    .await
+}
+
+/// Forgets a deleted file, and says the hash of its content.
+pub(super) async fn forget(connection: &mut AnyConnection, id: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("DELETE FROM audio_deleted_files WHERE id = $1 RETURNING sha256")
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// A user's deleted files, the oldest first: ids, and what their contents take on the disk in bytes.
+pub(super) async fn sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT d.id, c.size_bytes + c.samples_bytes + c.peaks_bytes AS bytes FROM audio_deleted_files d \
+         JOIN audio_contents c ON c.sha256 = d.sha256 WHERE d.owner_id = $1 ORDER BY d.deleted_ms, d.id",
+    )
+    .bind(owner_id)
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            Ok((row.try_get("id")?, u64::try_from(row.try_get::<i64, _>("bytes")?).unwrap_or_default()))
+        })
+        .collect()
+}

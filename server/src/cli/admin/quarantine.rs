@@ -1,0 +1,90 @@
+//! The quarantine from the command line.
+
+use clap::Subcommand;
+
+use super::say;
+use crate::backup::key_of;
+use crate::blobs::{Blobs, Quarantined, Reason, Sharing};
+use crate::config::Config;
+use crate::state::open_blobs;
+
+/// Files that were set aside because nothing needed them, or because users deleted them. The service may be running.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry admin quarantine list
+  songfoundry admin quarantine restore audio/0f3a...9c.original
+  songfoundry admin quarantine restore --all
+
+What the database needs returns by itself. What nothing needs is set aside again after SF_ORPHAN_AGE_SECS.")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the files, the oldest first.
+    List {
+        /// As JSON, one object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Move files back to where they were.
+    Restore {
+        /// Files as the list names them.
+        #[arg(required_unless_present = "all")]
+        names: Vec<String>,
+        /// All of them.
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
+    let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
+    let listing = blobs.clone();
+    let found = tokio::task::spawn_blocking(move || listing.quarantined()).await??;
+    match &args.command {
+        Command::List { json } => list(&found, *json),
+        Command::Restore { names, all } => {
+            let names = if *all { found.into_iter().map(|one| one.name).collect() } else { names.clone() };
+            tokio::task::spawn_blocking(move || restore(&blobs, &names)).await?
+        }
+    }
+}
+
+fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
+    for one in found {
+        say(&match json {
+            true => serde_json::to_string(one)?,
+            false => {
+                let why = match one.reason {
+                    Reason::Unneeded => "nothing needed it",
+                    Reason::Deleted => "deleted",
+                };
+                format!("{}  {}  {} bytes  {why}", one.since, one.name, one.size_bytes)
+            }
+        });
+    }
+    if !json {
+        let bytes: u64 = found.iter().map(|one| one.size_bytes).sum();
+        say(&format!("{} files, {bytes} bytes.", found.len()));
+    }
+    Ok(())
+}
+
+fn restore(blobs: &Blobs, names: &[String]) -> anyhow::Result<()> {
+    for name in names {
+        let key = name.split_once('/').and_then(|(folder, file)| key_of(folder, file));
+        let is_back = match key {
+            Some(key) => blobs.return_from_quarantine(&key)?,
+            None => false,
+        };
+        anyhow::ensure!(
+            is_back,
+            "`{name}` is not in the quarantine; `songfoundry admin quarantine list` names what is"
+        );
+        say(&format!("{name} is back."));
+    }
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! Whether the database and the stored files belong together.
+//!
+//! Both carry the id of their installation: the database in a table, the files as the name of a file in the folder
+//! `installation`. A start with a new database, or with that of another installation, is refused while files are stored,
+//! since every one of them would look as if nobody needed it.
+
+mod store;
+
+use std::collections::HashSet;
+
+use anyhow::Context as _;
+
+use crate::auth::management;
+use crate::backup;
+use crate::blobs::{BlobKey, Blobs, FileKind};
+use crate::config::{BlobStore, StorageConfig};
+use crate::db::Db;
+
+/// Folder and extension of the file whose name is the id.
+const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] };
+
+/// How the database and the stored files relate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Relation {
+    /// They carry one id.
+    Same,
+    /// They may be used together, and shall carry this id, or a new one.
+    Fits(Option<String>),
+    /// They do not belong together.
+    Strange(String),
+}
+
+/// What the stored files say.
+struct Survey {
+    /// Ids of installations.
+    ids: Vec<String>,
+    /// Stored files.
+    files: usize,
+    /// Those that the database knows.
+    known: usize,
+}
+
+/// Sees to it that the database and the stored files belong together, and marks both.
+///
+/// # Errors
+/// When they do not and the settings do not say to use them together; the text names both.
+pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<()> {
+    let wanted = match relation(config, db, blobs).await? {
+        Relation::Same => return Ok(()),
+        Relation::Fits(id) => id,
+        Relation::Strange(_) if config.adopts_files => None,
+        Relation::Strange(why) => anyhow::bail!("{}", refusal(config, &why)),
+    };
+    let id = store::set_id(db, &wanted.unwrap_or_else(new_id)).await?;
+    let blobs = blobs.clone();
+    let marking = tokio::task::spawn_blocking(move || mark(&blobs, &id));
+    marking.await?.context("cannot mark the stored files with the id of the installation")
+}
+
+/// What is wrong with the database beside the stored files, in a sentence; `None` if they belong together.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub(crate) async fn fault(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Option<String>> {
+    Ok(match relation(config, db, blobs).await? {
+        Relation::Same | Relation::Fits(_) => None,
+        Relation::Strange(why) => Some(why),
+    })
+}
+
+/// Refuses to make a new SQLite database beside stored files, before it is made.
+///
+/// # Errors
+/// As [`claim`].
+pub(crate) async fn refuse_missing_database(config: &StorageConfig, blobs: &Blobs) -> anyhow::Result<()> {
+    let is_missing = config.database.file().is_some_and(|file| !file.exists());
+    if !is_missing || config.adopts_files {
+        return Ok(());
+    }
+    let survey = survey(blobs, Known::default()).await?;
+    anyhow::ensure!(survey.files == 0, refusal(config, &unknown_files(config, &survey)));
+    Ok(())
+}
+
+/// Forgets which installation the stored files belong to; the next start finds out. Blocks.
+///
+/// # Errors
+/// When the storage refuses.
+pub(crate) fn unmark(blobs: &Blobs) -> std::io::Result<()> {
+    for id in ids(blobs)? {
+        if let Some(key) = FILES.key(&format!("{id}.id")) {
+            blobs.remove(&key)?;
+        }
+    }
+    Ok(())
+}
+
+async fn relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Relation> {
+    let own = store::id(db).await?;
+    let listing = blobs.clone();
+    let ids = tokio::task::spawn_blocking(move || ids(&listing)).await??;
+    if own.as_ref().is_some_and(|own| ids.contains(own)) {
+        return Ok(Relation::Same);
+    }
+    let survey = survey(blobs, Known::of(db).await?).await?;
+    Ok(compare(own, &survey, || unknown_files(config, &survey)))
+}
+
+fn compare(own: Option<String>, survey: &Survey, unknown: impl Fn() -> String) -> Relation {
+    if survey.files == 0 {
+        return Relation::Fits(own);
+    }
+    match (own, survey.ids.as_slice()) {
+        (Some(_), [_, ..]) => {
+            let why = "the database is that of another installation than the stored files";
+            Relation::Strange(format!("{why}, and {}", unknown()))
+        }
+        _ if survey.known == 0 => Relation::Strange(unknown()),
+        // A database from before there were ids.
+        (None, [id]) => Relation::Fits(Some(id.clone())),
+        (None, [_, _, ..]) => Relation::Strange(unknown()),
+        (own, []) => Relation::Fits(own),
+    }
+}
+
+fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+fn mark(blobs: &Blobs, id: &str) -> anyhow::Result<()> {
+    let key = BlobKey::new(FILES.folder, id, "id")?;
+    blobs.put(&key, id.as_bytes())?;
+    for other in ids(blobs)?.into_iter().filter(|other| other != id) {
+        blobs.remove(&BlobKey::new(FILES.folder, &other, "id")?)?;
+    }
+    Ok(())
+}
+
+fn ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
+    Ok(blobs.entries_for_good(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
+}
+
+/// What a database knows of stored files.
+#[derive(Default)]
+struct Known {
+    names: HashSet<String>,
+    /// Ids of users, which the names of renders and stems begin with.
+    owner_ids: HashSet<String>,
+}
+
+impl Known {
+    async fn of(db: &Db) -> anyhow::Result<Self> {
+        let names = backup::expected(db).await?.into_iter().map(|one| one.key.path()).collect();
+        let owner_ids = management::user_names(db).await?.into_iter().map(|(id, _)| id).collect();
+        Ok(Self { names, owner_ids })
+    }
+
+    fn has(&self, key: &BlobKey) -> bool {
+        let file_name = key.file_name();
+        let owner = file_name.split_once('_').map(|(owner_id, _)| owner_id);
+        self.names.contains(&key.path()) || owner.is_some_and(|owner_id| self.owner_ids.contains(owner_id))
+    }
+}
+
+async fn survey(blobs: &Blobs, known: Known) -> anyhow::Result<Survey> {
+    let blobs = blobs.clone();
+    let looking = move || -> anyhow::Result<Survey> {
+        let mut survey = Survey { ids: ids(&blobs)?, files: 0, known: 0 };
+        for kind in backup::KINDS {
+            for entry in blobs.entries_for_good(kind.folder)? {
+                let Some(key) = kind.key(&entry.file_name()) else { continue };
+                survey.files += 1;
+                survey.known += usize::from(known.has(&key));
+            }
+        }
+        Ok(survey)
+    };
+    tokio::task::spawn_blocking(looking).await?
+}
+
+fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
+    format!(
+        "the database {} (SF_DATABASE_URL) knows {} of the {} stored files in {}",
+        config.database,
+        if survey.known == 0 { "none".to_owned() } else { survey.known.to_string() },
+        survey.files,
+        place(config)
+    )
+}
+
+/// Where the stored files are, and the setting that says so.
+fn place(config: &StorageConfig) -> String {
+    match &config.blobs {
+        BlobStore::Own => format!("{} (SF_STORAGE_DIR)", config.dir.join("blobs").display()),
+        BlobStore::SharedFolder(dir) => format!("{} (SF_BLOB_STORE)", dir.display()),
+        BlobStore::S3(s3) => format!("s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix),
+    }
+}
+
+fn refusal(config: &StorageConfig, why: &str) -> String {
+    format!(
+        "{why}; nothing was changed. Name the database of these files, or restore a backup of it. If the database {} is \
+         meant, `songfoundry serve --adopt` starts with both: files that it does not need move to the quarantine after \
+         SF_ORPHAN_AGE_SECS",
+        config.database
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(
+        own: Option<&str>,
+        ids: &[&str],
+        files: usize,
+        known: usize,
+        expected: &Result<Option<&str>, ()>,
+    ) {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let survey = Survey { ids, files, known };
+        let found = match compare(own.map(str::to_owned), &survey, || "unknown".to_owned()) {
+            Relation::Fits(id) => Ok(id),
+            _ => Err(()),
+        };
+        assert_eq!(found, expected.map(|id| id.map(str::to_owned)), "{own:?} {files} {known}");
+    }
+
+    #[test]
+    fn a_database_fits_files_that_it_knows() {
+        check(None, &[], 0, 0, &Ok(None));
+        check(Some("a"), &[], 0, 0, &Ok(Some("a")));
+        check(Some("a"), &["b"], 0, 0, &Ok(Some("a")));
+        check(None, &[], 3, 0, &Err(()));
+        check(None, &["b"], 3, 0, &Err(()));
+        check(None, &["b"], 3, 1, &Ok(Some("b")));
+        check(Some("a"), &[], 3, 0, &Err(()));
+        check(Some("a"), &[], 3, 1, &Ok(Some("a")));
+        check(Some("a"), &["b"], 3, 3, &Err(()));
+        check(None, &[], 3, 2, &Ok(None));
+    }
+}

@@ -1,0 +1,17 @@
+//! The id of an installation in its database.
+
+use crate::db::Db;
+
+/// The id; `None` in a database that no service has used with files yet.
+pub(super) async fn id(db: &Db) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT id FROM installation WHERE only_row = 1").fetch_optional(db).await
+}
+
+/// Stores an id unless there is one, and answers the one that is there then.
+pub(super) async fn set_id(db: &Db, id: &str) -> Result<String, sqlx::Error> {
+    sqlx::query("INSERT INTO installation (only_row, id) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING")
+        .bind(id)
+        .execute(db)
+        .await?;
+    sqlx::query_scalar("SELECT id FROM installation WHERE only_row = 1").fetch_one(db).await
+}

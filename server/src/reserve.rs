@@ -1,0 +1,26 @@
+//! Deleting when the disk is full.
+
+use crate::db;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// Runs what makes room on the disk. Where it finds none itself, the reserve is given up and it runs once more.
+///
+/// # Errors
+/// What `run` answers.
+pub(crate) async fn making_room<T, Running>(state: &AppState, run: impl Fn() -> Running) -> ApiResult<T>
+where
+    Running: Future<Output = ApiResult<T>>,
+{
+    match run().await {
+        Err(ApiError::StorageFull) => {
+            state.reserve.give_up()?;
+            db::truncate_log(&state.db).await;
+            let outcome = run().await;
+            db::truncate_log(&state.db).await;
+            state.reserve.refill();
+            outcome
+        }
+        outcome => outcome,
+    }
+}

@@ -1,0 +1,165 @@
+//! Starts with a database that is not the one of the stored files: nothing is lost, and the start says what is wrong.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::audio::{upload, upload_to, wav};
+use crate::database;
+use crate::support::{Service, songfoundry};
+
+const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+
+/// The address of a database that belongs to `storage`.
+fn database_of(storage: &Path) -> String {
+    database::of(storage).unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
+}
+
+/// Starts an installation with a recording and a SoundFont, and ends it. Says where the recording is.
+fn installation(storage: &Path, frames: u32) -> String {
+    let service = Service::start(storage, &[]);
+    let answer = upload(&service, "", &wav(frames, 7)).expect("an answer");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let bank = fs::read(BANK).expect("timgm6mb-soundfont is installed");
+    let path = "/api/v1/plugins/soundfonts/upload";
+    assert_eq!(upload_to(&service, path, "Own.sf2", &bank).expect("an answer").status, 201);
+    assert!(service.stop().0.success());
+    let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
+    answer["files"][0]["file_url"].as_str().expect("an address").to_owned()
+}
+
+/// The stored files of audio and SoundFonts.
+fn stored(storage: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["audio", "soundfonts"] {
+        for entry in fs::read_dir(storage.join("blobs").join(folder)).into_iter().flatten() {
+            found.push(entry.expect("reads").path());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Starts with the database at `url`, which must be refused. Answers what was said.
+#[track_caller]
+fn refused(storage: &Path, url: &str) -> String {
+    let mut command = songfoundry(storage);
+    command.arg("serve").env("SF_DATABASE_URL", url).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    let mut greeting = String::new();
+    let stdout = child.stdout.take().expect("piped");
+    BufReader::new(stdout).read_line(&mut greeting).expect("reads");
+    if !greeting.is_empty() {
+        child.kill().expect("kills");
+    }
+    let output = child.wait_with_output().expect("ends");
+    assert!(greeting.is_empty(), "started with a database that does not belong there: {greeting}");
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn has_the_recording(storage: &Path, file: &str) {
+    let service = Service::start(storage, &[]);
+    assert_eq!(service.send("GET", file, &[], &[]).expect("an answer").status, 200);
+    let rows = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    assert!(rows.to_string().contains("\"own\""), "{rows}");
+}
+
+#[test]
+fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let file = installation(&storage, 4_800);
+    let before = stored(&storage);
+    assert_eq!(before.len(), 4);
+    let other = tempfile::tempdir().expect("a folder");
+    let url = database_of(&other.path().join("storage"));
+    let said = refused(&storage, &url);
+    let shown = url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    let folder = storage.join("blobs");
+    for part in ["--adopt", "SF_DATABASE_URL", shown, folder.to_str().expect("Unicode")] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(stored(&storage), before);
+
+    // Told to, it starts, and still deletes nothing: files must be unneeded for a while first.
+    let mut command = songfoundry(&storage);
+    command.args(["serve", "--adopt"]).env("SF_DATABASE_URL", &url).stderr(Stdio::null());
+    assert!(Service::spawn(&mut command).stop().0.success());
+    assert_eq!(stored(&storage), before);
+    // Back to the first database, which is now that of another installation.
+    let said = refused(&storage, &database_of(&storage));
+    assert!(said.contains("another installation"), "{said}");
+    let mut command = songfoundry(&storage);
+    command.args(["serve", "--adopt"]).stderr(Stdio::null());
+    assert!(Service::spawn(&mut command).stop().0.success());
+    has_the_recording(&storage, &file);
+}
+
+#[test]
+fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    if database::of(&storage).is_some() {
+        // A database on a server is not lost with a file.
+        return;
+    }
+    let file = installation(&storage, 4_800);
+    let before = stored(&storage);
+    let database = storage.join("songfoundry.db");
+    let kept = folder.path().join("kept.db");
+    fs::rename(&database, &kept).expect("moves");
+    for leftover in ["songfoundry.db-wal", "songfoundry.db-shm"] {
+        let _ = fs::remove_file(storage.join(leftover));
+    }
+    let said = refused(&storage, &database_of(&storage));
+    assert!(said.contains("songfoundry.db") && said.contains("--adopt"), "{said}");
+    assert!(!database.exists(), "an empty database is in the way of the right one");
+    assert_eq!(stored(&storage), before);
+    fs::rename(&kept, &database).expect("moves");
+    has_the_recording(&storage, &file);
+}
+
+#[test]
+fn a_database_of_another_installation_is_refused() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let [first, second] = [0, 1].map(|one: usize| folders[one].path().join("storage"));
+    // The SoundFont is in both, so the files alone do not tell them apart.
+    installation(&first, 4_800);
+    let file = installation(&second, 9_600);
+    let before = stored(&second);
+    let said = refused(&second, &database_of(&first));
+    assert!(said.contains("another installation"), "{said}");
+    assert_eq!(stored(&second), before);
+    has_the_recording(&second, &file);
+}
+
+#[test]
+fn an_older_database_deletes_nothing_at_its_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    if database::of(&storage).is_some() {
+        // The start is the same; only SQLite's file is copied so easily.
+        return;
+    }
+    let file = installation(&storage, 4_800);
+    let (database, older) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
+    fs::copy(&database, &older).expect("copies");
+    let service = Service::start(&storage, &[]);
+    assert_eq!(upload(&service, "", &wav(9_600, 3)).expect("an answer").status, 201);
+    assert!(service.stop().0.success());
+    let (before, newer) = (stored(&storage), folder.path().join("newer.db"));
+    assert_eq!(before.len(), 7);
+    fs::rename(&database, &newer).expect("moves");
+    fs::rename(&older, &database).expect("moves");
+    has_the_recording(&storage, &file);
+    assert_eq!(stored(&storage), before);
+    fs::rename(&newer, &database).expect("moves");
+    let service = Service::start(&storage, &[]);
+    let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+}

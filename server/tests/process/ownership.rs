@@ -1,0 +1,56 @@
+//! What the command line makes as root stays the service's: it belongs to the owner of the storage folder.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::path::Path;
+
+use crate::audio::{upload, wav};
+use crate::database;
+use crate::support::{Service, songfoundry};
+
+/// A user whom no service of the test runs as (Debian's `nobody`).
+const OTHER: u32 = 65_534;
+
+#[track_caller]
+fn done(storage: &Path, args: &[&str]) {
+    let output = songfoundry(storage).arg("admin").args(args).output().expect("runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Every file and folder below one belongs to `owner`.
+#[track_caller]
+fn belongs_to(owner: u32, folder: &Path) {
+    for entry in fs::read_dir(folder).expect("reads") {
+        let path = entry.expect("reads").path();
+        assert_eq!(fs::metadata(&path).expect("is there").uid(), owner, "{}", path.display());
+        if path.is_dir() {
+            belongs_to(owner, &path);
+        }
+    }
+}
+
+#[test]
+fn accounts_and_restores_made_as_root_keep_the_owner_of_the_folder() {
+    let folders = [(); 4].map(|()| tempfile::tempdir().expect("a folder"));
+    let made = fs::metadata(folders[0].path()).expect("is there").uid();
+    // Only root can give files away; for anybody else they are their own.
+    let owner = if made == 0 { OTHER } else { made };
+    let [first, second, third] = [0, 1, 2].map(|one: usize| folders[one].path().join("storage"));
+    for storage in [&first, &second, &third] {
+        fs::create_dir_all(storage).expect("makes");
+    }
+    for storage in [&second, &third] {
+        chown(storage, Some(owner), None).expect("gives away");
+    }
+    done(&second, &["create-user", "ada"]);
+    belongs_to(owner, &second);
+
+    let service = Service::start(&first, &[]);
+    assert_eq!(upload(&service, "", &wav(4_800, 7)).expect("an answer").status, 201);
+    assert!(service.stop().0.success());
+    let backup = folders[3].path().join("backup");
+    done(&first, &["backup", backup.to_str().expect("Unicode")]);
+    done(&third, &["restore", backup.to_str().expect("Unicode")]);
+    belongs_to(owner, &third);
+    assert!(database::of(&third).is_some() || third.join("songfoundry.db").is_file());
+}
