@@ -2,6 +2,7 @@
 
 mod authorisation;
 mod bodies;
+mod lists;
 mod media_types;
 
 use std::collections::BTreeSet;

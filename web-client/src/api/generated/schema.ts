@@ -1611,6 +1611,8 @@ export interface components {
         ApiKeyList: {
             /** @description The keys, the newest first. */
             items: components["schemas"]["ApiKey"][];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
             /**
              * Format: int64
              * @description Most keys that an account may have.
@@ -1850,6 +1852,8 @@ export interface components {
         DriveList: {
             /** @description As the settings name them. */
             items: components["schemas"]["Drive"][];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
         };
         /** @description Something that can be set on an effect. */
         EffectParameter: {
@@ -2568,6 +2572,26 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Page_RevisionSummary: {
+            /** @description The entries, newest first. */
+            items: {
+                /**
+                 * Format: int64
+                 * @description The revision.
+                 */
+                revision: number;
+                /** @description Time of its save, RFC 3339. */
+                updated_at: string;
+                /**
+                 * Format: int64
+                 * @description Size of the stored JSON in bytes.
+                 */
+                size_bytes: number;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Page_Task: {
             /** @description The entries, newest first. */
             items: {
@@ -2712,6 +2736,8 @@ export interface components {
         PluginDirs: {
             /** @description Their whole paths, without symbolic links, in the order in which they were added. */
             plugin_dirs: string[];
+            /** @description Where the next page of the list starts; null on the last one, and where all of them are answered. */
+            next_cursor: string | null;
         };
         /** @description Something that a scan for plugins could not make out. */
         PluginProblem: {
@@ -3072,11 +3098,6 @@ export interface components {
         RenderedTemplate: {
             /** @description The text. */
             text: string;
-        };
-        /** @description The kept revisions of a project. */
-        RevisionList: {
-            /** @description The revisions, newest first. */
-            items: components["schemas"]["RevisionSummary"][];
         };
         /** @description A revision in a list. */
         RevisionSummary: {
@@ -3776,6 +3797,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3800,6 +3822,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3823,6 +3846,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3863,6 +3887,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3882,6 +3907,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3901,6 +3927,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3927,6 +3954,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3976,6 +4004,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3999,6 +4028,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4021,6 +4051,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4047,6 +4078,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4069,6 +4101,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4099,6 +4132,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4122,6 +4156,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     Location?: string;
@@ -4145,6 +4180,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4171,6 +4207,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4218,6 +4255,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4244,6 +4282,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4288,6 +4327,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4316,6 +4356,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4340,6 +4381,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4366,6 +4408,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4374,6 +4417,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadAnswer"];
                 };
             };
+            /** @description Begun; the body names the task that goes on with it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4398,6 +4442,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4468,6 +4513,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4575,6 +4621,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4621,6 +4668,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4629,6 +4677,7 @@ export interface operations {
                     "application/json": components["schemas"]["AudioAnalysis"];
                 };
             };
+            /** @description Begun; the body names the task that goes on with it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4682,7 +4731,10 @@ export interface operations {
                 format?: "dat" | "json";
                 /** @description Width of the values: 8 or 16 (the default). */
                 bits?: number;
-                /** @description Frames under one pixel: a power of two from 1 to 65536, 256 by default. */
+                /**
+                 * @description Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels` the next
+                 *     of 512 to 65536 at which one answer has room for the whole file.
+                 */
                 samples_per_pixel?: number;
                 /** @description First pixel, 0 by default. */
                 start?: number;
@@ -4727,6 +4779,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4739,13 +4792,19 @@ export interface operations {
     };
     get_auth_api_keys: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4769,6 +4828,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4809,6 +4869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4832,6 +4893,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4872,6 +4934,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4895,6 +4958,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4918,6 +4982,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4937,6 +5002,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4960,6 +5026,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4979,6 +5046,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5029,6 +5097,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5041,13 +5110,19 @@ export interface operations {
     };
     get_media_drives: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5074,6 +5149,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5097,6 +5173,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5121,6 +5198,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5198,6 +5276,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5296,8 +5375,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5308,13 +5389,19 @@ export interface operations {
     };
     get_plugins_dirs: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5338,6 +5425,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5360,6 +5448,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5379,6 +5468,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5399,6 +5489,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5425,6 +5516,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5433,6 +5525,7 @@ export interface operations {
                     "application/json": components["schemas"]["RenderAnswer"];
                 };
             };
+            /** @description Begun; the body names the task that goes on with it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5504,6 +5597,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5551,6 +5645,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5618,6 +5713,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5713,6 +5809,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5736,6 +5833,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     Location?: string;
@@ -5759,6 +5857,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5785,6 +5884,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5830,6 +5930,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5853,6 +5954,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     ETag?: string;
@@ -5879,6 +5981,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     ETag?: string;
@@ -5900,6 +6003,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5923,6 +6027,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5960,6 +6065,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6006,6 +6112,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     /** @description The revision */
@@ -6037,6 +6144,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6112,6 +6220,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6139,6 +6248,8 @@ export interface operations {
             /** @description The stored text */
             200: {
                 headers: {
+                    /** @description The revision */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6149,7 +6260,12 @@ export interface operations {
     };
     get_projects_id_revisions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the project */
@@ -6159,12 +6275,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RevisionList"];
+                    "application/json": components["schemas"]["Page_RevisionSummary"];
                 };
             };
         };
@@ -6186,6 +6303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6206,6 +6324,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6230,6 +6349,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6249,6 +6369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6268,6 +6389,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6292,6 +6414,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6314,6 +6437,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6379,6 +6503,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6403,6 +6528,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6422,6 +6548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6446,6 +6573,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6465,6 +6593,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
