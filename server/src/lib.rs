@@ -44,6 +44,7 @@ pub mod panics;
 pub mod plugins;
 pub mod presets;
 pub mod projects;
+mod query_names;
 pub mod rates;
 pub mod rendering;
 mod request_log;

@@ -2,8 +2,10 @@
 
 mod authorisation;
 mod bodies;
+mod examples;
 mod lists;
 mod media_types;
+mod query;
 
 use std::collections::BTreeSet;
 
