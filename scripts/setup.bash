@@ -184,3 +184,10 @@ build_page() {
   quietly page.log npm run --workspace web-client build
   echo "$mark" >"$stamp"
 }
+
+# What holds the description of the API to OpenAPI 3.1; its program is then OPENAPI_VALIDATOR.
+need_openapi_validator() {
+  local version=0.9.0
+  need_python_tool openapi-spec-validator "openapi-spec-validator==$version"
+  OPENAPI_VALIDATOR=$TOOLS/openapi-spec-validator-$version/bin/openapi-spec-validator
+}

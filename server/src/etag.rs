@@ -1,11 +1,34 @@
 //! Entity tags in conditional requests (RFC 9110, section 13).
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{ApiError, ApiResult};
 
 /// Whether `If-None-Match` names `etag` (weak comparison), so that 304 is the answer.
 #[must_use]
 pub fn matches_none(headers: &HeaderMap, etag: &str) -> bool {
     listed(headers, &header::IF_NONE_MATCH).any(|one| one == "*" || bare(one) == bare(etag))
+}
+
+/// `value` as JSON with a tag made from its bytes: 200, or 304 if the request names the tag.
+///
+/// # Errors
+/// 500 for what is no JSON.
+pub fn tagged_json(request: &HeaderMap, value: &impl Serialize) -> ApiResult<Response> {
+    let json = serde_json::to_string(value).map_err(ApiError::internal)?;
+    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
+    let common = [
+        (header::ETAG, HeaderValue::from_str(&etag).map_err(ApiError::internal)?),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+    ];
+    if matches_none(request, &etag) {
+        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    }
+    Ok((common, json).into_response())
 }
 
 /// The one tag in `If-Match` as text between the quotes; `None` if the header is missing.

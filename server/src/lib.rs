@@ -46,6 +46,7 @@ pub(crate) mod permits;
 pub mod plugins;
 pub mod presets;
 pub mod projects;
+mod query_names;
 pub mod rates;
 pub mod rendering;
 mod request_log;

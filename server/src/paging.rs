@@ -72,6 +72,28 @@ impl PageQuery {
 }
 
 impl<T> Page<T> {
+    /// A page of a whole list. `id_of` names an entry; no two entries have one name.
+    ///
+    /// # Errors
+    /// 400 `bad_query` and `bad_cursor`, also when the entry before the page is no longer in the list.
+    pub fn of_whole(
+        items: Vec<T>,
+        query: &PageQuery,
+        id_of: impl Fn(&T) -> String,
+    ) -> Result<Self, ApiError> {
+        let limit = query.limit()?;
+        let gone = || ApiError::bad_request("bad_cursor", "the entry before this page is gone; begin anew");
+        let first = match query.position()? {
+            None => 0,
+            Some(Position { id, .. }) => {
+                1 + items.iter().position(|item| id_of(item) == id).ok_or_else(gone)?
+            }
+        };
+        let items = items.into_iter().skip(first).take(limit as usize + 1).collect();
+        let position = |item: &T| Position { time: String::new(), id: id_of(item) };
+        Ok(Self::from_overfetched(items, limit, position))
+    }
+
     /// A page from one entry more than asked for, if there are as many.
     pub fn from_overfetched(mut items: Vec<T>, limit: u32, position: impl Fn(&T) -> Position) -> Self {
         let limit = limit as usize;
@@ -110,6 +132,25 @@ mod tests {
         let query = PageQuery { limit: None, cursor: page.next_cursor };
         assert_eq!(query.position().unwrap(), Some(position(&"b|c")));
         assert_eq!(Page::from_overfetched(vec!["a", "b"], 2, position).next_cursor, None);
+    }
+
+    #[test]
+    fn a_whole_list_is_paged_by_the_names_of_its_entries() {
+        let whole = || vec!["a|b", "c", "d"];
+        let page = |limit, cursor| {
+            let query = PageQuery { limit: Some(limit), cursor };
+            Page::of_whole(whole(), &query, |name| (*name).to_owned())
+        };
+        let first = page(2, None).unwrap();
+        assert_eq!(first.items, ["a|b", "c"]);
+        let second = page(2, first.next_cursor).unwrap();
+        assert_eq!((second.items, second.next_cursor), (vec!["d"], None));
+        let gone = Page::from_overfetched(vec!["x", "y"], 1, |id| Position {
+            time: String::new(),
+            id: (*id).to_owned(),
+        });
+        assert!(page(2, gone.next_cursor).is_err());
+        assert!(page(0, None).is_err());
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::config::Config;
 use crate::docs::BearerScheme;
 use crate::error::{ApiError, Problem};
 use crate::extract::{BodyLimit, body_limit};
+use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
     admin, ai_presets, ai_proxy, audio, auth, body_pace, compression, cors, docs, files, health, media,
@@ -78,7 +79,10 @@ pub fn build(state: AppState) -> Router {
     let document = docs::complete(&document);
     // What is there depends on who asks: a cache keeps it for whoever asked.
     let vary = HeaderValue::from_static("authorization");
-    let api = api.layer(SetResponseHeaderLayer::appending(header::VARY, vary));
+    let names = QueryNames::of(&document);
+    let api = api
+        .layer(middleware::from_fn(move |request, next| refuse_unknown(names.clone(), request, next)))
+        .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(metrics::routes());
     finish(routes.fallback(page::fallback), state)
 }

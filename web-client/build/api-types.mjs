@@ -22,9 +22,9 @@ function ownType(_, { path }) {
   return ts.factory.createTypeReferenceNode(`project.${name}`);
 }
 
-/** Failures are thrown as problems, so the types speak of successes only. */
+/** Failures are thrown as problems, so the types speak of successes only. Examples are for readers of the description. */
 function successesOf(paths) {
-  const kept = structuredClone(paths);
+  const kept = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));
   for (const operation of Object.values(kept).flatMap(Object.values)) {
     const answers = Object.entries(operation.responses).filter(([status]) => /^2/.test(status));
     operation.responses = Object.fromEntries(answers);

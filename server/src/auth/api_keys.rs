@@ -12,7 +12,8 @@ use super::user::LoggedIn;
 use crate::audit::{self, Action};
 use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Path};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
 /// How every key begins, so that it is told from a token, and found where it should not be.
@@ -54,6 +55,8 @@ impl From<KeyRow> for ApiKey {
 pub(super) struct ApiKeyList {
     /// The keys, the newest first.
     items: Vec<ApiKey>,
+    /// Where the next page starts; null on the last one.
+    next_cursor: Option<String>,
     /// Most keys that an account may have.
     most: u64,
 }
@@ -78,17 +81,16 @@ pub(super) struct MadeApiKey {
 }
 
 /// Lists the caller's API keys, the newest first.
-#[utoipa::path(get, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])),
+#[utoipa::path(get, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])), params(PageQuery),
     responses((status = 200, body = ApiKeyList), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
     LoggedIn(user): LoggedIn,
+    Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<ApiKeyList>> {
-    let rows = keys::of_user(&state.db, &user.id).await?;
-    Ok(Json(ApiKeyList {
-        items: rows.into_iter().map(ApiKey::from).collect(),
-        most: state.config.accounts.api_keys_max,
-    }))
+    let keys = keys::of_user(&state.db, &user.id).await?.into_iter().map(ApiKey::from).collect();
+    let Page { items, next_cursor } = Page::of_whole(keys, &query, |key: &ApiKey| key.id.clone())?;
+    Ok(Json(ApiKeyList { items, next_cursor, most: state.config.accounts.api_keys_max }))
 }
 
 /// Makes an API key. It acts as its owner, but may not manage accounts, passwords or keys.

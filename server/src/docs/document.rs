@@ -44,6 +44,7 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
             leave_out_null(&mut parameter["schema"]);
         }
         refuse(path, operation);
+        super::examples::add(operation);
         let who = who(operation);
         operation.entry(WHO).or_insert_with(|| who.into());
     });
@@ -102,6 +103,15 @@ fn leave_out_null(schema: &mut Value) {
     }
 }
 
+/// What an answer is where its handler says nothing, by its status (RFC 9110, section 15).
+const ANSWERS: &[(&str, &str)] = &[
+    ("200", "Done; the body is the answer."),
+    ("201", "Made; the body says what."),
+    ("202", "Begun; the body names the task that goes on with it."),
+    ("206", "The range that was asked for."),
+    ("304", "Not changed since the answer with this entity tag."),
+];
+
 /// Whether something holds of the operation with this path and description.
 type Holds = fn(&str, &Map<String, Value>) -> bool;
 
@@ -156,6 +166,11 @@ fn refuse(path: &str, operation: &mut Map<String, Value>) {
         answers.entry(*status).or_insert_with(|| json!({ "description": about }));
     }
     answers.sort_keys();
+    for (status, about) in ANSWERS {
+        if let Some(answer) = answers.get_mut(*status).and_then(Value::as_object_mut) {
+            answer.entry("description").or_insert_with(|| (*about).into());
+        }
+    }
     for (_, answer) in answers.iter_mut().filter(|(status, _)| status.as_str() >= "400") {
         answer["content"] =
             json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });

@@ -2,6 +2,7 @@
 //! may do them and what they may be refused for, at `/api/operations`.
 
 mod document;
+mod examples;
 mod operations;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 use super::places::Places;
 use crate::auth::Admin;
 use crate::error::{ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::extract::{Json, Query};
+use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
 /// A folder that may be looked into.
@@ -30,17 +31,25 @@ pub(super) struct Drive {
 pub(super) struct DriveList {
     /// As the settings name them.
     items: Vec<Drive>,
+    /// Where the next page starts; null on the last one.
+    next_cursor: Option<String>,
 }
 
 /// Lists the folders that may be looked into (`SF_MEDIA_DIRS`). Administrators only.
-#[utoipa::path(get, path = "/media/drives", tag = "media", security(("bearer" = ["admin"])),
+#[utoipa::path(get, path = "/media/drives", tag = "media", security(("bearer" = ["admin"])), params(PageQuery),
     responses((status = 200, body = DriveList), CommonErrors))]
-pub(super) async fn list(State(state): State<AppState>, _: Admin) -> ApiResult<Json<DriveList>> {
+pub(super) async fn list(
+    State(state): State<AppState>,
+    _: Admin,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<Json<DriveList>> {
     let listing = tokio::task::spawn_blocking(move || {
         let places = Places::new(&state.config.folders.media_dirs);
         places.named().iter().map(|dir| drive(dir)).collect()
     });
-    Ok(Json(DriveList { items: listing.await? }))
+    let Page { items, next_cursor } =
+        Page::of_whole(listing.await?, &query, |drive: &Drive| drive.path.clone())?;
+    Ok(Json(DriveList { items, next_cursor }))
 }
 
 fn drive(dir: &std::path::Path) -> Drive {

@@ -1,6 +1,8 @@
 //! `GET /plugins/available`.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -8,7 +10,7 @@ use super::soundfonts::SoundFontSummary;
 use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::etag;
 use crate::state::AppState;
 
 /// The instruments that the caller has.
@@ -23,12 +25,17 @@ pub(super) struct Available {
 /// Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes old; without one this
 /// looks into those that are new or have changed.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
-    responses((status = 200, body = Available), CommonErrors))]
-pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<Available>> {
+    responses((status = 200, body = Available, headers(("ETag" = String))),
+        (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
     let scan = state.plugins.current(&user).await?;
     let instruments = scan.iter().flat_map(|scan| &scan.instruments);
     let vst_instruments = instruments.map(VstPlugin::from).collect();
     let snapshot = state.sound.catalogue.of(&user.id).await?;
     let soundfonts = snapshot.soundfonts.iter().map(|one| one.summary.clone()).collect();
-    Ok(Json(Available { vst_instruments, soundfonts }))
+    etag::tagged_json(&headers, &Available { vst_instruments, soundfonts })
 }

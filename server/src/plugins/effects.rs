@@ -1,18 +1,17 @@
 //! `GET /plugins/effects`.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use dsp_core::effects::{EFFECTS, EffectKind, Group, Parameter, Scale, Unit};
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 use super::modules::SCAN_CACHE_SECS;
 use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiResult, CommonErrors};
 use crate::etag;
 use crate::state::AppState;
 
@@ -134,17 +133,7 @@ pub(super) async fn read(
             scanned_at: scan.as_ref().map(|scan| scan.scanned_at.clone()),
         },
     };
-    let json = serde_json::to_string(&answer).map_err(ApiError::internal)?;
-    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
-    let common = [
-        (header::ETAG, HeaderValue::from_str(&etag).map_err(ApiError::internal)?),
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-    ];
-    if etag::matches_none(&headers, &etag) {
-        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
-    }
-    Ok((common, json).into_response())
+    etag::tagged_json(&headers, &answer)
 }
 
 impl BuiltinEffect {

@@ -3,41 +3,34 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::document::{Document, StoredText};
 use super::verbs::{SavedAnswer, created, expected_revision, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Path};
+use crate::extract::{Json, Path, Query};
+use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
 /// Longest name that the project schema takes, in characters.
 const NAME_MAX_CHARS: usize = 500;
 
-/// The kept revisions of a project.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RevisionList {
-    /// The revisions, newest first.
-    items: Vec<RevisionSummary>,
-}
-
 /// Lists the kept revisions, newest first.
 #[utoipa::path(get, path = "/projects/{id}/revisions", tag = "projects",
-    params(("id", description = "Id of the project")),
-    responses((status = 200, body = RevisionList), CommonErrors))]
+    params(("id", description = "Id of the project"), PageQuery),
+    responses((status = 200, body = Page<RevisionSummary>), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
     Path(id): Path<String>,
-) -> ApiResult<Json<RevisionList>> {
+    Query(query): Query<PageQuery>,
+) -> ApiResult<Json<Page<RevisionSummary>>> {
     let items = store::revisions(&state.db, &user.id, &id).await?;
     if items.is_empty() {
         return Err(ApiError::not_found("project", &id));
     }
-    Ok(Json(RevisionList { items }))
+    Page::of_whole(items, &query, |one| one.revision.to_string()).map(Json)
 }
 
 /// Makes an older revision the newest one. Nothing in between is lost.

@@ -107,19 +107,33 @@ pub(super) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let missing = || ApiError::not_found("project", &id);
-    if headers.contains_key(header::IF_NONE_MATCH) {
-        let revision = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
-        if etag::matches_none(&headers, &format!("\"{revision}\"")) {
-            return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, revision_tag(revision))]).into_response());
-        }
+    if let Some(unchanged) = unchanged(&state, &user, &id, &headers).await? {
+        return Ok(unchanged);
     }
-    let found = store::load(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
+    let found =
+        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let tag = revision_tag(found.revision);
     let source = StoredText::Current(id);
     let project =
         with_document(found.text.len(), move || json_answer(&stored(&source, &found.text)?)).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
+}
+
+/// 304 if `If-None-Match` names the current revision.
+async fn unchanged(
+    state: &AppState,
+    user: &CurrentUser,
+    id: &str,
+    headers: &HeaderMap,
+) -> ApiResult<Option<Response>> {
+    if !headers.contains_key(header::IF_NONE_MATCH) {
+        return Ok(None);
+    }
+    let current = store::current_revision(&state.db, &user.id, id).await?;
+    let revision = current.ok_or_else(|| ApiError::not_found("project", id))?;
+    let matches = etag::matches_none(headers, &format!("\"{revision}\""));
+    let tag = [(header::ETAG, revision_tag(revision))];
+    Ok(matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response()))
 }
 
 /// Saves a project. `If-Match` names the revision that the save started from.
@@ -201,12 +215,17 @@ pub(super) async fn delete(
 /// Reads the stored JSON as it is, even if it no longer loads.
 #[utoipa::path(get, path = "/projects/{id}/raw", tag = "projects", params(("id", description = "Id of the project")),
     responses((status = 200, description = "The stored text", content_type = "application/json",
-        body = ProjectDocument), CommonErrors))]
+        body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
+        (status = 304, description = "`If-None-Match` names the current revision"), CommonErrors))]
 pub(super) async fn raw(
     State(state): State<AppState>,
     user: CurrentUser,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> ApiResult<Response> {
+    if let Some(unchanged) = unchanged(&state, &user, &id, &headers).await? {
+        return Ok(unchanged);
+    }
     let found =
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let name =

@@ -1,7 +1,8 @@
 //! Event streams behind nginx, which holds answers back unless they say that it must not.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,25 +10,50 @@ use serde_json::{Value, json};
 use crate::nginx::{Nginx, plain};
 use crate::support::Service;
 
+/// A service of language models that sends one event, and another for each message through the channel.
+fn language_models() -> (String, Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let (sender, wanted) = channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a question");
+        let mut question = Vec::new();
+        while !question.ends_with(b"}") {
+            let mut piece = [0; 4096];
+            let count = stream.read(&mut piece).expect("reads");
+            question.extend_from_slice(&piece[..count]);
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: first\n\n";
+        stream.write_all(head.as_bytes()).expect("writes");
+        while wanted.recv().is_ok() {
+            stream.write_all(b"data: next\n\n").expect("writes");
+        }
+    });
+    (url, sender)
+}
+
 #[test]
-fn an_event_passes_nginx_before_its_stream_ends() {
+fn events_pass_nginx_before_their_stream_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    // Nobody works on tasks, so that the stream stays open after its first event.
-    let service = Service::start(&storage, &[("SF_SERVE_TASKS", "off")]);
+    let (url, next) = language_models();
+    let settings = [("SF_AI_UPSTREAM_URL", url.as_str()), ("SF_AI_UPSTREAM_KEY", "a key")];
+    let service = Service::start(&storage, &settings);
     let token = service.expect(200, "POST", "/api/v1/auth/local", &[], &Value::Null);
-    let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
-    let song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
-    service.expect(201, "POST", "/api/v1/projects", &[], &song);
-    let started =
-        service.expect(202, "POST", "/api/v1/multitrack/mixdown", &[], &json!({ "project_id": "song" }));
-    let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.1;"));
+    let token = token["access_token"].as_str().expect("a token");
+    let nginx = Nginx::start(&storage, &plain(&service, ""));
     let mut stream = TcpStream::connect(nginx.address).expect("connects");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("sets");
-    let path = format!("/api/v1/tasks/{}/events", started["task_id"].as_str().expect("an id"));
-    let request = format!("GET {path} HTTP/1.1\r\nHost: studio.example\r\nAuthorization: {bearer}\r\n\r\n");
-    stream.write_all(request.as_bytes()).expect("writes");
+    let question = json!({ "model": "m", "messages": [], "stream": true }).to_string();
+    let head = format!(
+        "POST /api/v1/ai_proxy/v1/chat/completions HTTP/1.1\r\nHost: studio.example\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        question.len()
+    );
+    stream.write_all(format!("{head}{question}").as_bytes()).expect("writes");
     let mut lines = BufReader::new(stream).lines().map(|line| line.expect("the event, within 10 s"));
     assert_eq!(lines.next().expect("a status"), "HTTP/1.1 200 OK");
-    assert!(lines.any(|line| line == "event: task"), "the stream ended without an event");
+    assert!(lines.any(|line| line == "data: first"), "the stream ended");
+    next.send(()).expect("the language model waits");
+    assert!(lines.any(|line| line == "data: next"), "the stream ended");
 }

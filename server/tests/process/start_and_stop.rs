@@ -213,7 +213,7 @@ fn logs_are_json_on_request_and_never_hold_a_token() {
         stderr.read_to_string(&mut text).expect("text");
         text
     });
-    service.expect(200, "GET", "/api/v1/tasks?token=hidden-in-the-query", &[], &Value::Null);
+    service.expect(400, "GET", "/api/v1/tasks?token=hidden-in-the-query", &[], &Value::Null);
     let headers = [("Authorization", "Bearer hidden-in-the-header")];
     service.expect(401, "GET", "/api/v1/tasks", &headers, &Value::Null);
     let body = json!({ "username": "admin", "password": "hidden-in-the-body" });

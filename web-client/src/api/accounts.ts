@@ -1,5 +1,6 @@
 /** The service's operations on the caller's account, one function each. */
 import { bodyOf, type Api } from './client';
+import type { ApiKeyList } from './types';
 
 export const loginLocal = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/local'));
 export const login = ({ call }: Api, username: string, password: string) =>
@@ -16,7 +17,16 @@ export const changePassword = ({ call }: Api, currentPassword: string | null, ne
 export const passwordStrength = ({ call }: Api, password: string, signal: AbortSignal) =>
   bodyOf(call.POST('/api/v1/auth/password-strength', { body: { password }, signal }));
 
-export const listApiKeys = ({ call }: Api) => bodyOf(call.GET('/api/v1/auth/api-keys'));
+/** All of the caller's keys, the pages of the list put together. */
+export async function listApiKeys({ call }: Api): Promise<ApiKeyList> {
+  const page = (query: { limit: number; cursor?: string }) => bodyOf(call.GET('/api/v1/auth/api-keys', { params: { query } }));
+  let list = await page({ limit: 200 });
+  while (list.next_cursor !== null) {
+    const next = await page({ limit: 200, cursor: list.next_cursor });
+    list = { ...next, items: [...list.items, ...next.items] };
+  }
+  return list;
+}
 export const createApiKey = ({ call }: Api, name: string) => bodyOf(call.POST('/api/v1/auth/api-keys', { body: { name } }));
 export const deleteApiKey = ({ call }: Api, id: string) =>
   bodyOf(call.DELETE('/api/v1/auth/api-keys/{id}', { params: { path: { id } } }));

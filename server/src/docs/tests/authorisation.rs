@@ -92,10 +92,10 @@ impl Operation {
 }
 
 /// Somebody's things, by the beginning of the paths that name them.
-struct Things(HashMap<&'static str, String>);
+pub(super) struct Things(HashMap<&'static str, String>);
 
 impl Things {
-    async fn of(app: &TestApp, token: &str) -> Self {
+    pub(super) async fn of(app: &TestApp, token: &str) -> Self {
         let post = |path: &str| app.remote(Method::POST, path).token(token);
         let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [] });
         post("/api/v1/projects").json(&project).send().await.expect(201);
@@ -120,7 +120,7 @@ impl Things {
     }
 
     /// The path with an id in place of each parameter, and whether it names one of these things.
-    fn path(&self, template: &str) -> (String, bool) {
+    pub(super) fn path(&self, template: &str) -> (String, bool) {
         let Some((before, rest)) = template.split_once('{') else { return (template.to_owned(), false) };
         let id = self.0.get(before);
         let after = rest.split_once('}').expect("a parameter").1.replace("{n}", "1");

@@ -2,8 +2,11 @@
 
 mod authorisation;
 mod bodies;
+mod examples;
+mod lists;
 mod media_types;
 mod open_paths;
+mod query;
 
 use std::collections::BTreeSet;
 

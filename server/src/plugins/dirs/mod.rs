@@ -15,6 +15,7 @@ use crate::audit::{self, Action};
 use crate::auth::{CurrentUser, LoggedInAdminOrLocal};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
+use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
 /// Most folders of a user.
@@ -28,6 +29,8 @@ const PATH_MAX_BYTES: usize = 2048;
 pub(super) struct PluginDirs {
     /// Their whole paths, without symbolic links, in the order in which they were added.
     plugin_dirs: Vec<String>,
+    /// Where the next page of the list starts; null on the last one, and where all of them are answered.
+    next_cursor: Option<String>,
 }
 
 /// A folder with plugins.
@@ -40,10 +43,16 @@ pub(super) struct PluginDir {
 }
 
 /// Lists the folders in which the caller has plugins.
-#[utoipa::path(get, path = "/plugins/dirs", tag = "plugins",
+#[utoipa::path(get, path = "/plugins/dirs", tag = "plugins", params(PageQuery),
     responses((status = 200, body = PluginDirs), CommonErrors))]
-pub(super) async fn list(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<PluginDirs>> {
-    dirs_of(&state, &user.id).await
+pub(super) async fn list(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<Json<PluginDirs>> {
+    let dirs = store::of_user(&state.db, &user.id).await?;
+    let Page { items, next_cursor } = Page::of_whole(dirs, &query, String::clone)?;
+    Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
 }
 
 /// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
@@ -102,5 +111,6 @@ pub(super) async fn remove(
 }
 
 async fn dirs_of(state: &AppState, owner_id: &str) -> ApiResult<Json<PluginDirs>> {
-    Ok(Json(PluginDirs { plugin_dirs: store::of_user(&state.db, owner_id).await? }))
+    let plugin_dirs = store::of_user(&state.db, owner_id).await?;
+    Ok(Json(PluginDirs { plugin_dirs, next_cursor: None }))
 }

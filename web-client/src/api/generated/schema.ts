@@ -1688,6 +1688,8 @@ export interface components {
         ApiKeyList: {
             /** @description The keys, the newest first. */
             items: components["schemas"]["ApiKey"][];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
             /**
              * Format: int64
              * @description Most keys that an account may have.
@@ -1927,6 +1929,8 @@ export interface components {
         DriveList: {
             /** @description As the settings name them. */
             items: components["schemas"]["Drive"][];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
         };
         /** @description Something that can be set on an effect. */
         EffectParameter: {
@@ -2679,6 +2683,26 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Page_RevisionSummary: {
+            /** @description The entries, newest first. */
+            items: {
+                /**
+                 * Format: int64
+                 * @description The revision.
+                 */
+                revision: number;
+                /** @description Time of its save, RFC 3339. */
+                updated_at: string;
+                /**
+                 * Format: int64
+                 * @description Size of the stored JSON in bytes.
+                 */
+                size_bytes: number;
+            }[];
+            /** @description Where the next page starts; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Page_Task: {
             /** @description The entries, newest first. */
             items: {
@@ -2857,6 +2881,8 @@ export interface components {
         PluginDirs: {
             /** @description Their whole paths, without symbolic links, in the order in which they were added. */
             plugin_dirs: string[];
+            /** @description Where the next page of the list starts; null on the last one, and where all of them are answered. */
+            next_cursor: string | null;
         };
         /** @description Something that a scan for plugins could not make out. */
         PluginProblem: {
@@ -3237,11 +3263,6 @@ export interface components {
         RenderedTemplate: {
             /** @description The text. */
             text: string;
-        };
-        /** @description The kept revisions of a project. */
-        RevisionList: {
-            /** @description The revisions, newest first. */
-            items: components["schemas"]["RevisionSummary"][];
         };
         /** @description A revision in a list. */
         RevisionSummary: {
@@ -3980,6 +4001,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4004,6 +4026,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4027,6 +4050,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4067,6 +4091,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4086,6 +4111,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4105,6 +4131,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4131,6 +4158,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4228,6 +4256,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4251,6 +4280,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4273,6 +4303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4299,6 +4330,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4321,6 +4353,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4351,6 +4384,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4374,6 +4408,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     Location?: string;
@@ -4397,6 +4432,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4423,6 +4459,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4470,6 +4507,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4496,6 +4534,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4540,6 +4579,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4568,6 +4608,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4592,6 +4633,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4618,6 +4660,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4626,6 +4669,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadAnswer"];
                 };
             };
+            /** @description Begun; the body names the task that goes on with it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4650,6 +4694,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4720,6 +4765,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4827,6 +4873,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4873,6 +4920,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4881,6 +4929,7 @@ export interface operations {
                     "application/json": components["schemas"]["AudioAnalysis"];
                 };
             };
+            /** @description Begun; the body names the task that goes on with it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4934,7 +4983,10 @@ export interface operations {
                 format?: "dat" | "json";
                 /** @description Width of the values: 8 or 16 (the default). */
                 bits?: number;
-                /** @description Frames under one pixel: a power of two from 1 to 65536, 256 by default. */
+                /**
+                 * @description Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels` the next
+                 *     of 512 to 65536 at which one answer has room for the whole file.
+                 */
                 samples_per_pixel?: number;
                 /** @description First pixel, 0 by default. */
                 start?: number;
@@ -4979,6 +5031,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4991,13 +5044,19 @@ export interface operations {
     };
     get_auth_api_keys: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5021,6 +5080,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5061,6 +5121,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5084,6 +5145,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5127,6 +5189,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5150,6 +5213,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5173,6 +5237,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5192,6 +5257,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5215,6 +5281,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5234,6 +5301,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5284,6 +5352,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5296,13 +5365,19 @@ export interface operations {
     };
     get_media_drives: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5329,6 +5404,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5352,6 +5428,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5376,6 +5453,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5453,6 +5531,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5551,8 +5630,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5563,13 +5644,19 @@ export interface operations {
     };
     get_plugins_dirs: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5593,6 +5680,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5615,6 +5703,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5634,6 +5723,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5654,6 +5744,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5680,6 +5771,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5688,6 +5780,7 @@ export interface operations {
                     "application/json": components["schemas"]["RenderAnswer"];
                 };
             };
+            /** @description Begun; the body names the task that goes on with it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5759,6 +5852,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5808,6 +5902,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5875,6 +5970,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5970,6 +6066,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5993,6 +6090,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     Location?: string;
@@ -6016,6 +6114,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6042,6 +6141,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6087,6 +6187,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6110,6 +6211,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6136,6 +6238,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6157,6 +6260,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6180,6 +6284,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6237,6 +6342,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6283,6 +6389,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     /** @description The revision */
@@ -6314,6 +6421,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6389,6 +6497,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Made; the body says what. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6416,6 +6525,8 @@ export interface operations {
             /** @description The stored text */
             200: {
                 headers: {
+                    /** @description The revision */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6426,7 +6537,12 @@ export interface operations {
     };
     get_projects_id_revisions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Entries on a page: 1 to 200, 50 by default. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first one. */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the project */
@@ -6436,12 +6552,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RevisionList"];
+                    "application/json": components["schemas"]["Page_RevisionSummary"];
                 };
             };
         };
@@ -6490,6 +6607,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6510,6 +6628,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6534,6 +6653,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6553,6 +6673,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6572,6 +6693,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6596,6 +6718,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6618,6 +6741,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6683,6 +6807,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6707,6 +6832,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6726,6 +6852,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6750,6 +6877,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6769,6 +6897,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;

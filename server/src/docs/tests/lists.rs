@@ -1,0 +1,92 @@
+//! Lists in pages, and what has not changed.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+async fn get(app: &TestApp, path: &str) -> Answer {
+    app.local(Method::GET, path).send().await
+}
+
+/// The entries of `field` in all pages of `path`, two on each.
+async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut address = format!("{path}?limit=2");
+    loop {
+        let page = get(app, &address).await.expect(200);
+        let entries = page[field].as_array().expect("entries");
+        assert!((1..=2).contains(&entries.len()), "{address}: {page}");
+        found.extend(entries.iter().cloned());
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        address = format!("{path}?limit=2&cursor={cursor}");
+    }
+    let whole = get(app, path).await.expect(200);
+    assert_eq!(&json!(found), &whole[field], "{path}");
+    assert_eq!(whole["next_cursor"], Value::Null, "{path}");
+    get(app, &format!("{path}?limit=0")).await.problem(400, "bad_query");
+    get(app, &format!("{path}?cursor=nonsense")).await.problem(400, "bad_cursor");
+    found
+}
+
+#[tokio::test]
+async fn every_list_comes_in_pages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dirs = ["one", "two", "three"].map(|name| folder.path().join(name));
+    for dir in &dirs {
+        std::fs::create_dir(dir).expect("makes");
+    }
+    let media_dirs = std::env::join_paths(&dirs).expect("paths").into_string().expect("text");
+    let app = TestApp::with(&[("SF_MEDIA_DIRS", &media_dirs)]).await;
+    let song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
+    app.local(Method::POST, "/api/v1/projects").json(&song).send().await.expect(201);
+    for number in 1..3 {
+        let revision = format!("\"{number}\"");
+        let saving = app.local(Method::PUT, "/api/v1/projects/song").header("if-match", &revision);
+        saving.json(&song).send().await.expect(200);
+        let key = json!({ "name": format!("key {number}") });
+        app.local(Method::POST, "/api/v1/auth/api-keys").json(&key).send().await.expect(201);
+    }
+    app.local(Method::POST, "/api/v1/auth/api-keys")
+        .json(&json!({ "name": "last" }))
+        .send()
+        .await
+        .expect(201);
+    for dir in &dirs {
+        let body = json!({ "path": dir });
+        app.local(Method::POST, "/api/v1/plugins/dirs").json(&body).send().await.expect(200);
+    }
+    let revisions = paged(&app, "/api/v1/projects/song/revisions", "items").await;
+    assert_eq!(
+        revisions.iter().map(|one| one["revision"].as_i64()).collect::<Vec<_>>(),
+        [Some(3), Some(2), Some(1)]
+    );
+    assert_eq!(paged(&app, "/api/v1/auth/api-keys", "items").await.len(), 3);
+    assert_eq!(paged(&app, "/api/v1/plugins/dirs", "plugin_dirs").await.len(), 3);
+    assert_eq!(paged(&app, "/api/v1/media/drives", "items").await.len(), 3);
+}
+
+#[tokio::test]
+async fn what_has_not_changed_is_304() {
+    let app = TestApp::start().await;
+    let mut song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
+    app.local(Method::POST, "/api/v1/projects").json(&song).send().await.expect(201);
+    let again = async |path: &str, etag: &str| {
+        app.local(Method::GET, path).header("if-none-match", etag).send().await
+    };
+    for path in ["/api/v1/plugins/available", "/api/v1/plugins/effects", "/api/v1/projects/song/raw"] {
+        let answer = get(&app, path).await;
+        answer.expect(200);
+        let etag = answer.header("etag").to_owned();
+        assert!(etag.starts_with('"'), "{path}: {etag:?}");
+        let unchanged = again(path, &etag).await;
+        assert_eq!((unchanged.status.as_u16(), unchanged.bytes.len()), (304, 0), "{path}");
+        assert_eq!(unchanged.header("etag"), etag, "{path}");
+        assert_eq!(again(path, "\"other\"").await.status, 200, "{path}");
+    }
+    song["name"] = "Two".into();
+    let saving = app.local(Method::PUT, "/api/v1/projects/song").header("if-match", "\"1\"");
+    saving.json(&song).send().await.expect(200);
+    assert_eq!(again("/api/v1/projects/song/raw", "\"1\"").await.expect(200)["name"], "Two");
+    again("/api/v1/projects/none/raw", "\"1\"").await.problem(404, "not_found");
+}

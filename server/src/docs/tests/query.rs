@@ -1,0 +1,43 @@
+//! Query parameters: unknown ones are refused everywhere.
+
+use axum::http::Method;
+
+use super::{document_of, operations};
+use crate::test_app::TestApp;
+
+#[tokio::test]
+async fn an_unknown_query_parameter_is_refused_by_name() {
+    let app = TestApp::start().await;
+    let document = document_of(&app).await;
+    for (path, method, operation) in operations(&document) {
+        let parts = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+        let address = format!("{}?no_such=1", parts.collect::<Vec<_>>().join("/"));
+        let method: Method = method.to_uppercase().parse().expect("a method");
+        let answer = app.local(method.clone(), &address).send().await;
+        assert_eq!(answer.status.as_u16(), 400, "{method} {address}");
+        if method == Method::HEAD {
+            continue;
+        }
+        let detail = answer.problem(400, "unknown_parameter");
+        assert!(detail.contains("`no_such`"), "{detail}");
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let name = parameter["name"].as_str().expect("a name");
+            assert_eq!(
+                detail.contains(&format!("`{name}`")),
+                parameter["in"] == "query",
+                "{method} {path}: {detail}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn known_parameters_and_those_of_other_addresses_pass() {
+    let app = TestApp::start().await;
+    for address in ["/api/v1/projects?limit=2", "/api/v1/openapi.json?v=1", "/healthz?v=1"] {
+        app.local(Method::GET, address).send().await.expect(200);
+    }
+    app.local(Method::HEAD, "/api/v1/projects?limit=2").send().await.expect(200);
+    let answer = app.local(Method::GET, "/api/v1/projects?limit=2&Limit=3").send().await;
+    assert!(answer.problem(400, "unknown_parameter").ends_with("it has `limit`, `cursor`."));
+}
