@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemas::Project;
-use schemas::limits::{MAX_CONTROLS, MAX_NOTES, MAX_TICK};
+use schemas::limits::{MAX_EVENT_BYTES, MAX_TICK, event_bytes};
 use schemas::project::{
     Item, Marker, MidiItem, SoundFontEngine, SynthEngine, TempoPoint, TimeSignature, Track, TrackKind,
 };
@@ -311,11 +311,8 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
             0x90 => notes += usize::from(data[1] > 0),
             _ => controls += 1,
         }
-        if notes > MAX_NOTES {
-            return Err(MidiError::TooMany { what: "notes", limit: MAX_NOTES });
-        }
-        if controls > MAX_CONTROLS {
-            return Err(MidiError::TooMany { what: "controls", limit: MAX_CONTROLS });
+        if event_bytes(notes, controls) > MAX_EVENT_BYTES {
+            return Err(MidiError::TooLarge { notes, controls });
         }
     }
     let mut channels: Vec<Channel> =
