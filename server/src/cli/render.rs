@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
+use super::master_gain;
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
@@ -55,6 +56,9 @@ pub(super) struct Args {
     /// Longest time in seconds that the sound may ring on after the last item.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
+    /// Decibels by which the whole song is rendered louder, or softer if below 0, before the limiter.
+    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
+    gain_db: f64,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -109,7 +113,7 @@ struct Printed {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let Song { document, project, warnings } = Song::read(&args.song)?;
+    let Song { document, project, warnings } = Song::read(&args.song)?.with_gain(args.gain_db)?;
     for warning in &warnings {
         eprintln!("songfoundry: {}: {warning}", args.song.display());
     }
@@ -167,6 +171,15 @@ impl Song {
         let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         if is_json { Self::from_json(&bytes) } else { Self::from_midi(&bytes, path) }
             .with_context(|| format!("{name}"))
+    }
+
+    /// The song with another gain of its master.
+    fn with_gain(mut self, gain_db: f64) -> anyhow::Result<Self> {
+        if gain_db != 0.0 {
+            master_gain::add(&mut self.project, gain_db)?;
+            self.document = serde_json::to_value(&self.project)?;
+        }
+        Ok(self)
     }
 
     fn from_midi(bytes: &[u8], path: &Path) -> anyhow::Result<Self> {
@@ -298,6 +311,11 @@ fn print(printed: &Printed, json: bool) -> anyhow::Result<()> {
     writeln!(out, "  loudness     {}", level(printed.lufs, "LUFS"))?;
     writeln!(out, "  true peak    {}", level(printed.true_peak_db, "dBTP"))?;
     writeln!(out, "  peak         {:.6}, {} samples clipped", receipt.peak, receipt.clipped_samples)?;
+    let limiter = receipt.limiter;
+    if limiter.largest_reduction_db > 0.0 {
+        let (reduction_db, secs) = (limiter.largest_reduction_db, limiter.reduced_secs);
+        writeln!(out, "  limiter      {reduction_db:.1} dB at most, by more than 0.1 dB for {secs:.1} s")?;
+    }
     if !receipt.silent_tracks.is_empty() {
         writeln!(out, "  silent       {}", receipt.silent_tracks.join(", "))?;
     }

@@ -2077,6 +2077,19 @@ export interface components {
             /** @description Why. */
             reason: string;
         };
+        /** @description What the limiter at the end of a mix has taken from it, at the project's own sample rate. */
+        LimiterReport: {
+            /**
+             * Format: double
+             * @description Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
+             */
+            largest_reduction_db: number;
+            /**
+             * Format: double
+             * @description For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
+             */
+            reduced_secs: number;
+        };
         /** @description Limits on what the service accepts, and the page's intervals. */
         Limits: {
             /**
@@ -2890,6 +2903,8 @@ export interface components {
              * @description Where the last item ends, in seconds; the rest of the file is its tail.
              */
             song_secs: number;
+            /** @description What the limiter has taken from the mix. */
+            limiter: components["schemas"]["LimiterReport"];
             /** @description How it was rendered. */
             settings: components["schemas"]["ReceiptSettings"];
         };
@@ -2914,6 +2929,8 @@ export interface components {
             polyphony: number;
             /** @description How voices read between the values of a sample: `linear`, `four_point` or `sinc`. */
             interpolation: string;
+            /** @description How velocity moves the cutoff of the filter: `as_stated` or `specification`. */
+            velocity_to_cutoff: string;
             /** @description The room that all instruments shared, as in a project's settings. */
             reverb: Record<string, unknown>;
             /** @description The chorus that all instruments shared, as in a project's settings. */
