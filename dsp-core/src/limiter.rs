@@ -32,6 +32,30 @@ impl LimiterConfig {
     }
 }
 
+/// Gain below which a limiter counts as reducing: -0.1 dB.
+const REDUCING_GAIN: f32 = 0.988_553_1;
+
+/// What a limiter has taken from a signal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reduction {
+    /// Lowest gain that any frame got; 1 where nothing was limited.
+    pub least_gain: f32,
+    /// Frames that lost more than 0.1 dB.
+    pub frames: u64,
+}
+
+impl Reduction {
+    /// Nothing was limited.
+    pub const NONE: Self = Self { least_gain: 1.0, frames: 0 };
+
+    fn count(&mut self, gains: &[f32]) {
+        for gain in gains {
+            self.least_gain = if *gain < self.least_gain { *gain } else { self.least_gain };
+            self.frames += u64::from(*gain < REDUCING_GAIN);
+        }
+    }
+}
+
 /// A stereo look-ahead limiter; both channels share one gain.
 #[derive(Debug, Clone)]
 pub struct LimiterProcessor {
@@ -40,6 +64,7 @@ pub struct LimiterProcessor {
     gain: LookaheadGain,
     /// The signal on its way through the look-ahead.
     delays: [Delay; 2],
+    reduction: Reduction,
 }
 
 impl LimiterProcessor {
@@ -54,6 +79,7 @@ impl LimiterProcessor {
             // What a frame needs is held until that frame comes out.
             gain: LookaheadGain::new(window_frames, window_frames + 1),
             delays: [Delay::new(window_frames), Delay::new(window_frames)],
+            reduction: Reduction::NONE,
         }
     }
 
@@ -66,6 +92,12 @@ impl LimiterProcessor {
     pub fn reset(&mut self) {
         self.delays.iter_mut().for_each(Delay::clear);
         self.gain.reset();
+        self.reduction = Reduction::NONE;
+    }
+
+    /// What it has taken since it was made or reset.
+    pub fn reduction(&self) -> Reduction {
+        self.reduction
     }
 
     /// Limits `left` and `right` in place. Both have the same length, any length; values that
@@ -87,6 +119,7 @@ impl LimiterProcessor {
             *gain = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         }
         self.gain.process(gains, self.release_per_frame);
+        self.reduction.count(gains);
         let [left_delay, right_delay] = &mut self.delays;
         left_delay.process(left);
         right_delay.process(right);
@@ -152,6 +185,28 @@ mod tests {
         let latency = LimiterProcessor::new(LimiterConfig::mix(48_000)).latency_frames();
         assert_eq!(latency, 72);
         assert_eq!(limit(&input, 256)[latency..], input[..input.len() - latency]);
+    }
+
+    #[test]
+    fn its_reduction_is_counted() {
+        let mut limiter = LimiterProcessor::new(LimiterConfig::mix(48_000));
+        let mut limit = |value: f32, frames: usize| {
+            limiter.process(&mut vec![value; frames], &mut vec![0.0; frames]);
+            limiter.reduction()
+        };
+        assert_eq!(limit(0.7, 1_000), Reduction::NONE);
+        let while_loud = limit(2.0 * crate::gain::from_db(-3.0), 1_000);
+        assert!((while_loud.least_gain - 0.5).abs() < 1e-6, "{while_loud:?}");
+        // The gain begins to fall 72 frames ahead of what comes out, and with the first of its 72 steps
+        // 0.06 dB are gone, with the second 0.12.
+        assert_eq!(while_loud.frames, 999);
+        // It recovers by 1 / 3840 of its way with each frame, once the last loud frame has passed: 0.1 dB are left
+        // after 3840 * ln(0.5 / 0.01145) frames.
+        let after = limit(0.0, 48_000);
+        let recovery = 72.0 + 3_840.0 * libm::log(0.5 / (1.0 - 0.988_553_1));
+        assert!((after.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0, "{after:?}");
+        limiter.reset();
+        assert_eq!(limiter.reduction(), Reduction::NONE);
     }
 
     #[test]

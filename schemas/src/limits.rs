@@ -1,11 +1,19 @@
 //! Totals that a project may not exceed, beside the limits in the JSON Schema itself.
 
-/// Most notes in one project, all tracks together. With as many controls as may be, they fit into
-/// the 32 MiB that a service takes by default, at some 80 bytes for a note.
-pub const MAX_NOTES: usize = 250_000;
+/// What a note counts as in [`MAX_EVENT_BYTES`]: about its size in a stored document.
+pub const NOTE_BYTES: usize = 80;
 
-/// Most controls in one project, all tracks together; some 60 bytes each.
-pub const MAX_CONTROLS: usize = 150_000;
+/// What a control counts as in [`MAX_EVENT_BYTES`].
+pub const CONTROL_BYTES: usize = 60;
+
+/// Most bytes that the notes and controls of one project take, all tracks together. They fit into the
+/// 32 MiB that a service takes by default: 250,000 notes with 150,000 controls, or 483,333 controls alone.
+pub const MAX_EVENT_BYTES: usize = 29_000_000;
+
+/// What these notes and controls take of [`MAX_EVENT_BYTES`].
+pub const fn event_bytes(notes: usize, controls: usize) -> usize {
+    notes.saturating_mul(NOTE_BYTES).saturating_add(controls.saturating_mul(CONTROL_BYTES))
+}
 
 /// Largest position or length in ticks, as in the schema's `Tick`.
 pub const MAX_TICK: u32 = 1_000_000_000;

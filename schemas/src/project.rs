@@ -14,7 +14,7 @@ pub use control::{
     BendControl, CcControl, Control, KeyPressureControl, ParameterControl, PressureControl, ProgramControl,
 };
 pub use item::{AudioItem, AudioSource, Fades, Item, MidiItem, Note, SectionItem};
-pub use settings::{ChorusSettings, Interpolation, ReverbSettings, Settings};
+pub use settings::{ChorusSettings, Interpolation, ReverbSettings, Settings, VelocityToCutoff};
 pub use track::{
     AutomationCurve, AutomationLane, AutomationPoint, Effect, EffectType, PluginEngine, Send,
     SoundFontEngine, SynthEngine, Track, TrackKind,

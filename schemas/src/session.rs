@@ -23,7 +23,7 @@ use dsp_core::tempo::{TICKS_PER_QUARTER, TempoError, TempoMap};
 
 use crate::project::{
     ChorusSettings, Control, Interpolation, MidiItem, ParameterControl, ProgramControl, Project,
-    ReverbSettings, Send, SynthEngine, TempoPoint, Track, TrackKind,
+    ReverbSettings, Send, SynthEngine, TempoPoint, Track, TrackKind, VelocityToCutoff,
 };
 
 /// Data entry, most and least significant byte.
@@ -97,6 +97,7 @@ pub fn compile(
         polyphony: project.settings.polyphony,
         seed: project.settings.seed,
         interpolation: interpolation(project.settings.interpolation),
+        velocity_to_cutoff: velocity_to_cutoff(project.settings.velocity_to_cutoff),
         reverb: reverb(&project.settings.reverb),
         chorus: chorus(&project.settings.chorus),
         tempo: tempo_changes(project, &clock),
@@ -192,6 +193,13 @@ fn interpolation(interpolation: Interpolation) -> session::Interpolation {
         Interpolation::Linear => session::Interpolation::Linear,
         Interpolation::FourPoint => session::Interpolation::FourPoint,
         Interpolation::Sinc => session::Interpolation::Sinc,
+    }
+}
+
+fn velocity_to_cutoff(setting: VelocityToCutoff) -> session::VelocityToCutoff {
+    match setting {
+        VelocityToCutoff::AsStated => session::VelocityToCutoff::AsStated,
+        VelocityToCutoff::Specification => session::VelocityToCutoff::Specification,
     }
 }
 

@@ -365,6 +365,10 @@ export interface Settings {
    * How the engine reads between the values of a sample: a straight line, a cubic through four values, or a windowed sinc.
    */
   interpolation?: "linear" | "four_point" | "sinc";
+  /**
+   * How velocity moves the cutoff of the filter: as the zones of the bank state, and not at all where they state nothing; or there by the default of the SoundFont specification 2.04, section 8.4.2, which makes soft notes duller.
+   */
+  velocity_to_cutoff?: "as_stated" | "specification";
   reverb?: ReverbSettings;
   chorus?: ChorusSettings;
   /**

@@ -119,6 +119,7 @@ fn every_song_renders_alike_both_ways(bank: &str, soundfont_id: &str) {
         std::env::temp_dir().join(format!("songfoundry-songs-{soundfont_id}-{}", std::process::id()));
     std::fs::create_dir_all(&storage).expect("a folder");
     let service = Service::start(&storage.join("service"), &[("SF_SOUNDFONT_DIRS", BANKS)]);
+    let mut limited = Vec::new();
     for song in songs() {
         let name = song.file_name().expect("a name").to_string_lossy().into_owned();
         let (rendered, wav) = through_the_api(&service, &song, soundfont_id);
@@ -139,8 +140,15 @@ fn every_song_renders_alike_both_ways(bank: &str, soundfont_id: &str) {
             (own_secs - 0.01..own_secs + TAIL_SECS).contains(&rendered_secs),
             "{name} lasts {rendered_secs} s and the file says {own_secs} s"
         );
-        println!("{name}: {own_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}");
+        let limiter = &rendered["receipt"]["limiter"];
+        println!("{name}: {own_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}, limiter {limiter}");
+        let reduction_db = limiter["largest_reduction_db"].as_f64().expect("decibels");
+        if reduction_db > 1.0 {
+            limited.push(format!("{name} by {reduction_db:.1} dB"));
+        }
     }
+    // The level at import: 95 % of the songs lose at most 1 dB.
+    assert!(limited.len() * 20 <= SONG_COUNT, "limited by more than 1 dB: {limited:?}");
     drop(service);
     std::fs::remove_dir_all(&storage).expect("the folder goes");
 }

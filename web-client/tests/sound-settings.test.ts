@@ -30,16 +30,18 @@ describe('sound settings', () => {
     };
     check('ReverbSettings', SOUND_DEFAULTS.reverb, REVERB_RANGES);
     check('ChorusSettings', SOUND_DEFAULTS.chorus, CHORUS_RANGES);
-    const { polyphony, interpolation } = properties('Settings');
+    const { polyphony, interpolation, velocity_to_cutoff } = properties('Settings');
     expect(polyphony).toMatchObject({ default: SOUND_DEFAULTS.polyphony, minimum: POLYPHONY_RANGE.min, maximum: POLYPHONY_RANGE.max });
     expect(interpolation?.default).toBe(SOUND_DEFAULTS.interpolation);
+    expect(velocity_to_cutoff?.default).toBe(SOUND_DEFAULTS.velocity_to_cutoff);
     expect(soundSettings(emptyProject())).toEqual(SOUND_DEFAULTS);
   });
 
   it('change one by one and leave what they do not know', () => {
     const before = { ...emptyProject(), settings: { seed: 5, reverb: { room: 0.1, later: 1 } } };
-    const after = changeSound(changeSound(before, { reverb: { width: 0 } }), { polyphony: 16 });
-    expect(after.settings).toEqual({ seed: 5, polyphony: 16, reverb: { room: 0.1, width: 0, later: 1 } });
+    const narrow = changeSound(before, { reverb: { width: 0 } });
+    const after = changeSound(narrow, { polyphony: 16, velocity_to_cutoff: 'specification' });
+    expect(after.settings).toEqual({ seed: 5, polyphony: 16, velocity_to_cutoff: 'specification', reverb: { room: 0.1, width: 0, later: 1 } });
     expect(soundSettings(after).reverb).toMatchObject({ room: 0.1, damping: 0.5, width: 0 });
     expect(changeSound(before, { chorus: { rate_hz: 2 } }).settings?.chorus).toEqual({ rate_hz: 2 });
   });

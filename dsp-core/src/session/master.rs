@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::musical_time::Tempo;
 use super::strip::{Key, Moment, StereoBlock, TrackBlock};
 use super::{Session, TrackMix};
-use crate::limiter::{LimiterConfig, LimiterProcessor};
+use crate::limiter::{LimiterConfig, LimiterProcessor, Reduction};
 use crate::synth::chorus::ChorusProcessor;
 use crate::synth::reverb::ReverbProcessor;
 
@@ -52,6 +52,11 @@ impl Master {
     /// Frames by which the output lags the sum of the strips.
     pub(super) fn latency_frames(&self) -> usize {
         self.insert.latency_frames() + self.limiter.latency_frames()
+    }
+
+    /// What the limiter has taken since the last jump.
+    pub(super) fn reduction(&self) -> Reduction {
+        self.limiter.reduction()
     }
 
     /// See [`super::desk::Desk::jump`].

@@ -12,6 +12,7 @@ use super::source::Source;
 use super::strip::{SILENT_BLOCK, Sounding, TRACK_OUTPUTS, TrackBlock, own};
 use super::{Mixer, MixerError, Session};
 use crate::block::BLOCK_FRAMES;
+use crate::limiter::Reduction;
 
 /// Longest tail that can be asked for, in seconds.
 pub const MAX_TAIL_SECS: f64 = 60.0;
@@ -327,6 +328,11 @@ impl OfflineRender {
     /// Most frames that the render can have; silence may end it sooner.
     pub fn longest_frames(&self) -> u64 {
         self.length.longest_frames
+    }
+
+    /// What the limiter of the mix has taken so far; as of the span that is being rendered.
+    pub fn limiter_reduction(&self) -> Reduction {
+        self.mixer.desk.master.reduction()
     }
 
     /// See [`Mixer::lets_through`].

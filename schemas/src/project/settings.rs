@@ -15,6 +15,9 @@ pub struct Settings {
     /// How the engine reads between the values of a sample.
     #[serde(default)]
     pub interpolation: Interpolation,
+    /// How velocity moves the cutoff of the filter.
+    #[serde(default)]
+    pub velocity_to_cutoff: VelocityToCutoff,
     /// The room that all instruments share.
     #[serde(default)]
     pub reverb: ReverbSettings,
@@ -34,6 +37,7 @@ impl Default for Settings {
         Self {
             polyphony: default_polyphony(),
             interpolation: Interpolation::default(),
+            velocity_to_cutoff: VelocityToCutoff::default(),
             reverb: ReverbSettings::default(),
             chorus: ChorusSettings::default(),
             seed: 0,
@@ -53,6 +57,18 @@ pub enum Interpolation {
     FourPoint,
     /// A windowed sinc.
     Sinc,
+}
+
+/// How velocity moves the cutoff of the filter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VelocityToCutoff {
+    /// As the zones of the bank state; not at all where they state nothing.
+    #[default]
+    AsStated,
+    /// As they state; where they state nothing, by the default of the SoundFont specification 2.04,
+    /// section 8.4.2.
+    Specification,
 }
 
 /// The room that all instruments share.

@@ -218,6 +218,7 @@ fn what_is_left_out_of_the_settings_is_the_engines_own() {
         let session = with_settings(settings);
         assert_eq!(session.polyphony, 256);
         assert_eq!(session.interpolation, session::Interpolation::default());
+        assert_eq!(session.velocity_to_cutoff, session::VelocityToCutoff::AsStated);
         assert_eq!(session.reverb, session::ReverbSettings::default());
         assert_eq!(session.chorus, session::ChorusSettings::default());
     }
@@ -229,7 +230,7 @@ fn what_is_left_out_of_the_settings_is_the_engines_own() {
             assert_eq!(default(object, field).as_f64(), value.as_f64(), "{object}.{field}");
         }
     }
-    for field in ["polyphony", "interpolation", "seed"] {
+    for field in ["polyphony", "interpolation", "velocity_to_cutoff", "seed"] {
         assert_eq!(default("Settings", field), written[field], "{field}");
     }
 }
@@ -237,11 +238,12 @@ fn what_is_left_out_of_the_settings_is_the_engines_own() {
 #[test]
 fn settings_reach_the_engine() {
     let session = with_settings(json!({
-        "polyphony": 16, "interpolation": "sinc",
+        "polyphony": 16, "interpolation": "sinc", "velocity_to_cutoff": "specification",
         "reverb": {"room": 0.25, "damping": 1, "width": 0, "level_db": -144},
         "chorus": {"delay_ms": 4, "depth_ms": 20, "rate_hz": 10, "level_db": 6},
     }));
     assert_eq!((session.polyphony, session.interpolation), (16, session::Interpolation::Sinc));
+    assert_eq!(session.velocity_to_cutoff, session::VelocityToCutoff::Specification);
     let reverb = session::ReverbSettings { room: 0.25, damping: 1.0, width: 0.0, level: 0.0 };
     assert_eq!(session.reverb, reverb);
     let chorus = session.chorus;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{MAX_VIOLATIONS, Violation, effects};
-use crate::limits::{MAX_CONTROLS, MAX_NOTES};
+use crate::limits::{CONTROL_BYTES, MAX_EVENT_BYTES, NOTE_BYTES, event_bytes};
 
 /// Violations in a document that follows the schema.
 pub(super) fn violations(document: &Value) -> Vec<Violation> {
@@ -168,14 +168,16 @@ fn totals(tracks: &[Value], found: &mut Vec<Violation>) {
     let total = |field: &str| -> usize {
         tracks.iter().flat_map(|track| list(track, "items")).map(|item| list(item, field).len()).sum()
     };
-    for (field, limit) in [("notes", MAX_NOTES), ("controls", MAX_CONTROLS)] {
-        let total = total(field);
-        if total > limit {
-            found.push(Violation {
-                pointer: "/tracks".into(),
-                detail: format!("the project has {total} {field} in all, and the limit is {limit}"),
-            });
-        }
+    let (notes, controls) = (total("notes"), total("controls"));
+    let bytes = event_bytes(notes, controls);
+    if bytes > MAX_EVENT_BYTES {
+        found.push(Violation {
+            pointer: "/tracks".into(),
+            detail: format!(
+                "the project has {notes} notes and {controls} controls; at {NOTE_BYTES} and {CONTROL_BYTES} bytes each \
+                 they take {bytes} bytes, and the limit is {MAX_EVENT_BYTES}"
+            ),
+        });
     }
 }
 

@@ -144,13 +144,21 @@ fn loops_of_buses_are_found() {
 #[test]
 fn totals_are_limited() {
     // Only how many there are counts here.
-    let item = json!({"type": "midi", "notes": vec![(); 125_001]});
-    let document = json!({"tracks": [{"id": "a", "items": [item]}, {"id": "b", "items": [item]}]});
+    let document = |notes: usize, controls: usize| {
+        let item = |notes, controls| json!({"type": "midi", "notes": vec![(); notes], "controls": vec![(); controls]});
+        let items = [item(notes / 2, controls), item(notes - notes / 2, 0)];
+        json!({"tracks": [{"id": "a", "items": [items[0]]}, {"id": "b", "items": [items[1]]}]})
+    };
+    for (notes, controls) in [(250_000, 150_000), (362_500, 0), (0, 483_333), (1_000, 400_000)] {
+        assert_eq!(semantic::violations(&document(notes, controls)), [], "{notes} and {controls}");
+    }
     let expected = Violation {
         pointer: "/tracks".into(),
-        detail: "the project has 250002 notes in all, and the limit is 250000".into(),
+        detail: "the project has 250002 notes and 150000 controls; at 80 and 60 bytes each they take 29000160 bytes, \
+                 and the limit is 29000000"
+            .into(),
     };
-    assert_eq!(semantic::violations(&document), [expected]);
+    assert_eq!(semantic::violations(&document(250_002, 150_000)), [expected]);
 }
 
 #[test]

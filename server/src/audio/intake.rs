@@ -7,7 +7,6 @@ use axum::body::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 
 use super::{FOLDER, deleted, usage};
 use crate::blobs::BlobWriter;

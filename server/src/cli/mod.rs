@@ -4,6 +4,7 @@
 
 mod admin;
 mod config;
+mod master_gain;
 mod openapi;
 mod render;
 mod serve;

@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
+use super::master_gain;
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
@@ -61,6 +62,9 @@ pub(super) struct Args {
     /// Fail, and write nothing, if the whole render is silent.
     #[arg(long)]
     strict: bool,
+    /// Decibels by which the whole song is rendered louder, or softer if below 0, before the limiter.
+    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
+    gain_db: f64,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -148,7 +152,7 @@ struct Printed {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     check_format(&args.output)?;
-    let Song { document, project, mut warnings } = Song::read(&args.song)?;
+    let Song { document, project, mut warnings } = Song::read(&args.song)?.with_gain(args.gain_db)?;
     let warn = |warning: &String| eprintln!("songfoundry: {}: {warning}", args.song.display());
     warnings.iter().for_each(warn);
     let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
@@ -211,6 +215,15 @@ impl Song {
         let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         if is_json { Self::from_json(&bytes) } else { Self::from_midi(&bytes, path) }
             .with_context(|| format!("{name}"))
+    }
+
+    /// The song with another gain of its master.
+    fn with_gain(mut self, gain_db: f64) -> anyhow::Result<Self> {
+        if gain_db != 0.0 {
+            master_gain::add(&mut self.project, gain_db)?;
+            self.document = serde_json::to_value(&self.project)?;
+        }
+        Ok(self)
     }
 
     fn from_midi(bytes: &[u8], path: &Path) -> anyhow::Result<Self> {
@@ -342,6 +355,11 @@ fn print(printed: &Printed, json: bool) -> anyhow::Result<()> {
     writeln!(out, "  loudness     {}", level(printed.lufs, "LUFS"))?;
     writeln!(out, "  true peak    {}", level(printed.true_peak_db, "dBTP"))?;
     writeln!(out, "  peak         {:.6}, {} samples clipped", receipt.peak, receipt.clipped_samples)?;
+    let limiter = receipt.limiter;
+    if limiter.largest_reduction_db > 0.0 {
+        let (reduction_db, secs) = (limiter.largest_reduction_db, limiter.reduced_secs);
+        writeln!(out, "  limiter      {reduction_db:.1} dB at most, by more than 0.1 dB for {secs:.1} s")?;
+    }
     if !receipt.silent_tracks.is_empty() {
         writeln!(out, "  silent       {}", receipt.silent_tracks.join(", "))?;
     }

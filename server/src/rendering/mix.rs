@@ -2,6 +2,7 @@
 
 use std::io::{Seek, Write};
 
+use dsp_core::limiter::Reduction;
 use dsp_core::session::{Crew, OfflineRender, TailConfig};
 use dsp_core::wav::SampleFormat;
 use schemas::project::{Item, Project, Track, TrackKind};
@@ -48,6 +49,27 @@ pub struct MixReport {
     pub is_silent: bool,
     /// Where the last item ends, in seconds; the rest of the file is its tail.
     pub song_secs: f64,
+    /// What the limiter of the mix has taken.
+    pub limiter: LimiterReport,
+}
+
+/// What the limiter at the end of a mix has taken from it, at the project's own sample rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
+pub struct LimiterReport {
+    /// Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
+    pub largest_reduction_db: f64,
+    /// For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
+    pub reduced_secs: f64,
+}
+
+impl LimiterReport {
+    fn new(reduction: Reduction, sample_rate_hz: u32) -> Self {
+        let least_gain = f64::from(reduction.least_gain);
+        Self {
+            largest_reduction_db: if least_gain < 1.0 { -20.0 * least_gain.log10() } else { 0.0 },
+            reduced_secs: reduction.frames as f64 / f64::from(sample_rate_hz),
+        }
+    }
 }
 
 /// What is said of a render in which nothing is to be heard.
@@ -147,6 +169,7 @@ pub(super) fn render_prepared(
         missing_sounds: prepared.missing().to_vec(),
         is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
         song_secs: session.length_frames as f64 / f64::from(rate_hz),
+        limiter: LimiterReport::new(render.limiter_reduction(), rate_hz),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The receipt of a render: what was made, of what, and how.
 
 use dsp_core::wav::SampleFormat;
-use schemas::project::{ChorusSettings, Interpolation, ReverbSettings};
+use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::ENGINE_VERSION;
 use super::missing::MissingSound;
-use super::mix::{LeftOutOfRender, MixOptions, MixReport};
+use super::mix::{LeftOutOfRender, LimiterReport, MixOptions, MixReport};
 
 /// How samples stand in an exported file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -54,6 +54,8 @@ pub struct Receipt {
     pub frames: u64,
     /// Where the last item ends, in seconds; the rest of the file is its tail.
     pub song_secs: f64,
+    /// What the limiter has taken from the mix.
+    pub limiter: LimiterReport,
     /// How it was rendered.
     pub settings: ReceiptSettings,
 }
@@ -72,6 +74,9 @@ pub struct ReceiptSettings {
     /// How voices read between the values of a sample: `linear`, `four_point` or `sinc`.
     #[schema(value_type = String)]
     pub interpolation: Interpolation,
+    /// How velocity moves the cutoff of the filter: `as_stated` or `specification`.
+    #[schema(value_type = String)]
+    pub velocity_to_cutoff: VelocityToCutoff,
     /// The room that all instruments shared, as in a project's settings.
     #[schema(value_type = Object)]
     pub reverb: ReverbSettings,
@@ -106,12 +111,14 @@ pub fn receipt(
         pcm_sha256: report.measured.pcm_sha256.clone(),
         frames: report.measured.frames,
         song_secs: report.song_secs,
+        limiter: report.limiter,
         settings: ReceiptSettings {
             sample_rate_hz: options.sample_rate_hz,
             bit_depth,
             tail_secs: options.tail_secs,
             polyphony: settings.polyphony,
             interpolation: settings.interpolation,
+            velocity_to_cutoff: settings.velocity_to_cutoff,
             reverb: settings.reverb.clone(),
             chorus: settings.chorus.clone(),
             seed: settings.seed,

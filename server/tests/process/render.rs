@@ -115,6 +115,45 @@ fn a_project_is_rendered_and_progress_and_receipt_are_printed() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1, "nothing else is left");
 }
 
+#[test]
+fn a_song_of_two_hundred_thousand_controllers_is_rendered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 16,384 ticks to a quarter note: a note of six seconds that swells and falls.
+    let mut track = vec![0, 0x90, 60, 100];
+    track.extend((0..200_000_u32).flat_map(|n| [1, 0xb0, 11, (n / 64 % 128) as u8]));
+    track.extend([0, 0x80, 60, 0, 0, 0xff, 0x2f, 0]);
+    let mut song = b"MThd\0\0\0\x06\0\0\0\x01\x40\0MTrk".to_vec();
+    song.extend((track.len() as u32).to_be_bytes());
+    song.extend(track);
+    std::fs::write(folder.path().join("swell.mid"), song).expect("writes");
+    let printed = rendered(folder.path(), &["swell.mid", "--soundfont", BANK, "-o", "a.wav", "--json"]);
+    let song_secs = printed["receipt"]["song_secs"].as_f64().expect("seconds");
+    assert!((song_secs - 200_000.0 / 32_768.0).abs() < 0.01, "{song_secs} s");
+    assert_eq!(printed["receipt"]["silent_tracks"], json!([]));
+}
+
+#[test]
+fn a_song_is_rendered_softer_before_the_limiter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo-song.json");
+    let receipt = |gain: &[&str]| {
+        let args = [demo, "--soundfont", BANK, "-o", "a.wav", "--bit-depth", "float32", "--json"];
+        rendered(folder.path(), &[&args, gain].concat())["receipt"].take()
+    };
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let (loud, soft) = (receipt(&["--gain-db", "18"]), receipt(&["--gain-db", "-12.5"]));
+    assert!(number(&loud["limiter"]["largest_reduction_db"]) > 3.0, "{loud}");
+    assert!(number(&loud["limiter"]["reduced_secs"]) > 1.0, "{loud}");
+    assert_eq!(soft["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
+    // The peak of what the limiter is given: 30.5 dB apart.
+    let loud_peak_db = number(&loud["limiter"]["largest_reduction_db"]) - 3.0;
+    let soft_peak_db = 20.0 * number(&soft["peak"]).log10();
+    assert!((loud_peak_db - soft_peak_db - 30.5).abs() < 0.02, "{loud_peak_db} and {soft_peak_db} dBFS");
+    assert_ne!(soft["project_sha256"], loud["project_sha256"]);
+    let args = [demo, "--soundfont", BANK, "-o", "x.wav", "--gain-db", "500"];
+    check_refused(folder.path(), &args, "--gain-db 500");
+}
+
 #[track_caller]
 fn check_refused(folder: &Path, args: &[&str], named: &str) {
     let output = render(folder, args);

@@ -25,6 +25,9 @@ test('sound settings are changed, undone, saved and found again', async ({ page,
   await expect(slider(page, 'Chorus level')).toHaveAttribute('aria-valuetext', 'off');
   await panel(page).getByText('Sinc').click();
   await expect(panel(page).getByRole('radio', { name: 'Sinc' })).toBeChecked();
+  await expect(panel(page).getByRole('radio', { name: 'As stated' })).toBeChecked();
+  await panel(page).getByText('SF 2.04').click();
+  await expect(panel(page).getByRole('radio', { name: 'SF 2.04' })).toBeChecked();
 
   const rate = slider(page, 'Chorus rate');
   const box = await rate.boundingBox();
@@ -40,7 +43,12 @@ test('sound settings are changed, undone, saved and found again', async ({ page,
   await page.keyboard.press('Control+s');
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
   const stored = (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as { settings: unknown };
-  expect(stored.settings).toMatchObject({ interpolation: 'sinc', reverb: { room: 1 }, chorus: { level_db: -144 } });
+  expect(stored.settings).toMatchObject({
+    interpolation: 'sinc',
+    velocity_to_cutoff: 'specification',
+    reverb: { room: 1 },
+    chorus: { level_db: -144 },
+  });
 
   await room.press('Escape');
   await expect(panel(page)).toHaveCount(0);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dsp_core::session::{Interpolation, Session};
+use dsp_core::session::{Interpolation, Session, VelocityToCutoff};
 use dsp_core::soundfont::Bank;
 use schemas::session::presets_used;
 use songfoundry_server::multitrack::midi::{ImportOptions, import};
@@ -26,6 +26,7 @@ pub(super) struct Case {
     song: PathBuf,
     bank: &'static str,
     interpolation: Interpolation,
+    velocity_to_cutoff: VelocityToCutoff,
     /// Whether browsers play it with the whole bank too.
     whole_in_browsers: bool,
 }
@@ -53,6 +54,11 @@ fn case(place: usize, song: PathBuf) -> Case {
         song,
         bank,
         interpolation,
+        // With each bank and each way to interpolate, in turn.
+        velocity_to_cutoff: match place % 5 {
+            0 => VelocityToCutoff::Specification,
+            _ => VelocityToCutoff::AsStated,
+        },
         // A whole large bank takes a while to get there: once is enough. Browsers get no compressed ones.
         whole_in_browsers: bank == SMALL || place == 1,
     }
@@ -65,6 +71,7 @@ impl Case {
         let project = import(&bytes, ImportOptions::default()).expect("the song is imported").project;
         let mut session = schemas::session::build(&project, RATE_HZ, |_| Some(0)).expect("a session");
         session.interpolation = self.interpolation;
+        session.velocity_to_cutoff = self.velocity_to_cutoff;
         session
     }
 

@@ -2,14 +2,22 @@
 import type { Project } from './model';
 
 export type Interpolation = 'linear' | 'four_point' | 'sinc';
+export type VelocityToCutoff = 'as_stated' | 'specification';
 export type Reverb = { room: number; damping: number; width: number; level_db: number };
 export type Chorus = { delay_ms: number; depth_ms: number; rate_hz: number; level_db: number };
-export type SoundSettings = { polyphony: number; interpolation: Interpolation; reverb: Reverb; chorus: Chorus };
+export type SoundSettings = {
+  polyphony: number;
+  interpolation: Interpolation;
+  velocity_to_cutoff: VelocityToCutoff;
+  reverb: Reverb;
+  chorus: Chorus;
+};
 
 /** The schema's defaults. */
 export const SOUND_DEFAULTS: SoundSettings = {
   polyphony: 256,
   interpolation: 'four_point',
+  velocity_to_cutoff: 'as_stated',
   reverb: { room: 0.5, damping: 0.5, width: 1, level_db: 0 },
   chorus: { delay_ms: 8, depth_ms: 2.5, rate_hz: 0.4, level_db: 0 },
 };
@@ -35,6 +43,7 @@ export function soundSettings({ settings = {} }: Project): SoundSettings {
   return {
     polyphony: settings.polyphony ?? SOUND_DEFAULTS.polyphony,
     interpolation: settings.interpolation ?? SOUND_DEFAULTS.interpolation,
+    velocity_to_cutoff: settings.velocity_to_cutoff ?? SOUND_DEFAULTS.velocity_to_cutoff,
     reverb: { ...SOUND_DEFAULTS.reverb, ...settings.reverb },
     chorus: { ...SOUND_DEFAULTS.chorus, ...settings.chorus },
   };
@@ -43,6 +52,7 @@ export function soundSettings({ settings = {} }: Project): SoundSettings {
 export type SoundChange = {
   polyphony?: number;
   interpolation?: Interpolation;
+  velocity_to_cutoff?: VelocityToCutoff;
   reverb?: Partial<Reverb>;
   chorus?: Partial<Chorus>;
 };

@@ -3,7 +3,7 @@
 //! What can be read is read, and what could not is said in a warning. Source: "Standard MIDI
 //! Files 1.0", RP-001; RMID: RP-029.
 
-use schemas::limits::{MAX_CONTROLS, MAX_NOTES};
+use schemas::limits::{CONTROL_BYTES, MAX_EVENT_BYTES};
 
 use super::MidiError;
 
@@ -65,9 +65,9 @@ pub(super) enum EventKind {
 /// Longest text that is kept of a name or marker, in characters; the project schema's limit.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// Most events that are read: starts and ends of all notes that a project can have, its
-/// controls, and as many again for tempos, markers and the like.
-const MAX_EVENTS: usize = 2 * (MAX_NOTES + MAX_CONTROLS);
+/// Most events that are read: the controls that a project can have, or the starts and ends of its notes, and as
+/// many again for tempos, markers and the like.
+const MAX_EVENTS: usize = 2 * MAX_EVENT_BYTES / CONTROL_BYTES;
 
 /// Most warnings about one file.
 const MAX_WARNINGS: usize = 20;

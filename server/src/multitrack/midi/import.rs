@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemas::Project;
-use schemas::limits::{MAX_CONTROLS, MAX_NOTES, MAX_TICK};
+use schemas::limits::{MAX_EVENT_BYTES, MAX_TICK, event_bytes};
 use schemas::project::{
     Item, Marker, MidiItem, SoundFontEngine, SynthEngine, TempoPoint, TimeSignature, Track, TrackKind,
 };
@@ -34,6 +34,14 @@ pub struct Imported {
     /// What could not be read or kept, in words.
     pub warnings: Vec<String>,
 }
+
+/// Level of the tracks of an imported song in decibels.
+///
+/// Files do not say how loud they are meant to be, and many add up to more than the limiter's ceiling of
+/// -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi, with TimGM6mb)
+/// lose at most 8.51 dB to the limiter; at -8 dB 98 of them lose at most 1 dB. The faders of the tracks
+/// have it rather than the master's, so that it also holds for tracks that are added to another song.
+pub const IMPORTED_TRACK_DB: f64 = -8.0;
 
 /// Most tempos, time signatures or markers in a project, as in its schema.
 const MAX_SONG_EVENTS: usize = 100_000;
@@ -311,11 +319,8 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
             0x90 => notes += usize::from(data[1] > 0),
             _ => controls += 1,
         }
-        if notes > MAX_NOTES {
-            return Err(MidiError::TooMany { what: "notes", limit: MAX_NOTES });
-        }
-        if controls > MAX_CONTROLS {
-            return Err(MidiError::TooMany { what: "controls", limit: MAX_CONTROLS });
+        if event_bytes(notes, controls) > MAX_EVENT_BYTES {
+            return Err(MidiError::TooLarge { notes, controls });
         }
     }
     let mut channels: Vec<Channel> =
@@ -372,6 +377,7 @@ fn track(number: usize, channel: Channel, name: String, soundfont_id: Option<Str
         program,
         extra: Extra::default(),
     }));
+    track.volume_db = IMPORTED_TRACK_DB;
     track.extra.insert("midi_channel", channel.channel.into());
     if (bank == DRUM_BANK) != (channel.channel == DRUM_CHANNEL) {
         track.extra.insert(DRUM_PART, (bank == DRUM_BANK).into());

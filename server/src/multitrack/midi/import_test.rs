@@ -77,6 +77,8 @@ fn a_file_of_one_track_becomes_a_track_for_each_channel() {
     ));
     let project = imported.project;
     assert_eq!(imported.warnings, [""; 0]);
+    assert!(project.tracks.iter().all(|track| track.volume_db == -8.0), "the level at import");
+    assert_eq!(project.master.volume_db, 0.0);
     assert_eq!(project.name, "Song");
     let names: Vec<&str> = project.tracks.iter().map(|track| track.name.as_str()).collect();
     assert_eq!(names, ["Channel 1", "Drums"]);
@@ -271,13 +273,35 @@ fn hostile_sizes_are_refused() {
         "the file is 3355443 quarter notes long, and a project has at most 1041666"
     );
 
-    let body = [0, 60, 1, 0, 60, 0].repeat(MAX_NOTES + 1);
+    assert_eq!(
+        refused(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
+        "the first 362501 notes and 0 controllers of the file take 29000080 bytes in a project, and it has at most \
+         29000000 for them"
+    );
+    assert_eq!(
+        refused(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
+        "the first 0 notes and 483334 controllers of the file take 29000040 bytes in a project, and it has at most \
+         29000000 for them"
+    );
+}
+
+/// A file of one track: an event, and more of its running status.
+fn one_track(first: &[u8], more: &[u8]) -> Vec<u8> {
     let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk".to_vec();
-    bytes.extend((body.len() as u32 + 4 + 4).to_be_bytes());
-    bytes.extend([0, 0x90, 1, 0]);
-    bytes.extend(body);
+    bytes.extend((1 + first.len() as u32 + more.len() as u32 + 4).to_be_bytes());
+    bytes.push(0);
+    bytes.extend(first);
+    bytes.extend(more);
     bytes.extend([0, 0xff, 0x2f, 0]);
-    assert_eq!(refused(&bytes), "the file holds more than 250000 notes, the most that a project can have");
+    bytes
+}
+
+#[test]
+fn hundreds_of_thousands_of_controllers_are_imported() {
+    let sweep: Vec<u8> = (0..400_000_u32).flat_map(|n| [0, 11, (n % 128) as u8]).collect();
+    let imported = read(&one_track(&[0xb0, 11, 0], &sweep));
+    let Item::Midi(item) = &imported.project.tracks[0].items[0] else { panic!("a MIDI item") };
+    assert_eq!(item.controls.len(), 400_001);
 }
 
 #[test]

@@ -10,7 +10,9 @@ mod import;
 mod songs_test;
 
 pub use export::export;
-pub use import::{ImportOptions, Imported, import};
+pub use import::{IMPORTED_TRACK_DB, ImportOptions, Imported, import};
+
+use schemas::limits::{MAX_EVENT_BYTES, event_bytes};
 
 /// Why a MIDI file cannot become a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +51,18 @@ pub enum MidiError {
         what: &'static str,
         /// The limit.
         limit: usize,
+    },
+    /// More notes and controllers than a project has memory for.
+    #[error(
+        "the first {notes} notes and {controls} controllers of the file take {} bytes in a project, and it has at most {} \
+         for them",
+        event_bytes(*.notes, *.controls), MAX_EVENT_BYTES
+    )]
+    TooLarge {
+        /// Notes up to where the limit is passed.
+        notes: usize,
+        /// Controllers up to there: every channel message but notes.
+        controls: usize,
     },
     /// Longer than a project can be.
     #[error("the file is {quarters} quarter notes long, and a project has at most {limit_quarters}")]

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Studio, song};
+use super::{Studio, float_samples, song};
 use crate::auth::add_test_user;
 use crate::test_app::{Answer, TestApp};
 
@@ -42,10 +42,11 @@ async fn a_project_becomes_a_file_with_a_receipt() {
     assert_eq!(receipt["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(receipt["project_sha256"].as_str().unwrap().len(), 64);
     assert_eq!(receipt["song_secs"], 1.0);
+    assert_eq!(receipt["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
     assert_eq!(
         receipt["settings"],
         json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "tail_secs": 5.0, "polyphony": 256,
-               "interpolation": "four_point",
+               "interpolation": "four_point", "velocity_to_cutoff": "as_stated",
                "reverb": {"room": 0.5, "damping": 0.5, "width": 1.0, "level_db": 0.0},
                "chorus": {"delay_ms": 8.0, "depth_ms": 2.5, "rate_hz": 0.4, "level_db": 0.0}, "seed": 0,
                "soundfonts": ["timgm6mb"]})
@@ -72,6 +73,46 @@ async fn a_project_becomes_a_file_with_a_receipt() {
     assert!(part.status == 206 && part.bytes == b"RIFF");
     let tag = wav.header("etag");
     studio.app.local(Method::GET, path).header("if-none-match", tag).send().await.expect(304);
+}
+
+#[tokio::test]
+async fn soft_notes_are_duller_where_the_project_asks_for_the_letter_of_the_specification() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    project["tracks"][0]["items"][0]["notes"][0]["velocity"] = (40.0 / 127.0).into();
+    let mut treble = Vec::new();
+    for setting in ["as_stated", "specification"] {
+        project["settings"]["velocity_to_cutoff"] = setting.into();
+        let answer =
+            studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+        assert_eq!(answer["receipt"]["settings"]["velocity_to_cutoff"], setting);
+        let samples = float_samples(&file(&studio, &answer).await.bytes);
+        let left: Vec<f32> = samples.into_iter().step_by(2).collect();
+        // The second difference: 12 dB more for each octave.
+        treble.push(left.windows(3).map(|run| (run[0] - 2.0 * run[1] + run[2]).powi(2)).sum::<f32>());
+    }
+    assert!(treble[1] < 0.5 * treble[0], "{treble:?}");
+    project["settings"]["velocity_to_cutoff"] = "other".into();
+    let refused = studio.post(PATH, &json!({"project": project})).await.expect(400);
+    assert!(refused.to_string().contains("/settings/velocity_to_cutoff"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_receipt_says_what_the_limiter_took() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    project["master"]["volume_db"] = 24.into();
+    let answer = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+    let limiter = &answer["receipt"]["limiter"];
+    let reduction_db = limiter["largest_reduction_db"].as_f64().expect("decibels");
+    // What goes in is the same as without the gain, which the limiter leaves alone.
+    project["master"]["volume_db"] = 0.into();
+    let soft = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+    let soft_peak_db = 20.0 * soft["receipt"]["peak"].as_f64().expect("a peak").log10();
+    assert!((reduction_db - (soft_peak_db + 24.0 + 3.0)).abs() < 0.02, "{limiter}, {soft_peak_db} dBFS");
+    let reduced_secs = limiter["reduced_secs"].as_f64().expect("seconds");
+    let duration_secs = answer["duration_secs"].as_f64().expect("seconds");
+    assert!(reduced_secs > 0.05 && reduced_secs < duration_secs, "{limiter}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -30,7 +30,7 @@ impl Document {
     fn new(name: &str, sample_rate_hz: u32, tempo_map: Value, tracks: Vec<Value>, master: Value) -> Self {
         let project = json!({
             "schema_version": 1, "project_id": "parity", "name": name, "sample_rate_hz": sample_rate_hz,
-            "tempo_map": tempo_map, "tracks": tracks, "master": master, "settings": {"seed": 20_000},
+            "tempo_map": tempo_map, "tracks": tracks, "master": master, "settings": {"seed": 20_000, "velocity_to_cutoff": "specification"},
         });
         Self { name: name.to_owned(), sample_rate_hz, project }
     }

@@ -3076,6 +3076,8 @@ export interface components {
              * @description Where the last item ends, in seconds; the rest of the file is its tail.
              */
             song_secs: number;
+            /** @description What the limiter has taken from the mix. */
+            limiter: components["schemas"]["LimiterReport"];
             /** @description How it was rendered. */
             settings: components["schemas"]["ReceiptSettings"];
         };
@@ -3100,6 +3102,8 @@ export interface components {
             polyphony: number;
             /** @description How voices read between the values of a sample: `linear`, `four_point` or `sinc`. */
             interpolation: string;
+            /** @description How velocity moves the cutoff of the filter: `as_stated` or `specification`. */
+            velocity_to_cutoff: string;
             /** @description The room that all instruments shared, as in a project's settings. */
             reverb: Record<string, unknown>;
             /** @description The chorus that all instruments shared, as in a project's settings. */
