@@ -16,7 +16,7 @@ use super::upload::{UploadForm, form_error, pieces};
 use super::{ContentKeys, file};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Json;
+use crate::extract::{BodyLimit, Json};
 use crate::permits::Caller;
 use crate::state::AppState;
 
@@ -68,7 +68,7 @@ pub(super) struct ReferenceAnswer {
 pub(super) async fn reference(
     State(state): State<AppState>,
     user: CurrentUser,
-    request: Request,
+    mut request: Request,
 ) -> ApiResult<Json<ReferenceAnswer>> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_form =
@@ -77,6 +77,8 @@ pub(super) async fn reference(
         let received = receive_one(&state, request).await?;
         return of_received(&state, received).await.map(Json);
     }
+    // The limit of this path is that of a file; JSON is read into memory.
+    request.extensions_mut().insert(BodyLimit::default());
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
     let found = find(&state, &user.id, &audio_id).await?;
     let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
