@@ -195,8 +195,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let mut subject = Subject::start(&args.songfoundry, folder)?;
     println!();
     println!(
-        "Memory of the service with default settings: peak of the process (VmHWM) for the worst body of each \
-         operation at its limit, then for the worst files, one at a time and {AT_ONCE} at once."
+        "Memory of the service with default settings: peak of the process (VmHWM) for the worst files and \
+         for the worst body of each operation at its limit, one at a time and {AT_ONCE} at once."
     );
     let document: Value = agent(PATIENCE)
         .get(format!("{}/api/v1/openapi.json", subject.service.url))
@@ -207,9 +207,6 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         .read_json()?;
     let operations = operations(&document)?;
     ensure!(operations.len() > 20, "only {} operations take JSON", operations.len());
-    for operation in &operations {
-        json_bodies(&mut subject, operation)?;
-    }
     for bank in ["shared", "shared1", "shared2", "shared3", "long", "toolong", "codebooks", "tables"] {
         let worst = notes(bank);
         let path = format!("/api/v1{}", worst.path);
@@ -226,6 +223,9 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         subject.measure(one.name, &[Request::post(&path, &one.body)])?;
         let requests: Vec<_> = (0..AT_ONCE).map(|_| Request::post(&path, &one.body)).collect();
         subject.measure(&format!("{} ({AT_ONCE} at once)", one.name), &requests)?;
+    }
+    for operation in &operations {
+        json_bodies(&mut subject, operation)?;
     }
     Ok(())
 }

@@ -100,13 +100,13 @@ pub(super) fn banks() -> Vec<(&'static str, Vec<u8>)> {
 /// Notes for a bank.
 pub(super) fn notes(bank: &str) -> Worst {
     let name: &'static str = match bank {
-        "shared" => "Bank of 131 KB: one stream of 128 MiB, in 8 headers",
+        "shared" => "Bank of 167 KB: one stream of 128 MiB, in 8 headers",
         "shared1" => "Another such bank",
         "shared2" => "A third such bank",
         "shared3" => "A fourth such bank",
-        "long" => "Bank of 360 KB: 352 MiB of silence",
-        "toolong" => "Bank of 1 MB: 1 GiB of silence",
-        "codebooks" => "Bank of 6 KB: codebooks that take long to build",
+        "long" => "Bank of 460 KB: 352 MiB of silence",
+        "toolong" => "Bank of 1.3 MB: 1 GiB of silence",
+        "codebooks" => "Bank of 12 KB: codebooks that take long to build",
         _ => "Bank of 1 MB: 60,000 zones with lists of their own",
     };
     let body = json!({
