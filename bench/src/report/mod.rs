@@ -5,7 +5,10 @@ mod effects;
 mod engines;
 mod memory;
 mod service;
+mod service_memory;
 mod songs;
+mod worst_bodies;
+mod worst_files;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -35,9 +38,13 @@ pub(crate) struct Args {
     /// How often each program is run; medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Leave out what these words name: songs, engines, effects, threads, memory, signal, service, browser.
+    /// Leave out what these words name: songs, engines, effects, threads, memory, signal, service,
+    /// service-memory, browser.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
+    /// Measure nothing but what these words name.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
 }
 
 /// What a figure should be.
@@ -84,7 +91,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.runs
     );
     println!("Ratios of processor time say how many times faster ours is.");
-    let wanted = |name: &str| !args.without.iter().any(|without| without == name);
+    let is_in = |list: &[String], name: &str| list.iter().any(|one| one == name);
+    let wanted =
+        |name: &str| !is_in(&args.without, name) && (args.only.is_empty() || is_in(&args.only, name));
     if wanted("songs") {
         songs::report(args, folder.path())?;
     }
@@ -105,6 +114,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if wanted("service") {
         service::report(args, folder.path())?;
+    }
+    if wanted("service-memory") {
+        service_memory::report(args, folder.path())?;
     }
     if wanted("browser") {
         browser::report(args)?;

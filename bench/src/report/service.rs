@@ -45,21 +45,22 @@ impl Call {
 }
 
 /// A running service, killed when dropped.
-struct Service {
-    child: Child,
-    url: String,
+pub(super) struct Service {
+    pub(super) child: Child,
+    pub(super) url: String,
 }
 
 impl Service {
-    fn start(program: &Path, storage: &Path) -> anyhow::Result<Self> {
-        let mut child = Command::new(program)
+    /// Starts it by a command that lacks `serve` and the settings.
+    pub(super) fn start(command: &mut Command, storage: &Path) -> anyhow::Result<Self> {
+        let mut child = command
             .arg("serve")
             .envs([("SF_PORT", "0"), ("SF_LOG", "warn")])
             .env("SF_STORAGE_DIR", storage)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .with_context(|| format!("{} does not start", program.display()))?;
+            .context("the service does not start")?;
         let mut lines = BufReader::new(child.stdout.take().context("its output")?).lines();
         let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.strip_prefix("Songfoundry is at ").map(|address| address.trim().to_owned())
@@ -231,7 +232,7 @@ fn processor_ticks() -> anyhow::Result<[f64; 2]> {
 
 /// Prints a line for each call.
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
-    let service = Service::start(&args.songfoundry, &folder.join("service"))?;
+    let service = Service::start(&mut Command::new(&args.songfoundry), &folder.join("service"))?;
     let agent = Agent::new_with_defaults();
     let answer: Value =
         agent.post(format!("{}/api/v1/auth/local", service.url)).send_empty()?.body_mut().read_json()?;

@@ -15,7 +15,7 @@ use super::upload::{UploadForm, form_error, pieces};
 use super::{ContentKeys, file};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Json;
+use crate::extract::{BodyLimit, Json};
 use crate::form;
 use crate::permits::Caller;
 use crate::state::AppState;
@@ -68,12 +68,14 @@ pub(super) struct ReferenceAnswer {
 pub(super) async fn reference(
     State(state): State<AppState>,
     user: CurrentUser,
-    request: Request,
+    mut request: Request,
 ) -> ApiResult<Json<ReferenceAnswer>> {
     if form::is_form(request.headers()) {
         let received = receive_one(&state, request).await?;
         return of_received(&state, received).await.map(Json);
     }
+    // The limit of this path is that of a file; JSON is read into memory.
+    request.extensions_mut().insert(BodyLimit::default());
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
     let found = find(&state, &user.id, &audio_id).await?;
     let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;

@@ -132,3 +132,11 @@ async fn only_the_owner_has_a_file_measured() {
     app.remote(Method::POST, REFERENCE).json(&body).send().await.problem(401, "token_missing");
     app.remote(Method::POST, REFERENCE).token(&token).json(&body).send().await.problem(404, "not_found");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reference_by_its_id_may_not_be_as_large_as_a_file() {
+    let app = TestApp::start().await;
+    let body = json!({"audio_id": "x".repeat(1024 * 1024)});
+    let detail = app.local(Method::POST, REFERENCE).json(&body).send().await.problem(413, "too_large");
+    assert!(detail.contains("1048576"), "{detail}");
+}
