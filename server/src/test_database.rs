@@ -77,7 +77,9 @@ impl TestDatabase {
 
     /// Opens it as a process of the service does.
     pub(crate) async fn open(&self) -> Db {
-        db::open(&DatabaseAddress::parse(&self.url).expect("an address"), PoolLimits::of(8)).await.expect("opens")
+        db::open(&DatabaseAddress::parse(&self.url).expect("an address"), PoolLimits::of(8))
+            .await
+            .expect("opens")
     }
 }
 

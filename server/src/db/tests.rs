@@ -57,7 +57,8 @@ async fn every_connection_writes_through_to_the_disk() {
 async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", dir.path().join("x.db").display());
-    let db = open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
+    let db =
+        open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
     // Unknown to the driver, as after a transaction that the database has ended by itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
