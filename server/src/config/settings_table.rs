@@ -198,7 +198,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "10000",
         unit: "milliseconds",
         range: Range::Whole(10, 600_000),
-        about: "Longest wait for a lock in the database or for a connection to it; then a request is answered 503 `database_busy`.",
+        about: "Longest wait for a lock in the database, and 5 s less than for a connection to it; then a request is answered 503 `database_busy`.",
         ..BLANK
     },
     Setting {

@@ -52,12 +52,17 @@ pub fn kind(db: &Db) -> Kind {
     }
 }
 
+/// How much longer than for a lock a request waits for a connection: those in use may wait for a lock, and a new one must
+/// be made first.
+const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
+
 /// Connections to the database that one process keeps, and how long it waits for them.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
     /// Connections at most.
     pub connections_max: u32,
-    /// Longest wait for a connection, and for a lock that another connection holds; then the answer is 503.
+    /// Longest wait for a lock that another connection holds; then the answer is 503. A connection is waited for
+    /// 5 s longer.
     pub wait_max: Duration,
 }
 
@@ -116,7 +121,7 @@ async fn pool(kind: Kind, url: &str, limits: PoolLimits) -> Result<Db, sqlx::Err
     let PoolLimits { connections_max, wait_max } = limits;
     AnyPoolOptions::new()
         .max_connections(connections_max)
-        .acquire_timeout(wait_max)
+        .acquire_timeout(wait_max.saturating_add(ACQUIRE_EXTRA))
         .after_connect(move |connection, _| {
             Box::pin(async move {
                 match kind {

@@ -100,7 +100,7 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
         match event.event {
             Event::Preset { bank, program } => wanted = Some((bank, program)),
             Event::Controller { controller, .. } if BANK_SELECT.contains(&controller) => {
-                bank_is_selected = true
+                bank_is_selected = true;
             }
             // Which bank a selection means is the synthesizer's business; such a change names no preset for certain.
             Event::Program { .. } if bank_is_selected => wanted = None,

@@ -62,7 +62,7 @@ pub struct TaskContext {
 #[derive(Debug)]
 enum End {
     /// The task has ended, as this says.
-    Finished(Task),
+    Finished(Box<Task>),
     /// The task waits for another attempt.
     PutBack {
         /// How long it waits at least.
@@ -243,7 +243,7 @@ impl TaskContext {
                 tracing::warn!(task, failures, "an attempt at a task failed: {error:#}");
                 End::PutBack { delay: self.retry_after(), failed: true }
             }
-            outcome => End::Finished(self.finished(outcome, cancelled)),
+            outcome => End::Finished(Box::new(self.finished(outcome, cancelled))),
         }
     }
 
@@ -284,7 +284,7 @@ impl TaskContext {
         match end {
             End::Finished(task) => {
                 if store::finish(db, task, self.attempt).await? {
-                    self.sender.send_replace(task.clone());
+                    self.sender.send_replace(Task::clone(task));
                 } else {
                     tracing::warn!(task = task.id, "an attempt had lost its task; its result is not used");
                 }
