@@ -43,7 +43,7 @@ async fn every_operation_has_a_valid_example() {
     let mut check = |about: String, schema: &Value, example: Option<&Value>| match example {
         None => faults.push(format!("{about} has no example")),
         Some(example) => {
-            faults.extend(fault(&document, schema, example).map(|fault| format!("{about}: {fault}")))
+            faults.extend(fault(&document, schema, example).map(|fault| format!("{about}: {fault}")));
         }
     };
     for (path, method, operation) in operations(&document).filter(|(.., operation)| !is_absent(operation)) {
