@@ -10,18 +10,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use dsp_core::session::MAX_TAIL_SECS;
+use dsp_core::soundfont::Bank;
 use schemas::Project;
+use schemas::json::JsonText;
 use schemas::upgrade::upgrade;
 use schemas::validate::validate;
 use serde::Serialize;
-use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
+use crate::rendering::budget::{self, MemoryBudget};
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
+use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{RenderError, banks};
 use crate::serve::stop_signal;
 
@@ -55,6 +58,9 @@ pub(super) struct Args {
     /// Longest time in seconds that the sound may ring on after the last item.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
+    /// Memory that the render may take, the SoundFont not counted; a song that needs more is refused.
+    #[arg(long, value_name = "BYTES", env = "SF_RENDER_MEMORY_BYTES", default_value_t = budget::DEFAULT_BYTES)]
+    memory_bytes: u64,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -122,14 +128,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let interrupted = interruption()?;
     let output = Output::create(&args.output)?;
+    let mut sources = OneBank { bank, memory: MemoryBudget::new(args.memory_bytes) };
     let mut progress = Progress::new();
     let mut observer = |share: f64| {
         progress.show(share);
         !interrupted.load(Ordering::Relaxed)
     };
     let destination = BufWriter::new(output.temporary.as_file());
-    let rendered =
-        render(&project, &options, &mut |_: Option<&str>| Ok(Some(bank.clone())), destination, &mut observer);
+    let rendered = render(&project, &options, &mut sources, destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
         RenderError::Cancelled => {
@@ -152,9 +158,29 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     print(&printed, args.json)
 }
 
+/// The bank of the command line, for whatever a song names.
+struct OneBank {
+    bank: Bank,
+    memory: Arc<MemoryBudget>,
+}
+
+impl Sources for OneBank {
+    fn bank(&mut self, _soundfont_id: Option<&str>) -> Result<Option<Bank>, RenderError> {
+        Ok(Some(self.bank.clone()))
+    }
+
+    fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
+        None
+    }
+
+    fn memory(&self) -> Arc<MemoryBudget> {
+        Arc::clone(&self.memory)
+    }
+}
+
 /// A song in a file, as a project.
 struct Song {
-    document: Value,
+    document: JsonText,
     project: Project,
     warnings: Vec<String>,
 }
@@ -174,13 +200,13 @@ impl Song {
         let options =
             ImportOptions { project_id: "render".into(), name: Some(stem.into_owned()), soundfont_id: None };
         let imported = import(bytes, options)?;
-        let document = serde_json::to_value(&imported.project)?;
+        let document = JsonText::read(&serde_json::to_vec(&imported.project)?)?;
         Ok(Self { document, project: imported.project, warnings: imported.warnings })
     }
 
     fn from_json(bytes: &[u8]) -> anyhow::Result<Self> {
-        let document: Value = serde_json::from_slice(bytes).context("this is no JSON document")?;
-        let document = upgrade(document, "render")?;
+        let document = JsonText::read(bytes).context("this is no JSON document")?;
+        let document = upgrade(&document, "render")?;
         if let Err(violations) = validate(&document) {
             let places: Vec<String> = violations
                 .iter()
@@ -194,7 +220,7 @@ impl Song {
                 .collect();
             bail!("this is not a valid project:{}", places.concat());
         }
-        let project = serde_json::from_value(document.clone())?;
+        let project = schemas::read::project(&document, &[])?;
         Ok(Self { document, project, warnings: Vec::new() })
     }
 }

@@ -128,6 +128,8 @@ pub struct SoundConfig {
     pub default_soundfont: Option<String>,
     /// Memory for opened banks, in bytes.
     pub bank_cache_bytes: u64,
+    /// Memory for renders, all together, in bytes.
+    pub render_memory_bytes: u64,
     /// Disk space for reduced banks, in bytes.
     pub reduced_banks_bytes: u64,
 }
@@ -352,6 +354,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         soundfont_dirs,
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
+        render_memory_bytes: source.whole("SF_RENDER_MEMORY_BYTES")?,
         reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })
 }

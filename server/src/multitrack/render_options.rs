@@ -1,8 +1,8 @@
 //! How the audio of a song is rendered, as requests say it.
 
 use schemas::Project;
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::auth::CurrentUser;
@@ -23,7 +23,7 @@ pub(super) struct RenderOptions {
     project_id: Option<String>,
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
-    project: Option<Value>,
+    project: Option<JsonText>,
     /// How samples stand in the files: `float32`, the default, or `pcm16`.
     bit_depth: Option<BitDepth>,
     /// 44100, 48000 or 96000 Hz; the project's own rate by default.
@@ -60,7 +60,7 @@ impl RenderOptions {
 /// A project that is to be rendered.
 pub(super) struct RenderedProject {
     /// As it is stored, in this version's form.
-    pub(super) document: Value,
+    pub(super) document: JsonText,
     pub(super) project: Project,
     pub(super) options: MixOptions,
 }

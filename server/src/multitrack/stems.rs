@@ -17,7 +17,7 @@ use super::stem_files;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::extract::{Json, LongFields, LongJson};
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
 use crate::rendering::mix::LeftOutOfRender;
@@ -39,6 +39,10 @@ pub(super) struct StemsRequest {
     options: RenderOptions,
     /// Ids of the tracks; by default all that play something and are not muted.
     tracks: Option<Vec<String>>,
+}
+
+impl LongFields for StemsRequest {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,7 +94,7 @@ pub(super) struct Stem {
 pub(super) async fn stems(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(request): Json<StemsRequest>,
+    LongJson(request): LongJson<StemsRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let input = Input { job: request.options.checked(&state, &user).await?, tracks: request.tracks };
     let input = serde_json::to_value(input).map_err(ApiError::internal)?;
@@ -104,7 +108,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
     let RenderedProject { project, options, .. } = job.open()?;
     let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
-    let parts = Parts::open(&project, &mut sources)?;
+    let parts = Parts::open(&project, &mut sources, &mut |_| !task.is_cancelled())?;
     let places = wanted(&project, &parts, tracks)?;
 
     // Beside the archive there is one stem at a time.

@@ -27,6 +27,7 @@ use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::rendering::RenderError;
 use crate::rendering::banks::BankCache;
+use crate::rendering::budget::MemoryBudget;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use modules::Plugins;
@@ -72,6 +73,8 @@ pub struct Sound {
     pub catalogue: Catalogue,
     /// Opened banks.
     pub banks: BankCache,
+    /// Memory for the renders of this process.
+    pub(crate) render_memory: Arc<MemoryBudget>,
     /// Banks reduced to what browsers need of them.
     pub(crate) reduced: ReducedBanks,
     /// One upload is opened at a time.
@@ -88,6 +91,7 @@ impl Sound {
         Self {
             catalogue: Catalogue::new(config, db.clone()),
             banks: BankCache::new(config.sound.bank_cache_bytes),
+            render_memory: MemoryBudget::new(config.sound.render_memory_bytes),
             reduced: ReducedBanks::new(config.sound.reduced_banks_bytes),
             upload_place: Arc::new(Semaphore::new(1)),
             render_places: Arc::new(Semaphore::new(places)),
@@ -102,6 +106,7 @@ impl From<RenderError> for ApiError {
             RenderError::Session(_) | RenderError::Mixer(_) | RenderError::Synth(_) => "not_playable",
             RenderError::Loudness(_) | RenderError::Resample(_) => "not_playable",
             RenderError::Bank { .. } => "soundfont_unusable",
+            RenderError::TooMuchMemory { .. } => "too_much_memory",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
             RenderError::NoSoundFont => return soundfonts::no_soundfont(),
             RenderError::Cancelled => {

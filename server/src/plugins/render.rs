@@ -1,6 +1,7 @@
 //! `POST /plugins/render`: a project to an audio file.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
+use schemas::json::JsonText;
 use schemas::session::files_used;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,9 +24,10 @@ use super::{Caller, renders};
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Query};
+use crate::extract::{Json, LongJson, Query};
 use crate::jobs::kinds::Kind;
 use crate::projects;
+use crate::rendering::budget::MemoryBudget;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
@@ -60,7 +63,7 @@ pub struct RenderAnswer {
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
         (status = 404, description = "The caller has no such project", body = Problem,
             content_type = "application/problem+json"),
-        (status = 422, description = "`not_playable`, `soundfont_unusable` or `too_long`", body = Problem,
+        (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long` or `too_much_memory`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,
             content_type = "application/problem+json"),
@@ -69,7 +72,7 @@ pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,
     Query(query): Query<RenderQuery>,
-    Json(request): Json<RenderRequest>,
+    LongJson(request): LongJson<RenderRequest>,
 ) -> ApiResult<Response> {
     let limit_secs = state.config.limits.tail_max_secs;
     let settings = RenderSettings::of(&request, limit_secs)?;
@@ -128,9 +131,9 @@ impl RenderInput {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Source {
     /// As it is stored, which was checked when it was saved.
-    Stored(Value),
+    Stored(JsonText),
     /// As it came with the request.
-    Sent(Value),
+    Sent(JsonText),
 }
 
 /// The project of a request that names exactly one, by id or as a document.
@@ -138,7 +141,7 @@ pub(crate) async fn document(
     state: &AppState,
     user: &CurrentUser,
     project_id: Option<String>,
-    project: Option<Value>,
+    project: Option<JsonText>,
 ) -> ApiResult<Source> {
     match (project_id, project) {
         (Some(id), None) => Ok(Source::Stored(projects::load_document(state, &user.id, &id).await?)),
@@ -152,20 +155,26 @@ pub(crate) async fn document(
 
 impl Source {
     /// The document, checked, and the project that it describes. Blocks.
-    pub(crate) fn into_project(self) -> ApiResult<(Value, Project)> {
+    pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
+        self.into_project_with(&[])
+    }
+
+    /// The same with unknown fields of the document that are to be kept.
+    pub(crate) fn into_project_with(self, unknown: &[&str]) -> ApiResult<(JsonText, Project)> {
         let document = match self {
-            Self::Stored(document) | Self::Sent(document) => projects::checked_document(document)?,
+            Self::Stored(document) | Self::Sent(document) => projects::checked_document(&document)?,
         };
-        let project = serde_json::from_value(document.clone()).map_err(|error| ApiError::Unprocessable {
-            code: "not_playable",
-            detail: format!("The project cannot be read: {error}"),
-        })?;
+        let project =
+            schemas::read::project(&document, unknown).map_err(|error| ApiError::Unprocessable {
+                code: "not_playable",
+                detail: format!("The project cannot be read: {error}"),
+            })?;
         Ok((document, project))
     }
 }
 
 struct RenderJob {
-    document: Value,
+    document: JsonText,
     project: Project,
     options: MixOptions,
 }
@@ -261,6 +270,10 @@ impl Sources for ProjectSources<'_> {
 
     fn recording(&mut self, server_file_id: &str) -> Option<Recording> {
         self.recordings.get(server_file_id).cloned()
+    }
+
+    fn memory(&self) -> Arc<MemoryBudget> {
+        Arc::clone(&self.state.sound.render_memory)
     }
 }
 

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use document::Document;
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
+use schemas::json::JsonText;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -134,7 +134,7 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
 ///
 /// # Errors
 /// 404 if the user has no such project; 422 if it is not readable any more.
-pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<Value, ApiError> {
+pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<JsonText, ApiError> {
     let found =
         store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
     let id = id.to_owned();
@@ -158,8 +158,8 @@ pub async fn that_name(state: &AppState, owner_id: &str, text: &str) -> Result<V
 ///
 /// # Errors
 /// 400 `invalid_project` with the places that are wrong.
-pub fn checked_document(value: Value) -> Result<Value, ApiError> {
-    document::validated(value, None)
+pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
+    document::validated(document, None)
 }
 
 /// Stores the demo song as the administrator's project `demo`, on the first start only: once deleted it stays so.
@@ -168,8 +168,8 @@ pub fn checked_document(value: Value) -> Result<Value, ApiError> {
 /// When the database refuses.
 pub async fn seed_demo(state: &AppState) -> anyhow::Result<()> {
     let admin = auth::admin_id(state).await?;
-    let song: Value = serde_json::from_str(DEMO_SONG)?;
-    let document = Document::check(song, Some("demo"))?;
+    let song = JsonText::read(DEMO_SONG.as_bytes())?;
+    let document = Document::check(&song, Some("demo"))?;
     store::seed(&state.db, &admin, DEMO_SEED, &document).await?;
     Ok(())
 }

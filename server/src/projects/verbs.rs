@@ -12,7 +12,7 @@ use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
-use crate::extract::{Json, JsonBytes, Path, Query, parse_json};
+use crate::extract::{Json, JsonBytes, Path, Query, read_text};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
@@ -113,7 +113,7 @@ pub(super) async fn read(
     }
     let found = store::load(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let tag = revision_tag(found.revision);
-    let project = off_thread(move || json_answer(&stored(&id, &found.text)?)).await?;
+    let project = off_thread(move || Ok(json_answer(stored(&id, &found.text)?.into_string()))).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 
@@ -217,7 +217,7 @@ pub(super) async fn raw(
     responses((status = 200, description = "The document in this version's form; a save says whether it is valid",
         content_type = "application/json", body = Object), CommonErrors))]
 pub(super) async fn upgrade(_: CurrentUser, JsonBytes(body): JsonBytes) -> ApiResult<Response> {
-    off_thread(move || json_answer(&upgraded(parse_json(&body)?)?)).await
+    off_thread(move || Ok(json_answer(upgraded(&read_text(&body)?)?.into_string()))).await
 }
 
 /// Projects belong to one user: no cache in between may keep them.

@@ -68,7 +68,7 @@ pub fn render(
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
-    let prepared = Prepared::open(project, sources)?;
+    let prepared = Prepared::open(project, sources, observer)?;
     let playing = tracks_that_play(project);
     render_prepared(&prepared, options, &playing, crew::shared(), destination, observer)
 }

@@ -51,12 +51,17 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Opens everything that a project plays, at its own sample rate.
+    /// Opens everything that a project plays, at its own sample rate, once there is memory for rendering it.
     ///
     /// # Errors
     /// [`RenderError`].
-    pub fn open(project: &Project, sources: &mut dyn Sources) -> Result<Self, RenderError> {
-        Ok(Self { prepared: Prepared::open(project, sources)?, playing: tracks_that_play(project) })
+    pub fn open(
+        project: &Project,
+        sources: &mut dyn Sources,
+        observer: Observer<'_>,
+    ) -> Result<Self, RenderError> {
+        let prepared = Prepared::open(project, sources, observer)?;
+        Ok(Self { prepared, playing: tracks_that_play(project) })
     }
 
     /// Places of the tracks that have something to play and are not muted. Solo does not count: it is for listening.

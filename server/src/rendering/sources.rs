@@ -1,13 +1,16 @@
 //! Where a render gets what a project names, and the slots that the engine finds it in.
 
+use std::sync::Arc;
+
 use dsp_core::session::{Audio, AudioSlot, Session, Slots};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
-use super::RenderError;
+use super::budget::{self, MemoryBudget, Reservation};
 use super::mix::LeftOutOfRender;
+use super::{Observer, RenderError};
 
 /// Recorded audio, ready to be played.
 #[derive(Debug, Clone)]
@@ -28,6 +31,11 @@ pub trait Sources {
 
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
+
+    /// What the render takes its memory from; by default its own [`budget::DEFAULT_BYTES`].
+    fn memory(&self) -> Arc<MemoryBudget> {
+        MemoryBudget::new(budget::DEFAULT_BYTES)
+    }
 }
 
 /// Banks without recordings.
@@ -49,11 +57,17 @@ pub(super) struct Prepared {
     audio: Vec<Option<AudioSlot>>,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOut>,
+    /// Held as long as anything of it is rendered.
+    _memory: Reservation,
 }
 
 impl Prepared {
-    /// Opens everything that a project plays, at its own sample rate.
-    pub(super) fn open(project: &Project, sources: &mut dyn Sources) -> Result<Self, RenderError> {
+    /// Opens everything that a project plays, at its own sample rate, once there is memory for rendering it.
+    pub(super) fn open(
+        project: &Project,
+        sources: &mut dyn Sources,
+        observer: Observer<'_>,
+    ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
         let mut found = Found { banks: open_banks(project, sources)?, recordings: Vec::new() };
         for id in files_used(project) {
@@ -63,6 +77,10 @@ impl Prepared {
         }
         let compiled = compile(project, rate_hz, &mut found)?;
         let Found { banks, recordings } = found;
+        let audio: Vec<Option<AudioSlot>> =
+            recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
+        let of_session = Slots { banks: &[], audio: &audio };
+        let memory = sources.memory().reserve(&compiled.session, of_session, observer)?;
         let mut slots = Vec::new();
         for (soundfont_id, bank) in banks {
             let Some(bank) = bank else { continue };
@@ -70,9 +88,8 @@ impl Prepared {
             prepare(&bank, &compiled.session, slot, soundfont_id.as_deref())?;
             slots.push(Some(bank));
         }
-        let audio =
-            recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
-        Ok(Self { session: compiled.session, banks: slots, audio, left_out: compiled.left_out })
+        let left_out = compiled.left_out;
+        Ok(Self { session: compiled.session, banks: slots, audio, left_out, _memory: memory })
     }
 
     /// What the engine does not play of the project, in words.

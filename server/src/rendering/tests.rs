@@ -25,7 +25,7 @@ fn song() -> schemas::Project {
 fn the_demo_song_is_valid_and_long_enough() {
     let document: serde_json::Value =
         serde_json::from_str(include_str!("../../assets/demo-song.json")).unwrap();
-    assert_eq!(schemas::validate::validate(&document), Ok(()));
+    assert_eq!(schemas::validate::validate(&schemas::json::JsonText::of_value(&document)), Ok(()));
     let project = song();
     assert!(project.tracks.len() >= 4 && project.tempo_map.len() > 1 && !project.markers.is_empty());
     let session = schemas::session::build(&project, 48_000, |_| Some(0)).unwrap();
@@ -68,7 +68,8 @@ fn the_demo_song_sounds_and_is_the_same_every_time() {
 #[test]
 fn any_number_of_threads_gives_the_same() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
-    let prepared = Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone()))).unwrap();
+    let prepared =
+        Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
     let play = |crew: &dyn Crew| {
         let mut file = Cursor::new(Vec::new());
         let report = render_prepared(&prepared, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();

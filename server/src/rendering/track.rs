@@ -2,12 +2,14 @@
 //! reverb and chorus of the mix.
 
 use std::io::{Seek, SeekFrom, Write};
+use std::sync::Arc;
 
-use dsp_core::session::{TailConfig, TrackRender};
+use dsp_core::session::{Slots, TailConfig, TrackRender};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 
+use super::budget::MemoryBudget;
 use super::sources::prepare;
 use super::{CHANNELS, Observer, RenderError, check_length};
 
@@ -41,12 +43,14 @@ impl TrackChannels {
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.
+#[expect(clippy::too_many_arguments, reason = "each is a different thing of one request")]
 pub fn render_first(
     project: &Project,
     sample_rate_hz: u32,
     tail_secs: f64,
     channels: TrackChannels,
     bank: &Bank,
+    memory: &Arc<MemoryBudget>,
     mut destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<u64, RenderError> {
@@ -55,6 +59,7 @@ pub fn render_first(
     let twice = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(0) };
+    let _reserved = memory.reserve(&session, Slots::default(), observer)?;
     prepare(bank, &session, 0, None)?;
     let mut render = TrackRender::new(&session, track, Some(bank), TailConfig { max_secs: tail_secs })?;
     let spec = hound::WavSpec {

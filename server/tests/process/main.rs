@@ -8,6 +8,7 @@ mod database;
 mod durability;
 mod full_disk;
 mod https;
+mod json_memory;
 mod render;
 mod slow_clients;
 mod small_disk;
