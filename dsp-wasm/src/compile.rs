@@ -10,6 +10,8 @@ use schemas::session::{AudioPlace, Compiled, Sounds};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
+use crate::memory;
+
 /// A project in the engine's terms, ready to be sent to the audio thread.
 #[wasm_bindgen]
 pub struct CompiledSession {
@@ -47,6 +49,7 @@ pub fn compile_session(
         .map_err(|error| JsError::new(&format!("audio must be an object of files: {error}")))?;
     let mut sounds = Loaded { bank_slots, default_slot, audio: audio.unwrap_or_default() };
     let Compiled { session, left_out } = schemas::session::compile(&project, sample_rate_hz, &mut sounds)?;
+    memory::check(&session, sounds.audio.values().map(|file| (file.slot, file.frames)))?;
     Ok(CompiledSession {
         bytes: postcard::to_allocvec(&session)?,
         left_out: left_out.into_iter().map(|one| format!("{}: {}", one.pointer, one.reason)).collect(),

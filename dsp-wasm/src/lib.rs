@@ -10,3 +10,4 @@
 mod arrivals;
 pub mod compile;
 pub mod engine;
+mod memory;

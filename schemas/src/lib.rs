@@ -2,21 +2,25 @@
 //!
 //! `json/project.schema.json` is the one description of a project. This crate holds
 //!
+//! - [`json`]: documents as checked text, which takes no more memory than its bytes;
 //! - [`project`]: the same model as Rust types, which keep every field they do not know;
+//! - [`read`]: from the text to these types;
 //! - [`upgrade`]: how documents of older versions become documents of this one;
-//! - [`validate`] (feature `validate`): the check of a document against the schema and
+//! - [`validate`]: the check of a document against the schema and
 //!   against what a JSON Schema cannot say;
 //! - [`session`]: a project in the engine's terms.
 //!
 //! The TypeScript types in `typescript/project.ts` are generated from the same file.
 
 mod extra;
+pub mod json;
 pub mod limits;
 mod number;
 pub mod project;
+pub mod read;
+mod schema;
 pub mod session;
 pub mod upgrade;
-#[cfg(feature = "validate")]
 pub mod validate;
 
 pub use extra::Extra;

@@ -17,3 +17,10 @@ pub const fn event_bytes(notes: usize, controls: usize) -> usize {
 
 /// Largest position or length in ticks, as in the schema's `Tick`.
 pub const MAX_TICK: u32 = 1_000_000_000;
+
+/// Most effects in one project, all tracks and the master together: twenty on each of fifty tracks. A track has
+/// at most 64 by the schema.
+pub const MAX_EFFECTS: usize = 1_000;
+
+/// Most values of effects' parameters in one project; plugins have up to a few thousand each.
+pub const MAX_PARAMS: usize = 100_000;

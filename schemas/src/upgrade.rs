@@ -1,12 +1,13 @@
 //! How documents of older versions become documents of this one.
 //!
-//! Works on plain JSON, so that nothing is lost of a document that this version does not
-//! understand. Every step is idempotent; the first one also runs on every save, which is how
-//! clients may go on writing the historical names.
+//! Works on JSON as text, so that nothing is lost of a document that this version does not understand, and a
+//! document takes no more memory than its text. Every step is idempotent; the first one also runs on every save,
+//! which is how clients may go on writing the historical names.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 use crate::SCHEMA_VERSION;
+use crate::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
 
 /// Why a document could not be upgraded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,110 +37,195 @@ pub enum UpgradeError {
 ///
 /// # Errors
 /// The document is not an object, or is of a later version.
-pub fn upgrade(document: Value, new_id: &str) -> Result<Value, UpgradeError> {
-    let mut project = match document {
-        Value::Object(project) => project,
-        other => {
-            return Err(UpgradeError::NotAnObject { found: kind_of(&other) });
-        }
-    };
-    let version = match project.get("schema_version") {
-        None | Some(Value::Null) => Some(0),
-        Some(version) => version.as_u64().or_else(|| {
-            version.as_f64().filter(|number| *number >= 0.0 && number.trunc() == *number).map(|n| n as u64)
-        }),
-    };
-    if let Some(found) = version {
-        if found > u64::from(SCHEMA_VERSION) {
-            return Err(UpgradeError::Newer { found, supported: SCHEMA_VERSION });
-        }
-        if found < u64::from(SCHEMA_VERSION) {
-            project.insert("schema_version".into(), SCHEMA_VERSION.into());
-        }
+pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeError> {
+    let root = document.view();
+    if root.kind() != Kind::Object {
+        return Err(UpgradeError::NotAnObject { found: kind_of(root) });
     }
-    to_version_1(&mut project, new_id);
-    Ok(Value::Object(project))
+    let version = match present(root.get("schema_version")) {
+        None => Some(0.0),
+        Some(version) => version.as_number().filter(|number| *number >= 0.0 && number.fract() == 0.0),
+    }
+    .map(|number| number as u64);
+    let supported = u64::from(SCHEMA_VERSION);
+    if let Some(found) = version.filter(|found| *found > supported) {
+        return Err(UpgradeError::Newer { found, supported: SCHEMA_VERSION });
+    }
+    let is_older = version.is_some_and(|found| found < supported);
+    let mut text = String::with_capacity(document.as_str().len() + 128);
+    to_version_1(root, is_older, new_id, &mut text);
+    Ok(JsonText::of_written(text))
 }
 
 /// Version 0, before documents carried their version, to version 1.
-fn to_version_1(project: &mut Map<String, Value>, new_id: &str) {
-    if matches!(project.get("project_id"), None | Some(Value::Null)) || is_text(project.get("project_id"), "")
-    {
-        project.insert("project_id".into(), format!("temp_legacy_{new_id}").into());
-    }
-    for track in objects(project.get_mut("tracks")) {
-        if track.get("synth_engine").is_some_and(Value::is_null) {
-            track.shift_remove("synth_engine");
-        }
-        if let Some(Value::Array(items)) = track.get_mut("items") {
-            items.retain_mut(|item| match item.as_object_mut() {
-                Some(section) if is_text(section.get("type"), "section") => upgrade_section(section),
-                _ => true,
-            });
-        }
-        for item in objects(track.get_mut("items")) {
-            if is_text(item.get("type"), "audio") {
-                upgrade_audio_item(item);
+fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) {
+    let new_version = is_older.then(|| SCHEMA_VERSION.to_string());
+    let new_id = is_left_out(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
+    let (mut has_version, mut has_id) = (false, false);
+    let mut project = ObjectWriter::new(out);
+    for (key, value) in root.fields() {
+        match (key.raw_name(), &new_version, &new_id) {
+            ("schema_version", Some(version), _) => {
+                has_version = true;
+                project.json("schema_version", version);
             }
+            ("project_id", _, Some(id)) => {
+                has_id = true;
+                project.text("project_id", id);
+            }
+            ("tracks", ..) if value.kind() == Kind::List => {
+                push_list(project.begin(key), value.entries(), upgrade_track);
+            }
+            _ => project.copy(key, value),
         }
     }
+    if let Some(version) = new_version.filter(|_| !has_version) {
+        project.json("schema_version", &version);
+    }
+    if let Some(id) = new_id.filter(|_| !has_id) {
+        project.text("project_id", &id);
+    }
+    project.end();
+}
+
+fn upgrade_track(out: &mut String, track: View<'_>) -> bool {
+    if track.kind() != Kind::Object {
+        out.push_str(track.as_json());
+        return true;
+    }
+    let mut writer = ObjectWriter::new(out);
+    for (key, value) in track.fields() {
+        match (key.raw_name(), value.kind()) {
+            ("synth_engine", Kind::Null) => {}
+            ("items", Kind::List) => push_list(writer.begin(key), value.entries(), upgrade_item),
+            _ => writer.copy(key, value),
+        }
+    }
+    writer.end();
+    true
+}
+
+/// Writes an item in this version's form; `false` for one that is dropped.
+fn upgrade_item(out: &mut String, item: View<'_>) -> bool {
+    let kind = item.get("type");
+    if kind.is_some_and(|kind| kind.is_text("section")) {
+        return upgrade_section(out, item);
+    }
+    if kind.is_some_and(|kind| kind.is_text("audio")) {
+        upgrade_audio_item(out, item);
+    } else {
+        out.push_str(item.as_json());
+    }
+    true
 }
 
 /// Brings a section's id under its name; false where there is none.
-fn upgrade_section(section: &mut Map<String, Value>) -> bool {
-    if let Some(historical) = section.shift_remove("section_id")
-        && section.get("sectionId").is_none_or(Value::is_null)
-    {
-        section.insert("sectionId".into(), historical);
+fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
+    let (current, historical) = (section.get("sectionId"), section.get("section_id"));
+    // Something else than a string is for validation to refuse, with a pointer to it.
+    let Some(id) = present(current).or(present(historical)).filter(|id| !id.is_text("")) else {
+        return false;
+    };
+    let mut writer = ObjectWriter::new(out);
+    for (key, value) in section.fields() {
+        match key.raw_name() {
+            "section_id" => {}
+            "sectionId" => writer.json("sectionId", id.as_json()),
+            _ => writer.copy(key, value),
+        }
     }
-    match section.get("sectionId") {
-        None | Some(Value::Null) => false,
-        Some(Value::String(id)) => !id.is_empty(),
-        // Something else is for validation to refuse, with a pointer to it.
-        Some(_) => true,
+    if current.is_none() {
+        writer.json("sectionId", id.as_json());
     }
+    writer.end();
+    true
 }
 
 /// Gives an audio item its file's id, and its source data the same.
-fn upgrade_audio_item(item: &mut Map<String, Value>) {
-    take_historical_file_id(item);
-    let from_source = match item.get_mut("source").and_then(Value::as_object_mut) {
-        Some(source) => {
-            take_historical_file_id(source);
-            source.get("server_file_id").cloned()
-        }
-        None => None,
+fn upgrade_audio_item(out: &mut String, item: View<'_>) {
+    let source = present(item.get("source"));
+    let of_item = file_id(item);
+    let of_source = source.and_then(file_id);
+    let in_url = || {
+        let url = item.text("audio_file_url")?;
+        let id = file_id_in_url(&url)?;
+        let mut quoted = String::new();
+        push_text(&mut quoted, id);
+        Some(Cow::Owned(quoted))
     };
-    if !item.contains_key("server_file_id") {
-        let recovered = from_source.or_else(|| {
-            item.get("audio_file_url").and_then(Value::as_str).and_then(file_id_in_url).map(Value::from)
-        });
-        if let Some(file_id) = recovered {
-            item.insert("server_file_id".into(), file_id);
+    let borrowed = |id: View<'_>| Cow::Owned(id.as_json().to_owned());
+    let id = of_item.or(of_source).map(borrowed).or_else(in_url);
+    let mut writer = ObjectWriter::new(out);
+    let (mut has_id, mut has_source) = (false, false);
+    for (key, value) in item.fields() {
+        match key.raw_name() {
+            "serverFileId" => {}
+            "server_file_id" => {
+                if !is_left_out(Some(value)) {
+                    has_id = true;
+                    writer.copy(key, value);
+                }
+            }
+            "source" => {
+                has_source = true;
+                upgrade_source(writer.begin(key), value, id.as_deref());
+            }
+            _ => writer.copy(key, value),
         }
     }
-    if item.get("source").is_none_or(Value::is_null) {
-        item.insert("source".into(), Value::Object(Map::new()));
+    if let Some(id) = id.as_deref().filter(|_| !has_id) {
+        writer.json("server_file_id", id);
     }
-    let file_id = item.get("server_file_id").cloned();
-    if let (Some(file_id), Some(Value::Object(source))) = (file_id, item.get_mut("source"))
-        && !source.contains_key("server_file_id")
-    {
-        source.insert("server_file_id".into(), file_id);
+    if !has_source {
+        let mut source = ObjectWriter::new(writer.named("source"));
+        if let Some(id) = id.as_deref() {
+            source.json("server_file_id", id);
+        }
+        source.end();
     }
+    writer.end();
 }
 
-/// Renames `serverFileId`; a null id of either name counts as left out.
-fn take_historical_file_id(object: &mut Map<String, Value>) {
-    let historical = object.shift_remove("serverFileId");
-    if object.get("server_file_id").is_some_and(Value::is_null) {
-        object.shift_remove("server_file_id");
+/// The source data of an audio item, with the file's id if it has none.
+fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
+    if !matches!(source.kind(), Kind::Object | Kind::Null) {
+        out.push_str(source.as_json());
+        return;
     }
-    if let Some(historical) = historical.filter(|id| !id.is_null())
-        && !object.contains_key("server_file_id")
-    {
-        object.insert("server_file_id".into(), historical);
+    let own_id = file_id(source);
+    let mut writer = ObjectWriter::new(out);
+    let mut has_id = false;
+    for (key, value) in source.fields() {
+        match key.raw_name() {
+            "serverFileId" => {}
+            "server_file_id" => {
+                if !is_left_out(Some(value)) {
+                    has_id = true;
+                    writer.copy(key, value);
+                }
+            }
+            _ => writer.copy(key, value),
+        }
     }
+    if let Some(id) = own_id.map(View::as_json).or(id).filter(|_| !has_id) {
+        writer.json("server_file_id", id);
+    }
+    writer.end();
+}
+
+/// The file's id under either of its names; null and the empty string count as left out.
+fn file_id(object: View<'_>) -> Option<View<'_>> {
+    let id = |name| object.get(name).filter(|id| !is_left_out(Some(*id)));
+    id("server_file_id").or_else(|| id("serverFileId"))
+}
+
+fn present(value: Option<View<'_>>) -> Option<View<'_>> {
+    value.filter(|value| value.kind() != Kind::Null)
+}
+
+/// Whether an id is missing, null or the empty string.
+fn is_left_out(id: Option<View<'_>>) -> bool {
+    present(id).is_none_or(|id| id.is_text(""))
 }
 
 /// The file id in an address of this service: `.../audio/<id>/file`, `.../audio/<id>` or
@@ -157,35 +243,27 @@ fn file_id_in_url(url: &str) -> Option<&str> {
     (!id.is_empty() && id.len() <= 128 && id.chars().all(plain)).then_some(id)
 }
 
-fn objects(list: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
-    list.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
-}
-
-fn is_text(value: Option<&Value>, text: &str) -> bool {
-    value.and_then(Value::as_str) == Some(text)
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+fn kind_of(value: View<'_>) -> &'static str {
+    match value.kind() {
+        Kind::Null => "null",
+        Kind::Boolean => "a boolean",
+        Kind::Number => "a number",
+        Kind::Text => "a string",
+        Kind::List => "an array",
+        Kind::Object => "an object",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
     fn check(document: Value, expected: Value) {
-        let upgraded = upgrade(document, "n1").expect("the document can be upgraded");
-        assert_eq!(upgraded, expected);
-        assert_eq!(upgrade(upgraded, "n2").expect("again"), expected, "upgrading again changes nothing");
+        let upgraded = upgrade(&JsonText::of_value(&document), "n1").expect("the document can be upgraded");
+        assert_eq!(upgraded.view().to_value(), expected);
+        assert_eq!(upgrade(&upgraded, "n2").expect("again"), upgraded, "upgrading again changes nothing");
     }
 
     #[test]
@@ -242,6 +320,8 @@ mod tests {
                 {"type": "audio", "source": {"serverFileId": "f3"}},
                 {"type": "audio", "audio_file_url": "http://x/api/v1/audio/f4/file?v=1", "server_file_id": null},
                 {"type": "audio", "audio_file_url": "/files/f5.wav", "source": null},
+                {"type": "audio", "audio_file_url": "/files/f7.wav", "serverFileId": ""},
+                {"type": "audio", "audio_file_url": "/files/f8.wav", "server_file_id": "", "source": {"serverFileId": ""}},
                 {"type": "audio", "audio_file_url": "blob:http://x/f6"},
                 {"type": "audio", "audio_file_url": "/audio/../%2e%2e/file"},
             ]}),
@@ -253,6 +333,10 @@ mod tests {
                  "source": {"server_file_id": "f4"}},
                 {"type": "audio", "audio_file_url": "/files/f5.wav", "source": {"server_file_id": "f5"},
                  "server_file_id": "f5"},
+                {"type": "audio", "audio_file_url": "/files/f7.wav", "server_file_id": "f7",
+                 "source": {"server_file_id": "f7"}},
+                {"type": "audio", "audio_file_url": "/files/f8.wav", "source": {"server_file_id": "f8"},
+                 "server_file_id": "f8"},
                 {"type": "audio", "audio_file_url": "blob:http://x/f6", "source": {}},
                 {"type": "audio", "audio_file_url": "/audio/../%2e%2e/file", "source": {}},
             ]}),
@@ -262,10 +346,13 @@ mod tests {
     #[test]
     fn later_versions_and_other_documents_are_refused() {
         assert_eq!(
-            upgrade(json!({"schema_version": 7}), "n"),
+            upgrade(&JsonText::of_value(&json!({"schema_version": 7})), "n"),
             Err(UpgradeError::Newer { found: 7, supported: SCHEMA_VERSION })
         );
-        assert_eq!(upgrade(json!([]), "n"), Err(UpgradeError::NotAnObject { found: "an array" }));
+        assert_eq!(
+            upgrade(&JsonText::of_value(&json!([])), "n"),
+            Err(UpgradeError::NotAnObject { found: "an array" })
+        );
     }
 
     #[test]

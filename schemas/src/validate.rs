@@ -1,18 +1,22 @@
 //! The check of a project document: the JSON Schema, and what a schema cannot say.
+//!
+//! Both read the text in place, stop after [`MAX_VIOLATIONS`] and take memory for ids and references only.
 
 mod effects;
 mod message;
+mod outline;
 mod semantic;
 
-use std::sync::OnceLock;
-
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, Validator};
 use serde::Serialize;
-use serde_json::Value;
+
+use crate::json::{JsonText, Key, Kind, View};
+use crate::schema::{Rule, Schema, equals, is_of_type};
 
 /// Most violations that one check reports.
 pub const MAX_VIOLATIONS: usize = 50;
+
+/// Longest field name in a pointer, in bytes.
+const NAME_MAX_BYTES: usize = 128;
 
 /// Something in a document that the contract does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,61 +34,192 @@ pub struct Violation {
 ///
 /// # Errors
 /// What is wrong, at most [`MAX_VIOLATIONS`] entries, in the order of the document.
-pub fn validate(document: &Value) -> Result<(), Vec<Violation>> {
-    let schema = validator();
-    let violations = if schema.is_valid(document) {
-        semantic::violations(document)
-    } else {
-        let mut found = Vec::new();
-        for error in schema.iter_errors(document) {
-            describe(&error, document, &mut found);
-            if found.len() >= MAX_VIOLATIONS {
-                break;
-            }
-        }
-        found
-    };
-    if violations.is_empty() { Ok(()) } else { Err(violations) }
-}
-
-fn validator() -> &'static Validator {
-    static VALIDATOR: OnceLock<Validator> = OnceLock::new();
-    VALIDATOR.get_or_init(|| {
-        let schema = serde_json::from_str(crate::PROJECT_SCHEMA).expect("the schema is JSON");
-        jsonschema::validator_for(&schema).expect("the schema is a JSON Schema")
-    })
-}
-
-/// Reports one error; for a choice of types, the errors of the type that the value names.
-fn describe(error: &ValidationError<'_>, document: &Value, found: &mut Vec<Violation>) {
-    let pointer = error.instance_path().as_str().to_owned();
-    match error.kind() {
-        ValidationErrorKind::OneOfNotValid { context } | ValidationErrorKind::AnyOf { context } => {
-            let tag = format!("{pointer}/type");
-            let names_another_type = |branch: &&Vec<ValidationError<'static>>| {
-                branch.iter().any(|error| {
-                    let path = error.instance_path().as_str();
-                    path == tag
-                        || (path == pointer && matches!(error.kind(), ValidationErrorKind::Type { .. }))
-                })
-            };
-            let branch = context.iter().find(|branch| !names_another_type(branch));
-            let tagged = document.pointer(&tag).is_some();
-            match branch.filter(|branch| tagged && !branch.is_empty()) {
-                Some(branch) => {
-                    for error in branch {
-                        describe(error, document, found);
-                    }
-                }
-                None => found.push(message::no_such_choice(&pointer, document.pointer(&pointer))),
-            }
-        }
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            found.push(Violation { pointer, detail: format!("the required field \"{name}\" is missing") });
-        }
-        kind => found.push(Violation { detail: message::for_kind(kind, error.instance()), pointer }),
+pub fn validate(document: &JsonText) -> Result<(), Vec<Violation>> {
+    let mut check = Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
+    check.value(document.view(), check.schema.root());
+    let mut found = check.found;
+    if found.is_empty() {
+        semantic::find(document.view(), &mut found);
     }
+    if found.is_empty() { Ok(()) } else { Err(found.0) }
+}
+
+/// The first violations of a document.
+#[derive(Debug, Default)]
+struct Violations(Vec<Violation>);
+
+impl Violations {
+    fn push(&mut self, pointer: impl Into<String>, detail: impl Into<String>) {
+        if !self.is_full() {
+            self.0.push(Violation { pointer: pointer.into(), detail: detail.into() });
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= MAX_VIOLATIONS
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A check of values against the schema.
+struct Check {
+    schema: &'static Schema,
+    /// Where the value stands that is checked.
+    pointer: String,
+    found: Violations,
+}
+
+impl Check {
+    fn value(&mut self, view: View<'_>, rule: &Rule) {
+        if self.found.is_full() {
+            return;
+        }
+        if !rule.one_of.is_empty() {
+            return self.one_of(view, rule);
+        }
+        if !rule.any_of.is_empty() {
+            let schema = self.schema;
+            if !rule.any_of.iter().any(|&form| Self::allows(view, schema.rule(form))) {
+                self.report(message::no_such_choice(view));
+            }
+            return;
+        }
+        if let Some(detail) = Self::fault(view, rule) {
+            return self.report(detail);
+        }
+        match view.kind() {
+            Kind::Object => self.object(view, rule),
+            Kind::List => self.list(view, rule),
+            _ => {}
+        }
+    }
+
+    fn report(&mut self, detail: String) {
+        self.found.push(self.pointer.as_str(), detail);
+    }
+
+    fn allows(view: View<'_>, rule: &Rule) -> bool {
+        Self::fault(view, rule).is_none()
+    }
+
+    /// What is wrong with a value by itself, its fields and entries left aside.
+    fn fault(view: View<'_>, rule: &Rule) -> Option<String> {
+        if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
+            return Some(message::wrong_type(view, &rule.types));
+        }
+        if let Some((choices, is_const)) = &rule.choices
+            && !choices.iter().any(|choice| equals(view, choice))
+        {
+            return Some(message::not_among(view, choices, *is_const));
+        }
+        if let Some(number) = view.as_number() {
+            let beyond = |limit: &Option<serde_json::Number>, is_beyond: fn(&f64, &f64) -> bool| {
+                limit.clone().filter(|limit| limit.as_f64().is_some_and(|limit| is_beyond(&number, &limit)))
+            };
+            if let Some(limit) = beyond(&rule.minimum, f64::lt) {
+                return Some(message::less(view, &limit));
+            }
+            if let Some(limit) = beyond(&rule.maximum, f64::gt) {
+                return Some(message::more(view, &limit));
+            }
+        }
+        if rule.min_length.is_some() || rule.max_length.is_some() || rule.pattern.is_some() {
+            let text = view.as_text()?;
+            let chars = text.chars().count();
+            if let Some(limit) = rule.min_length.filter(|limit| chars < *limit) {
+                return Some(message::shorter(view, limit));
+            }
+            if let Some(limit) = rule.max_length.filter(|limit| chars > *limit) {
+                return Some(message::longer(view, limit));
+            }
+            if let Some(pattern) = rule.pattern.as_ref().filter(|pattern| !(pattern.matches)(&text)) {
+                return Some(message::no_match(view, pattern.text));
+            }
+        }
+        None
+    }
+
+    fn one_of(&mut self, view: View<'_>, rule: &Rule) {
+        let schema = self.schema;
+        match view.get("type") {
+            _ if view.kind() != Kind::Object => self.report(message::no_such_choice(view)),
+            None => self.report(message::missing("type")),
+            Some(kind) => match schema.form(rule, kind) {
+                Some(form) => self.value(view, form),
+                None => self.within("type", |check| check.report(message::no_such_type(kind))),
+            },
+        }
+    }
+
+    fn list(&mut self, view: View<'_>, rule: &Rule) {
+        if rule.min_items.is_some() || rule.max_items.is_some() {
+            let count = view.entries().count();
+            if let Some(limit) = rule.min_items.filter(|limit| count < *limit) {
+                self.report(format!("the list has fewer than {limit} entries"));
+            }
+            if let Some(limit) = rule.max_items.filter(|limit| count > *limit) {
+                return self.report(format!("the list has {count} entries, and the limit is {limit}"));
+            }
+        }
+        let Some(items) = rule.items else { return };
+        let items = self.schema.rule(items);
+        for (index, entry) in view.entries().enumerate() {
+            if self.found.is_full() {
+                return;
+            }
+            self.within(&index.to_string(), |check| check.value(entry, items));
+        }
+    }
+
+    fn object(&mut self, view: View<'_>, rule: &Rule) {
+        debug_assert!(rule.properties.len() <= 64, "a bit for each field");
+        let (mut present, mut twice) = (0_u64, 0_u64);
+        for (key, _) in view.fields() {
+            if let Some((place, _)) = rule.property(key.raw_name()) {
+                twice |= present & 1 << place;
+                present |= 1 << place;
+            }
+        }
+        for name in &rule.required {
+            if rule.property(name).is_none_or(|(place, _)| present & 1 << place == 0) {
+                self.report(message::missing(name));
+            }
+        }
+        for (place, (name, _)) in rule.properties.iter().enumerate() {
+            if twice & 1 << place != 0 {
+                self.within(name, |check| check.report(format!("the field \"{name}\" is there twice")));
+            }
+        }
+        for (key, field) in view.fields() {
+            if self.found.is_full() {
+                return;
+            }
+            let known = rule.property(key.raw_name()).map(|(_, index)| index);
+            let Some(index) = known.or(rule.additional) else { continue };
+            let field_rule = self.schema.rule(index);
+            self.within(&pointer_part(key), |check| check.value(field, field_rule));
+        }
+    }
+
+    fn within(&mut self, part: &str, check: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(part);
+        check(self);
+        self.pointer.truncate(length);
+    }
+}
+
+/// A field's name as a part of a pointer; a very long one is cut.
+fn pointer_part(key: Key<'_>) -> String {
+    if key.raw_name().len() <= NAME_MAX_BYTES {
+        return key.name().replace('~', "~0").replace('/', "~1");
+    }
+    let start = key.raw_name().floor_char_boundary(NAME_MAX_BYTES);
+    format!("{}...", key.raw_name()[..start].replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use schemas::Project;
+use schemas::json::JsonText;
 use schemas::upgrade::upgrade;
 use schemas::validate::validate;
 use serde_json::Value;
@@ -24,7 +25,7 @@ fn examples(folder: &str) -> Vec<(PathBuf, Value)> {
 #[test]
 fn valid_examples_are_accepted() {
     for (path, document) in examples("valid") {
-        assert_eq!(validate(&document), Ok(()), "{}", path.display());
+        assert_eq!(validate(&JsonText::of_value(&document)), Ok(()), "{}", path.display());
     }
 }
 
@@ -32,7 +33,8 @@ fn valid_examples_are_accepted() {
 fn invalid_examples_are_refused_where_they_are_wrong() {
     for (path, example) in examples("invalid") {
         let pointer = example["pointer"].as_str().expect("the expected pointer");
-        let violations = validate(&example["document"]).expect_err(&path.display().to_string());
+        let violations =
+            validate(&JsonText::of_value(&example["document"])).expect_err(&path.display().to_string());
         let pointers: Vec<&str> = violations.iter().map(|violation| violation.pointer.as_str()).collect();
         assert!(pointers.contains(&pointer), "{}: {violations:?}", path.display());
     }
@@ -41,7 +43,8 @@ fn invalid_examples_are_refused_where_they_are_wrong() {
 #[test]
 fn upgrading_an_example_changes_nothing() {
     for (path, document) in examples("valid") {
-        assert_eq!(upgrade(document.clone(), "new").expect("an upgrade"), document, "{}", path.display());
+        let document = JsonText::of_value(&document);
+        assert_eq!(upgrade(&document, "new").expect("an upgrade"), document, "{}", path.display());
     }
 }
 
@@ -69,7 +72,7 @@ fn a_round_trip_through_the_types_keeps_every_field() {
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let written = serde_json::to_value(&project).expect("JSON");
         assert!(contains(&written, &document), "{}: {written:#}", path.display());
-        assert_eq!(validate(&written), Ok(()), "{}", path.display());
+        assert_eq!(validate(&JsonText::of_value(&written)), Ok(()), "{}", path.display());
         let again: Project = serde_json::from_value(written).expect("a project");
         assert_eq!(again, project, "{}", path.display());
     }

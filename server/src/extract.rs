@@ -1,10 +1,13 @@
 //! The API's own extractors, so that what they refuse reads like every other error.
 //!
-//! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes.
+//! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes and [`VALUES_MAX`] values.
+//! - [`LongJson`]: the same where some fields are long and stay text.
 //! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that the handler parses.
 //! - [`Query`] and [`Path`]: as axum's.
 //!
 //! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
+
+mod value_count;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::LazyLock;
@@ -17,6 +20,7 @@ use axum::http::{Extensions, HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use schemas::json::{JsonText, Kind, ObjectWriter};
 use serde::de::DeserializeOwned;
 
 use crate::body_pace::BodyPace;
@@ -33,8 +37,12 @@ const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 /// Largest JSON body that an async thread parses itself, in bytes: a matter of a millisecond.
 const PARSED_AT_ONCE_MAX_BYTES: usize = 64 * 1024;
 
-/// JSON documents that are read, checked or written at once, in KiB: one takes many times its size in
-/// memory.
+/// Most values in a JSON body, long fields of [`LongFields`] not counted. A value takes up to 300
+/// bytes of memory, so that all of them together stay below 6 MB.
+pub const VALUES_MAX: usize = 20_000;
+
+/// JSON documents that are read, checked or written at once, in KiB: one takes up to ten times its
+/// size in memory.
 const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
 /// Documents that may wait, in KiB, and requests that wait with them.
@@ -198,10 +206,91 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
-        if bytes.len() <= PARSED_AT_ONCE_MAX_BYTES {
-            return parse_object(&bytes).map(Json);
+        parsed(bytes, |bytes| {
+            check_count(&bytes)?;
+            parse_object(&bytes)
+        })
+        .await
+        .map(Json)
+    }
+}
+
+/// Parses a small body at once, and a larger one on another thread when few enough others are parsed.
+async fn parsed<T: Send + 'static>(
+    bytes: Bytes,
+    parse: impl FnOnce(Bytes) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    if bytes.len() <= PARSED_AT_ONCE_MAX_BYTES {
+        return parse(bytes);
+    }
+    with_document(bytes.len(), move || parse(bytes)).await
+}
+
+/// A type with fields that may be as long as the body: they are of the type [`JsonText`], which takes no more memory
+/// than the text.
+pub trait LongFields: DeserializeOwned {
+    /// Names of the fields.
+    const NAMES: &'static [&'static str];
+}
+
+/// A JSON body of which some fields stay text.
+#[derive(Debug)]
+pub struct LongJson<T>(pub T);
+
+impl<T: LongFields + Send + 'static, S: Send + Sync> FromRequest<S> for LongJson<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
+        parsed(bytes, parse_long).await.map(LongJson)
+    }
+}
+
+/// Parses an object, of which the fields in [`LongFields::NAMES`] stay text.
+///
+/// # Errors
+/// As [`parse_object`]; 400 `too_many_values`.
+pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
+    let whole = read_text(&bytes)?;
+    drop(bytes);
+    if whole.view().kind() != Kind::Object {
+        return parse_object(whole.as_str().as_bytes());
+    }
+    let mut text = String::with_capacity(whole.as_str().len());
+    let mut object = ObjectWriter::new(&mut text);
+    for (key, value) in whole.view().fields() {
+        if T::NAMES.contains(&key.raw_name()) && value.kind() != Kind::Null {
+            object.text(key.raw_name(), value.as_json());
+        } else {
+            object.copy(key, value);
         }
-        with_document(bytes.len(), move || parse_object(&bytes).map(Json)).await
+    }
+    object.end();
+    drop(whole);
+    check_count(text.as_bytes())?;
+    parse_json(text.as_bytes())
+}
+
+/// Reads JSON as text.
+///
+/// # Errors
+/// As [`parse_json`].
+pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
+    JsonText::read(bytes).map_err(|error| not_expected(&error))
+}
+
+/// Refuses JSON of too many values before any of them is built. Bytes that are no JSON are for the parser to refuse.
+fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
+    // Between two values there is a comma or a colon; those in strings only make the first guess higher.
+    if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {
+        return Ok(());
+    }
+    match value_count::count(bytes, VALUES_MAX) {
+        Some(count) if count > VALUES_MAX => Err(ApiError::bad_request(
+            "too_many_values",
+            format!("The body has more than {VALUES_MAX} JSON values, which is the limit."),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -216,13 +305,15 @@ impl<T: serde::Serialize> IntoResponse for Json<T> {
 /// # Errors
 /// 400 `malformed_json`, or `unexpected_json` for well-formed JSON of another shape.
 pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let code = match error.classify() {
-            serde_json::error::Category::Data => "unexpected_json",
-            _ => "malformed_json",
-        };
-        ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
-    })
+    serde_json::from_slice(bytes).map_err(|error| not_expected(&error))
+}
+
+fn not_expected(error: &serde_json::Error) -> ApiError {
+    let code = match error.classify() {
+        serde_json::error::Category::Data => "unexpected_json",
+        _ => "malformed_json",
+    };
+    ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
 }
 
 /// Parses a JSON object of known fields: derived readers alone would take a list for one, its values for the fields in

@@ -1,46 +1,41 @@
 //! What a JSON Schema cannot say of effects: the types of their parameters' values.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
-use serde_json::Value;
 
-use super::Violation;
-use super::semantic::{list, text};
+use super::{Violations, message, pointer_part};
+use crate::json::{Kind, View};
 
 /// Violations in a list of effects.
 ///
 /// Effects and parameters that this version does not know are none, nor are values outside a range: documents
 /// of other versions have to load.
-pub(super) fn violations(owner: &Value, pointer: &str, found: &mut Vec<Violation>) {
-    for (place, effect) in list(owner, "effects").iter().enumerate() {
-        if text(effect, "type") != Some("builtin") {
+pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
+    for (index, effect) in owner.list("effects").enumerate() {
+        if !effect.get("type").is_some_and(|kind| kind.is_text("builtin")) {
             continue;
         }
-        let Some(kind) = text(effect, "name").and_then(effect_kind) else { continue };
-        parameters(effect, kind, &format!("{pointer}/effects/{place}"), found);
+        let Some(kind) = effect.text("name").and_then(|name| effect_kind(&name)) else { continue };
+        parameters(effect, kind, &format!("{pointer}/effects/{index}"), found);
     }
 }
 
-fn parameters(effect: &Value, kind: &EffectKind, pointer: &str, found: &mut Vec<Violation>) {
-    let Some(params) = effect.get("params").and_then(Value::as_object) else { return };
-    for (id, value) in params {
-        let Some(place) = kind.parameter_place(id) else { continue };
+fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Violations) {
+    let Some(params) = effect.get("params") else { return };
+    for (key, value) in params.fields() {
+        let Some(place) = kind.parameter_place(key.raw_name()) else { continue };
         let parameter = &kind.parameters[place];
         if let Some(wanted) = wanted_instead(parameter, value) {
-            let id = id.replace('~', "~0").replace('/', "~1");
-            found.push(Violation {
-                pointer: format!("{pointer}/params/{id}"),
-                detail: format!("{value} is not {wanted}, as \"{}\" needs it", parameter.id),
-            });
+            let detail =
+                format!("{} is not {wanted}, as \"{}\" needs it", message::excerpt(value), parameter.id);
+            found.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
         }
     }
 }
 
 /// What a parameter takes, if that is not of the type of a value.
-fn wanted_instead(parameter: &Parameter, value: &Value) -> Option<&'static str> {
-    match (parameter.scale, value) {
-        (_, Value::Number(_)) | (Scale::Switch, Value::Bool(_)) | (Scale::Choice(_), Value::String(_)) => {
-            None
-        }
+fn wanted_instead(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
+    match (parameter.scale, value.kind()) {
+        (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,
         (Scale::Switch, _) => Some("true, false or a number"),
         (Scale::Choice(_), _) => Some("the name or the number of a choice"),
         (Scale::Linear | Scale::Logarithmic, _) => Some("a number"),

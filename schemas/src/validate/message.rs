@@ -1,84 +1,68 @@
 //! Schema errors in words.
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::Violation;
+use crate::json::{Kind, View};
 
 /// Longest excerpt of an offending value in a message, in characters.
 const EXCERPT_CHARS: usize = 60;
 
-/// What is wrong with `instance`.
-pub(super) fn for_kind(kind: &ValidationErrorKind, instance: &Value) -> String {
-    let value = excerpt(instance);
-    match kind {
-        ValidationErrorKind::Type { kind } => format!("{value} is not {}", type_names(kind)),
-        ValidationErrorKind::Enum { options } => format!("{value} is not one of {}", list(options)),
-        ValidationErrorKind::Constant { expected_value } => {
-            format!("{value} is not {}", excerpt(expected_value))
-        }
-        ValidationErrorKind::Minimum { limit } => format!("{value} is less than the minimum {limit}"),
-        ValidationErrorKind::Maximum { limit } => format!("{value} is more than the maximum {limit}"),
-        ValidationErrorKind::MinLength { limit } => {
-            format!("{value} is shorter than the minimum of {limit} characters")
-        }
-        ValidationErrorKind::MaxLength { limit } => {
-            format!("{value} is longer than the maximum of {limit} characters")
-        }
-        ValidationErrorKind::MinItems { limit } => format!("the list has fewer than {limit} entries"),
-        ValidationErrorKind::MaxItems { limit } => {
-            format!(
-                "the list has {} entries, and the limit is {limit}",
-                instance.as_array().map_or(0, Vec::len)
-            )
-        }
-        ValidationErrorKind::Pattern { pattern } => format!("{value} does not match the pattern {pattern}"),
-        other => format!("{value} does not follow the rule \"{}\"", other.keyword()),
-    }
+pub(super) fn wrong_type(view: View<'_>, types: &[&str]) -> String {
+    format!("{} is not of type {}", excerpt(view), types.join(" or "))
 }
 
-/// A value that is none of the forms that may stand in its place.
-pub(super) fn no_such_choice(pointer: &str, instance: Option<&Value>) -> Violation {
-    let Some(Value::Object(object)) = instance else {
-        let value = instance.map_or_else(|| "the value".into(), excerpt);
-        return Violation { pointer: pointer.into(), detail: format!("{value} is not allowed here") };
-    };
-    match object.get("type") {
-        Some(kind) => Violation {
-            pointer: format!("{pointer}/type"),
-            detail: format!("{} is not a type that can stand here", excerpt(kind)),
-        },
-        None => {
-            Violation { pointer: pointer.into(), detail: "the required field \"type\" is missing".into() }
-        }
-    }
+pub(super) fn not_among(view: View<'_>, choices: &[Value], is_const: bool) -> String {
+    let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+    let one_of = if is_const { "" } else { "one of " };
+    format!("{} is not {one_of}{}", excerpt(view), choices.join(", "))
 }
 
-fn type_names(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(name) => format!("of type {name}"),
-        TypeKind::Multiple(names) => {
-            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
-            format!("of type {}", names.join(" or "))
-        }
-    }
+pub(super) fn less(view: View<'_>, limit: &Number) -> String {
+    format!("{} is less than the minimum {limit}", excerpt(view))
 }
 
-fn list(options: &Value) -> String {
-    match options.as_array() {
-        Some(options) => options.iter().map(excerpt).collect::<Vec<_>>().join(", "),
-        None => excerpt(options),
-    }
+pub(super) fn more(view: View<'_>, limit: &Number) -> String {
+    format!("{} is more than the maximum {limit}", excerpt(view))
 }
 
-fn excerpt(value: &Value) -> String {
-    match value {
-        Value::Array(_) => "a list".into(),
-        Value::Object(_) => "an object".into(),
-        Value::String(text) if text.chars().count() > EXCERPT_CHARS => {
-            let start: String = text.chars().take(EXCERPT_CHARS).collect();
-            format!("\"{start}...\"")
+pub(super) fn shorter(view: View<'_>, limit: usize) -> String {
+    format!("{} is shorter than the minimum of {limit} characters", excerpt(view))
+}
+
+pub(super) fn longer(view: View<'_>, limit: usize) -> String {
+    format!("{} is longer than the maximum of {limit} characters", excerpt(view))
+}
+
+pub(super) fn no_match(view: View<'_>, pattern: &str) -> String {
+    format!("{} does not match the pattern {pattern}", excerpt(view))
+}
+
+pub(super) fn missing(name: &str) -> String {
+    format!("the required field \"{name}\" is missing")
+}
+
+/// A value that is none of the forms that are possible.
+pub(super) fn no_such_choice(view: View<'_>) -> String {
+    format!("{} is not allowed here", excerpt(view))
+}
+
+/// The value of a field `type` that names none of the possible forms.
+pub(super) fn no_such_type(kind: View<'_>) -> String {
+    format!("{} is not a type that can stand here", excerpt(kind))
+}
+
+/// The start of a value.
+pub(super) fn excerpt(view: View<'_>) -> String {
+    match view.kind() {
+        Kind::List => "a list".into(),
+        Kind::Object => "an object".into(),
+        Kind::Text => {
+            let text = view.as_text().unwrap_or_default();
+            match text.char_indices().nth(EXCERPT_CHARS) {
+                Some((end, _)) => format!("\"{}...\"", &text[..end]),
+                None => view.as_json().to_owned(),
+            }
         }
-        other => other.to_string(),
+        _ => view.as_json().to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn check(change: impl FnOnce(&mut Value), expected: &[(&str, &str)]) {
         ]
     });
     change(&mut document);
-    let found = validate(&document).err().unwrap_or_default();
+    let found = validate(&JsonText::of_value(&document)).err().unwrap_or_default();
     let found: Vec<(&str, &str)> = found.iter().map(|v| (v.pointer.as_str(), v.detail.as_str())).collect();
     assert_eq!(found, expected);
 }
@@ -149,8 +149,13 @@ fn totals_are_limited() {
         let items = [item(notes / 2, controls), item(notes - notes / 2, 0)];
         json!({"tracks": [{"id": "a", "items": [items[0]]}, {"id": "b", "items": [items[1]]}]})
     };
+    let violations = |notes, controls| {
+        let (document, mut found) = (JsonText::of_value(&document(notes, controls)), Violations::default());
+        semantic::find(document.view(), &mut found);
+        found.0
+    };
     for (notes, controls) in [(250_000, 150_000), (362_500, 0), (0, 483_333), (1_000, 400_000)] {
-        assert_eq!(semantic::violations(&document(notes, controls)), [], "{notes} and {controls}");
+        assert_eq!(violations(notes, controls), [], "{notes} and {controls}");
     }
     let expected = Violation {
         pointer: "/tracks".into(),
@@ -158,14 +163,14 @@ fn totals_are_limited() {
                  and the limit is 29000000"
             .into(),
     };
-    assert_eq!(semantic::violations(&document(250_002, 150_000)), [expected]);
+    assert_eq!(violations(250_002, 150_000), [expected]);
 }
 
 #[test]
 fn the_number_of_violations_is_bounded() {
     let mut document = json!({"schema_version": 1, "project_id": "p", "tracks": []});
     document["tracks"] = Value::Array(vec![json!(1); 900]);
-    assert_eq!(validate(&document).unwrap_err().len(), MAX_VIOLATIONS);
+    assert_eq!(validate(&JsonText::of_value(&document)).unwrap_err().len(), MAX_VIOLATIONS);
 }
 
 fn with_effects(document: &mut Value, effects: Value) {
@@ -239,4 +244,94 @@ fn side_chains_listen_to_other_tracks_and_never_in_a_circle() {
         },
         &[("/tracks/2", lead_back), ("/tracks/3", lead_back)],
     );
+}
+
+#[test]
+fn a_project_has_a_thousand_effects_at_most() {
+    let effect = |number: usize| json!({"id": format!("e{number}"), "type": "builtin", "name": "utility"});
+    let chain: Vec<Value> = (0..64).map(effect).collect();
+    let track = |number: usize| json!({"id": format!("t{number}"), "kind": "bus", "effects": chain});
+    let with = |tracks: usize, of_master: usize| {
+        json!({"schema_version": 1, "project_id": "p", "tracks": (0..tracks).map(track).collect::<Vec<_>>(),
+            "master": {"effects": chain[..of_master]}})
+    };
+    check(|document| *document = with(15, 40), &[]);
+    check(
+        |document| *document = with(15, 41),
+        &[("/tracks", "the project has 1001 effects in all, and the limit is 1000")],
+    );
+    check(
+        |document| {
+            let params: serde_json::Map<String, Value> =
+                (0..100_001).map(|number| (format!("p{number}"), 1.into())).collect();
+            let plugin = json!({"id": "v", "type": "vst3", "plugin_id": "x", "params": params});
+            document["master"] = json!({"effects": [plugin]});
+        },
+        &[(
+            "/tracks",
+            "the project has 100001 values of effects' parameters in all, and the limit is 100000",
+        )],
+    );
+}
+
+#[test]
+fn a_known_field_stands_once_and_long_names_are_cut() {
+    let found = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
+    let twice = found(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
+    assert_eq!((twice.len(), twice[0].pointer.as_str()), (1, "/tracks"));
+    assert_eq!(twice[0].detail, "the field \"tracks\" is there twice");
+    let name = "n".repeat(100_000);
+    let long = found(&format!(
+        r#"{{"schema_version":1,"project_id":"p","tracks":[],"master":{{"effects":[
+            {{"id":"e","type":"vst3","plugin_id":"x","params":{{"{name}":null}}}}]}}}}"#
+    ));
+    assert_eq!(long[0].detail, "null is not of type boolean or number or string");
+    assert!(long[0].pointer.len() < 200 && long[0].pointer.ends_with("nnn..."));
+}
+
+/// The JSON Schema's own validator agrees on what is valid, whatever single value of a document is exchanged.
+#[test]
+fn an_independent_validator_agrees() {
+    let schema: Value = serde_json::from_str(crate::PROJECT_SCHEMA).unwrap();
+    let independent = jsonschema::validator_for(&schema).unwrap();
+    let document: Value = serde_json::from_str(include_str!("../../examples/valid/everything.json")).unwrap();
+    let mut pointers = Vec::new();
+    list_pointers(&document, String::new(), &mut pointers);
+    let others = [json!(null), json!(-1), json!(7.0), json!("x"), json!([])];
+    let (mut valid, mut invalid) = (0, 0);
+    for pointer in &pointers {
+        for other in &others {
+            let mut changed = document.clone();
+            *changed.pointer_mut(pointer).unwrap() = other.clone();
+            let text = JsonText::of_value(&changed);
+            let mut check =
+                Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
+            check.value(text.view(), check.schema.root());
+            let expected = independent.is_valid(&changed);
+            assert_eq!(check.found.is_empty(), expected, "{other} at {pointer}: {:?}", check.found.0);
+            if expected { valid += 1 } else { invalid += 1 }
+        }
+    }
+    assert!(valid > 50 && invalid > 500, "{valid} valid, {invalid} invalid");
+}
+
+fn list_pointers(value: &Value, pointer: String, pointers: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                list_pointers(
+                    field,
+                    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")),
+                    pointers,
+                );
+            }
+        }
+        Value::Array(entries) => {
+            for (index, entry) in entries.iter().enumerate() {
+                list_pointers(entry, format!("{pointer}/{index}"), pointers);
+            }
+        }
+        _ => {}
+    }
+    pointers.push(pointer);
 }

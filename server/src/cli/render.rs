@@ -12,16 +12,17 @@ use clap::ValueEnum;
 use dsp_core::session::MAX_TAIL_SECS;
 use dsp_core::soundfont::Bank;
 use schemas::Project;
+use schemas::json::JsonText;
 use schemas::upgrade::upgrade;
 use schemas::validate::validate;
 use serde::Serialize;
-use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use super::master_gain;
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
+use crate::rendering::budget::{self, MemoryBudget};
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
@@ -65,6 +66,9 @@ pub(super) struct Args {
     /// Decibels by which the whole song is rendered louder, or softer if below 0, before the limiter.
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
     gain_db: f64,
+    /// Memory that the render may take, the SoundFont not counted; a song that needs more is refused.
+    #[arg(long, value_name = "BYTES", env = "SF_RENDER_MEMORY_BYTES", default_value_t = budget::DEFAULT_BYTES)]
+    memory_bytes: u64,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -96,26 +100,6 @@ fn check_format(output: &Path) -> anyhow::Result<()> {
             extension.to_string_lossy()
         ),
         _ => Ok(()),
-    }
-}
-
-/// One bank for every track, whatever the project names.
-struct OneBank {
-    bank: Bank,
-    soundfont_id: String,
-}
-
-impl Sources for OneBank {
-    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
-        Ok(Some(OpenedBank {
-            bank: self.bank.clone(),
-            soundfont_id: self.soundfont_id.clone(),
-            stands_in: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
-        }))
-    }
-
-    fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
-        None
     }
 }
 
@@ -165,13 +149,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let interrupted = interruption()?;
     let output = Output::create(&args.output)?;
+    let mut sources =
+        OneBank { bank, soundfont_id: bank_name.clone(), memory: MemoryBudget::new(args.memory_bytes) };
     let mut progress = Progress::new();
     let mut observer = |share: f64| {
         progress.show(share);
         !interrupted.load(Ordering::Relaxed)
     };
     let destination = BufWriter::new(output.temporary.as_file());
-    let mut sources = OneBank { bank, soundfont_id: bank_name.clone() };
     let rendered = render(&project, &options, &mut sources, destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
@@ -200,9 +185,34 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     print(&printed, args.json)
 }
 
+/// The bank of the command line, for whatever a song names.
+struct OneBank {
+    bank: Bank,
+    soundfont_id: String,
+    memory: Arc<MemoryBudget>,
+}
+
+impl Sources for OneBank {
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
+        Ok(Some(OpenedBank {
+            bank: self.bank.clone(),
+            soundfont_id: self.soundfont_id.clone(),
+            stands_in: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
+        }))
+    }
+
+    fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
+        None
+    }
+
+    fn memory(&self) -> Arc<MemoryBudget> {
+        Arc::clone(&self.memory)
+    }
+}
+
 /// A song in a file, as a project.
 struct Song {
-    document: Value,
+    document: JsonText,
     project: Project,
     warnings: Vec<String>,
 }
@@ -221,7 +231,7 @@ impl Song {
     fn with_gain(mut self, gain_db: f64) -> anyhow::Result<Self> {
         if gain_db != 0.0 {
             master_gain::add(&mut self.project, gain_db)?;
-            self.document = serde_json::to_value(&self.project)?;
+            self.document = JsonText::read(&serde_json::to_vec(&self.project)?)?;
         }
         Ok(self)
     }
@@ -231,13 +241,13 @@ impl Song {
         let options =
             ImportOptions { project_id: "render".into(), name: Some(stem.into_owned()), soundfont_id: None };
         let imported = import(bytes, options)?;
-        let document = serde_json::to_value(&imported.project)?;
+        let document = JsonText::read(&serde_json::to_vec(&imported.project)?)?;
         Ok(Self { document, project: imported.project, warnings: imported.warnings })
     }
 
     fn from_json(bytes: &[u8]) -> anyhow::Result<Self> {
-        let document: Value = serde_json::from_slice(bytes).context("this is no JSON document")?;
-        let document = upgrade(document, "render")?;
+        let document = JsonText::read(bytes).context("this is no JSON document")?;
+        let document = upgrade(&document, "render")?;
         if let Err(violations) = validate(&document) {
             let places: Vec<String> = violations
                 .iter()
@@ -251,7 +261,7 @@ impl Song {
                 .collect();
             bail!("this is not a valid project:{}", places.concat());
         }
-        let project = serde_json::from_value(document.clone())?;
+        let project = schemas::read::project(&document, &[])?;
         Ok(Self { document, project, warnings: Vec::new() })
     }
 }

@@ -138,6 +138,8 @@ pub struct SoundConfig {
     pub bank_cache_bytes: u64,
     /// Memory for the decoded samples of one bank, in bytes.
     pub bank_decoded_max_bytes: u64,
+    /// Memory for renders, all together, in bytes.
+    pub render_memory_bytes: u64,
     /// Disk space for reduced banks, in bytes.
     pub reduced_banks_bytes: u64,
 }
@@ -390,6 +392,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
         bank_decoded_max_bytes: source.whole("SF_BANK_DECODED_MAX_BYTES")?,
+        render_memory_bytes: source.whole("SF_RENDER_MEMORY_BYTES")?,
         reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })
 }

@@ -373,6 +373,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_RENDER_MEMORY_BYTES",
+        default: "1073741824",
+        unit: "bytes",
+        range: Range::Whole(1 << 26, 1 << 40),
+        about: "Memory of all renders of a process together, beside SoundFonts and audio; a song that needs more is refused.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_REDUCED_BANKS_BYTES",
         default: "1073741824",
         unit: "bytes",

@@ -3,14 +3,14 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use schemas::json::JsonText;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::midi;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, with_document};
+use crate::extract::{LongFields, LongJson, with_document};
 use crate::file_answer::attachment;
 use crate::plugins::document;
 use crate::projects::ProjectDocument;
@@ -24,7 +24,11 @@ pub(super) struct ExportRequest {
     project_id: Option<String>,
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
-    project: Option<Value>,
+    project: Option<JsonText>,
+}
+
+impl LongFields for ExportRequest {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 /// Writes a project as a MIDI file of format 1. Velocities are clamped to 1..127, and tracks
@@ -36,11 +40,11 @@ pub(super) struct ExportRequest {
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(request): Json<ExportRequest>,
+    LongJson(request): LongJson<ExportRequest>,
 ) -> ApiResult<Response> {
     let source = document(&state, &user, request.project_id, request.project).await?;
     let written = with_document(0, move || {
-        let (_, project) = source.into_project()?;
+        let (_, project) = source.into_project_with(&midi::UNKNOWN_FIELDS)?;
         Ok((midi::export(&project), project.name))
     });
     let (bytes, name) = written.await?;

@@ -14,7 +14,7 @@ use super::render_options::{RenderJob, RenderOptions, RenderedProject, file_stem
 use crate::audio::{self, AudioFile};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::extract::{Json, LongFields, LongJson};
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
 use crate::rendering::missing::MissingSound;
@@ -40,6 +40,10 @@ pub(super) struct FreezeRequest {
     /// Where its sound is taken: `before_fader`, the default, or `after_fader`.
     #[serde(default)]
     stage: Stage,
+}
+
+impl LongFields for FreezeRequest {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,7 +77,7 @@ pub(super) struct Frozen {
 pub(super) async fn freeze(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(request): Json<FreezeRequest>,
+    LongJson(request): LongJson<FreezeRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let FreezeRequest { options, track_id, stage } = request;
     let input = Input { job: options.checked(&state, &user).await?, track_id, stage };
@@ -86,7 +90,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let Input { job, track_id, stage } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
-    let RenderedProject { mut document, project, options } = job.open()?;
+    let RenderedProject { document, project, options } = job.open()?;
     let place = project.tracks.iter().position(|track| track.id == track_id);
     let place = place.ok_or_else(|| ApiError::not_found("track", &track_id))?;
     let track = &project.tracks[place];
@@ -119,7 +123,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         task.progress(RENDER_SHARE + (1.0 - RENDER_SHARE) * share, "Storing");
         !task.is_cancelled()
     })?;
-    let mut track = document["tracks"][place].take();
+    let mut track = document.view().list("tracks").nth(place).map_or(Value::Null, |track| track.to_value());
     if let Some(fields) = track.as_object_mut() {
         frozen_track::freeze(fields, stage, &file.id, &name);
     }

@@ -14,7 +14,7 @@ use super::render_options::{RenderJob, RenderOptions, RenderedProject, file_stem
 use crate::audio::{self, AudioFile};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::extract::{Json, LongFields, LongJson};
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
 use crate::rendering::missing::MissingSound;
@@ -39,6 +39,10 @@ pub(super) struct MixdownRequest {
     options: RenderOptions,
     /// Name of the audio file; by default the project's.
     name: Option<String>,
+}
+
+impl LongFields for MixdownRequest {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,7 +75,7 @@ pub(super) struct Mixdown {
 pub(super) async fn mixdown(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(request): Json<MixdownRequest>,
+    LongJson(request): LongJson<MixdownRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let input = Input { job: request.options.checked(&state, &user).await?, name: request.name };
     let input = serde_json::to_value(input).map_err(ApiError::internal)?;

@@ -1,6 +1,7 @@
 //! How the audio of a song is rendered, as requests say it.
 
 use schemas::Project;
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -24,7 +25,7 @@ pub(super) struct RenderOptions {
     project_id: Option<String>,
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
-    project: Option<Value>,
+    project: Option<JsonText>,
     /// How samples stand in the files: `float32`, the default, or `pcm16`.
     #[serde(default, deserialize_with = "any_case::optional_word")]
     bit_depth: Option<BitDepth>,
@@ -67,7 +68,7 @@ impl RenderOptions {
 /// A project that is to be rendered.
 pub(super) struct RenderedProject {
     /// As it is stored, in this version's form.
-    pub(super) document: Value,
+    pub(super) document: JsonText,
     pub(super) project: Project,
     pub(super) options: MixOptions,
 }

@@ -17,7 +17,7 @@ use super::stem_files;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::extract::{Json, LongFields, LongJson};
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
 use crate::rendering::missing::MissingSound;
@@ -40,6 +40,10 @@ pub(super) struct StemsRequest {
     options: RenderOptions,
     /// Ids of the tracks; by default all that play something and are not muted.
     tracks: Option<Vec<String>>,
+}
+
+impl LongFields for StemsRequest {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,7 +99,7 @@ pub(super) struct Stem {
 pub(super) async fn stems(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(request): Json<StemsRequest>,
+    LongJson(request): LongJson<StemsRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let input = Input { job: request.options.checked(&state, &user).await?, tracks: request.tracks };
     let input = serde_json::to_value(input).map_err(ApiError::internal)?;

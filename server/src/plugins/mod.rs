@@ -29,6 +29,7 @@ use crate::permits::{Bounds, Permits, processors};
 use crate::rendering::BankProblem;
 use crate::rendering::RenderError;
 use crate::rendering::banks::{BankCache, BankLimits};
+use crate::rendering::budget::MemoryBudget;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use modules::Plugins;
@@ -74,6 +75,8 @@ pub struct Sound {
     pub catalogue: Catalogue,
     /// Opened banks.
     pub banks: BankCache,
+    /// Memory for the renders of this process.
+    pub(crate) render_memory: Arc<MemoryBudget>,
     /// Banks reduced to what browsers need of them.
     pub(crate) reduced: ReducedBanks,
     /// One upload is opened at a time: its tables take memory.
@@ -95,6 +98,7 @@ impl Sound {
                 total_bytes: config.sound.bank_cache_bytes,
                 decoded_bytes: config.sound.bank_decoded_max_bytes,
             }),
+            render_memory: MemoryBudget::new(config.sound.render_memory_bytes),
             reduced: ReducedBanks::new(config.sound.reduced_banks_bytes, waiting_max),
             uploads: Permits::counted("SoundFonts", 1, waiting_max),
             renders: Arc::new(Permits::weighted(
@@ -124,6 +128,7 @@ impl From<RenderError> for ApiError {
                 return Self::Busy { detail: error.to_string(), retry_after_secs: BANK_RETRY_SECS };
             }
             RenderError::Bank { .. } => "soundfont_unusable",
+            RenderError::TooMuchMemory { .. } => "too_much_memory",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
             RenderError::NoSoundFont => return soundfonts::no_soundfont(),
             RenderError::Cancelled => {

@@ -1,12 +1,15 @@
 //! `POST /plugins/render`: a project to an audio file.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use dsp_core::soundfont::Bank;
 use schemas::Project;
+use schemas::json::JsonText;
 use schemas::session::files_used;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,10 +23,11 @@ use super::soundfonts::Snapshot;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, JsonBytes, Query, parse_object, with_document};
+use crate::extract::{Json, JsonBytes, Query, parse_long, with_document};
 use crate::jobs::kinds::Kind;
 use crate::permits::Caller;
 use crate::projects;
+use crate::rendering::budget::MemoryBudget;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
@@ -63,7 +67,7 @@ pub struct RenderAnswer {
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
         (status = 404, description = "The caller has no such project", body = Problem,
             content_type = "application/problem+json"),
-        (status = 422, description = "`not_playable`, `soundfont_unusable` or `too_long`", body = Problem,
+        (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long` or `too_much_memory`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,
             content_type = "application/problem+json"),
@@ -76,7 +80,7 @@ pub(super) async fn render(
 ) -> ApiResult<Response> {
     let body_kib = body.len() as u64 / 1024;
     if query.asynchronous {
-        let request = with_document(body.len(), move || parse_object(&body)).await?;
+        let request = with_document(body.len(), move || parse_long(body)).await?;
         let input = RenderInput::of(&state, &user, request).await?;
         let input = serde_json::to_value(input).map_err(ApiError::internal)?;
         let task_id = state.tasks.start(&user.id, RENDER.name, &input).await?;
@@ -85,8 +89,7 @@ pub(super) async fn render(
     let (runtime, permits) = (Handle::current(), state.sound.renders.clone());
     let work = move |caller: &Caller| {
         // Parsed here, so that requests that wait hold no more than their bodies.
-        let request = parse_object(&body)?;
-        drop(body);
+        let request = parse_long(body)?;
         let input = runtime.block_on(RenderInput::of(&state, &user, request))?;
         input.render(&state, &runtime, &user.id, &mut |_| !caller.has_gone())
     };
@@ -138,9 +141,9 @@ impl RenderInput {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Source {
     /// As it is stored, which was checked when it was saved.
-    Stored(Value),
+    Stored(JsonText),
     /// As it came with the request.
-    Sent(Value),
+    Sent(JsonText),
 }
 
 /// The project of a request that names exactly one, by id or as a document.
@@ -148,7 +151,7 @@ pub(crate) async fn document(
     state: &AppState,
     user: &CurrentUser,
     project_id: Option<String>,
-    project: Option<Value>,
+    project: Option<JsonText>,
 ) -> ApiResult<Source> {
     match (project_id, project) {
         (Some(id), None) => Ok(Source::Stored(projects::load_document(state, &user.id, &id).await?)),
@@ -162,20 +165,26 @@ pub(crate) async fn document(
 
 impl Source {
     /// The document, checked, and the project that it describes. Blocks.
-    pub(crate) fn into_project(self) -> ApiResult<(Value, Project)> {
+    pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
+        self.into_project_with(&[])
+    }
+
+    /// The same with unknown fields of the document that are to be kept.
+    pub(crate) fn into_project_with(self, unknown: &[&str]) -> ApiResult<(JsonText, Project)> {
         let document = match self {
-            Self::Stored(document) | Self::Sent(document) => projects::checked_document(document)?,
+            Self::Stored(document) | Self::Sent(document) => projects::checked_document(&document)?,
         };
-        let project = serde_json::from_value(document.clone()).map_err(|error| ApiError::Unprocessable {
-            code: "not_playable",
-            detail: format!("The project cannot be read: {error}"),
-        })?;
+        let project =
+            schemas::read::project(&document, unknown).map_err(|error| ApiError::Unprocessable {
+                code: "not_playable",
+                detail: format!("The project cannot be read: {error}"),
+            })?;
         Ok((document, project))
     }
 }
 
 struct RenderJob {
-    document: Value,
+    document: JsonText,
     project: Project,
     options: MixOptions,
 }
@@ -282,6 +291,10 @@ impl Sources for ProjectSources<'_> {
 
     fn recording(&mut self, server_file_id: &str) -> Option<Recording> {
         self.recordings.get(server_file_id).cloned()
+    }
+
+    fn memory(&self) -> Arc<MemoryBudget> {
+        Arc::clone(&self.state.sound.render_memory)
     }
 }
 

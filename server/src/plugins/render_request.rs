@@ -1,11 +1,13 @@
 //! What a render is asked to be, checked.
 
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ApiResult};
+use crate::extract::LongFields;
 use crate::projects::ProjectDocument;
 use crate::rendering::receipt::BitDepth;
 
@@ -22,7 +24,7 @@ pub(super) struct RenderRequest {
     pub(super) project_id: Option<String>,
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
-    pub(super) project: Option<Value>,
+    pub(super) project: Option<JsonText>,
     /// File format: `wav`, the default.
     #[schema(value_type = Option<Format>)]
     pub(super) format: Option<String>,
@@ -41,6 +43,10 @@ pub(super) struct RenderRequest {
     #[serde(flatten)]
     #[schema(ignore)]
     other: Map<String, Value>,
+}
+
+impl LongFields for RenderRequest {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 /// File formats, for the API's description.

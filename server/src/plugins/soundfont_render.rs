@@ -3,9 +3,10 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
+use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use schemas::limits::MAX_TICK;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
@@ -14,7 +15,7 @@ use super::render_request::{checked_rate, checked_tail, rate_choices};
 use super::soundfonts::download::chosen_headers;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{JsonBytes, parse_object};
+use crate::extract::{JsonBytes, LongFields, parse_long, read_text};
 use crate::file_answer::FileAnswer;
 use crate::permits::Caller;
 use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
@@ -51,11 +52,11 @@ enum TimeBase {
 pub(super) struct SoundFontRenderRequest {
     /// Notes as in a project's MIDI item.
     #[schema(value_type = Vec<ProjectNote>)]
-    notes: Vec<Value>,
+    notes: JsonText,
     /// Controls as in a project's MIDI item.
-    #[serde(default)]
+    #[serde(default = "empty_list")]
     #[schema(value_type = Vec<ProjectControl>)]
-    controls: Vec<Value>,
+    controls: JsonText,
     /// Bank to play; left out: the default bank, which also stands in for a missing one.
     soundfont_id: Option<String>,
     /// SoundFont bank number, 0 by default; 128 holds drum kits.
@@ -66,7 +67,7 @@ pub(super) struct SoundFontRenderRequest {
     program: Option<Value>,
     /// Tempo changes as in a project; 120 quarter notes a minute by default.
     #[schema(value_type = Vec<ProjectTempo>, required = false)]
-    tempo_map: Option<Value>,
+    tempo_map: Option<JsonText>,
     /// What ticks are.
     #[serde(default)]
     time_base: TimeBase,
@@ -78,11 +79,19 @@ pub(super) struct SoundFontRenderRequest {
     tail_secs: Option<f64>,
     /// The engine's settings as in a project.
     #[schema(value_type = ProjectSettings, required = false)]
-    settings: Option<Value>,
+    settings: Option<JsonText>,
     /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
     /// mix. They belong to no loudspeakers: the file's channel mask is 0.
     #[serde(default)]
     sends: bool,
+}
+
+impl LongFields for SoundFontRenderRequest {
+    const NAMES: &'static [&'static str] = &["notes", "controls", "tempo_map", "settings"];
+}
+
+fn empty_list() -> JsonText {
+    JsonText::of_value(&Value::Array(Vec::new()))
 }
 
 /// Renders notes with a SoundFont to a 32-bit float WAV file: the very samples that the engine
@@ -93,7 +102,7 @@ pub(super) struct SoundFontRenderRequest {
             ("X-Soundfont-Fallback" = String, description = "`true` if it stood in for another"),
             ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes ask for and the bank lacks, and what \
              was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none"))),
-        (status = 422, description = "`soundfont_unusable` or `too_long`", body = Problem,
+        (status = 422, description = "`soundfont_unusable`, `too_long` or `too_much_memory`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: switched off, or no SoundFont is installed",
             body = Problem, content_type = "application/problem+json"),
@@ -112,8 +121,7 @@ pub(super) async fn render(
     let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
     let work = move |caller: &Caller| -> ApiResult<_> {
         // Parsed here, so that requests that wait hold no more than their bodies.
-        let request: SoundFontRenderRequest = parse_object(&body)?;
-        drop(body);
+        let request: SoundFontRenderRequest = parse_long(body)?;
         let sample_rate_hz = checked_rate(request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
         let tail_max_secs = work_state.config.limits.tail_max_secs;
         let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, tail_max_secs)?;
@@ -131,7 +139,8 @@ pub(super) async fn render(
         let mut prepare = |presets: &[(u16, u8)]| {
             work_state.sound.banks.prepare(&bank, name, presets, &mut || !caller.has_gone())
         };
-        let voice = TrackVoice { bank: &bank, prepare: &mut prepare };
+        let memory = &work_state.sound.render_memory;
+        let voice = TrackVoice { bank: &bank, prepare: &mut prepare, memory };
         let mut observer = |_| !caller.has_gone();
         let missing =
             render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
@@ -156,7 +165,7 @@ fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
 }
 
 /// The request as a project of one track, so that one schema judges both.
-fn project(request: SoundFontRenderRequest) -> ApiResult<Value> {
+fn project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     let in_seconds = request.time_base == TimeBase::Seconds;
     if in_seconds && request.tempo_map.is_some() {
         return Err(ApiError::bad_request(
@@ -164,57 +173,91 @@ fn project(request: SoundFontRenderRequest) -> ApiResult<Value> {
             "A tempo_map has no meaning where time_base is `seconds`; leave one of them out.",
         ));
     }
-    let tempo_map = match request.tempo_map {
-        Some(tempo_map) => tempo_map,
-        None if in_seconds => json!([{"tick": 0, "bpm": SECONDS_BPM}]),
-        None => json!([{"tick": 0, "bpm": dsp_core::tempo::DEFAULT_BPM}]),
+    let bpm = if in_seconds { SECONDS_BPM } else { dsp_core::tempo::DEFAULT_BPM };
+    let events = |name: &str, list: JsonText| -> ApiResult<JsonText> {
+        if list.view().kind() != Kind::List {
+            let detail = format!("The body is not the JSON that is expected here: `{name}` is no list.");
+            return Err(ApiError::bad_request("unexpected_json", detail));
+        }
+        if in_seconds { seconds_to_ticks(&list) } else { Ok(list) }
     };
-    let (mut notes, mut controls) = (request.notes, request.controls);
-    if in_seconds {
-        notes.iter_mut().chain(&mut controls).for_each(seconds_to_ticks);
-    }
-    let number = |value: &Value, field: &str| value.get(field).and_then(Value::as_f64).unwrap_or(0.0);
+    let (notes, controls) = (events("notes", request.notes)?, events("controls", request.controls)?);
+    let number = |event: View<'_>, field: &str| event.get(field).and_then(View::as_number).unwrap_or(0.0);
     // A note must begin before its item's end.
-    let note_end = |note: &Value| number(note, "tick") + number(note, "length_ticks").max(1.0);
-    let ends = notes.iter().map(note_end).chain(controls.iter().map(|control| number(control, "tick")));
+    let note_end = |note: View<'_>| number(note, "tick") + number(note, "length_ticks").max(1.0);
+    let note_ends = notes.view().entries().map(note_end);
+    let ends = note_ends.chain(controls.view().entries().map(|control| number(control, "tick")));
     let length_ticks = ends.fold(0.0, f64::max).clamp(0.0, f64::from(MAX_TICK)) as u64;
-    let mut document = json!({
-        "schema_version": schemas::SCHEMA_VERSION,
-        "project_id": "soundfont-render",
-        "tempo_map": tempo_map,
-        "tracks": [{
-            "id": "track",
-            "kind": "instrument",
-            "synth_engine": {
-                "type": "soundfont",
-                "bank": request.bank.unwrap_or_else(|| 0.into()),
-                "program": request.program.unwrap_or_else(|| 0.into()),
-            },
-            "items": [{"type": "midi", "id": "item", "start_tick": 0, "length_ticks": length_ticks}],
-        }],
-    });
-    let item = &mut document["tracks"][0]["items"][0];
-    item["notes"] = notes.into();
-    item["controls"] = controls.into();
-    if let Some(settings) = request.settings {
-        document["settings"] = settings;
+
+    let mut text = String::with_capacity(notes.as_str().len() + controls.as_str().len() + 1024);
+    let mut project = ObjectWriter::new(&mut text);
+    project.json("schema_version", &schemas::SCHEMA_VERSION.to_string());
+    project.text("project_id", "soundfont-render");
+    match &request.tempo_map {
+        Some(tempo_map) => project.json("tempo_map", tempo_map.as_str()),
+        None => project.json("tempo_map", &format!(r#"[{{"tick":0,"bpm":{bpm:?}}}]"#)),
     }
-    Ok(document)
+    let tracks = project.named("tracks");
+    tracks.push('[');
+    let mut track = ObjectWriter::new(tracks);
+    track.text("id", "track");
+    track.text("kind", "instrument");
+    let mut engine = ObjectWriter::new(track.named("synth_engine"));
+    engine.text("type", "soundfont");
+    for (name, value) in [("bank", request.bank), ("program", request.program)] {
+        engine.json(name, &value.unwrap_or_else(|| 0.into()).to_string());
+    }
+    engine.end();
+    let items = track.named("items");
+    items.push('[');
+    let mut item = ObjectWriter::new(items);
+    item.text("type", "midi");
+    item.text("id", "item");
+    item.json("start_tick", "0");
+    item.json("length_ticks", &length_ticks.to_string());
+    item.json("notes", notes.as_str());
+    item.json("controls", controls.as_str());
+    item.end();
+    items.push(']');
+    track.end();
+    tracks.push(']');
+    if let Some(settings) = &request.settings {
+        project.json("settings", settings.as_str());
+    }
+    project.end();
+    read_text(text.as_bytes())
 }
 
-/// Seconds as ticks of [`SECONDS_BPM`]. What is no time stays as it is, for validation to refuse.
-fn seconds_to_ticks(event: &mut Value) {
-    let Some(fields) = event.as_object_mut() else { return };
-    let seconds = |value: Option<&Value>| value.and_then(Value::as_f64);
-    let start = seconds(fields.get("tick"));
-    let ticks = |secs: f64| (secs * TICKS_PER_SECOND).round();
-    if let (Some(start), Some(length)) = (start, seconds(fields.get("length_ticks"))) {
+/// Events in seconds as events in ticks of [`SECONDS_BPM`]. Values that are no times stay, for validation to refuse.
+fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
+    let mut text = String::with_capacity(events.as_str().len());
+    push_list(&mut text, events.view().entries(), |out, event| {
+        if event.kind() != Kind::Object {
+            out.push_str(event.as_json());
+            return true;
+        }
+        let seconds = |field: &str| event.get(field).and_then(View::as_number);
+        let ticks = |secs: f64| (secs * TICKS_PER_SECOND).round();
+        let start = seconds("tick");
         // Rounded at both ends, so that notes that meet still do.
-        fields.insert("length_ticks".into(), (ticks(start + length) - ticks(start)).into());
-    }
-    if let Some(start) = start {
-        fields.insert("tick".into(), ticks(start).into());
-    }
+        let length =
+            start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
+        let mut object = ObjectWriter::new(out);
+        for (key, value) in event.fields() {
+            let new = match key.raw_name() {
+                "tick" => start.map(ticks),
+                "length_ticks" => length,
+                _ => None,
+            };
+            match new {
+                Some(ticks) => object.json(key.raw_name(), &Value::from(ticks).to_string()),
+                None => object.copy(key, value),
+            }
+        }
+        object.end();
+        true
+    });
+    read_text(text.as_bytes())
 }
 
 /// Pointers into the project as pointers into the request.

@@ -4,6 +4,7 @@
 //! engine. A project keeps effects, parameters and values of other versions; a preset with such would be no sound.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
+use schemas::json::JsonText;
 use schemas::validate::validate;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +51,7 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
 
 fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
     const TRACK: &str = "/tracks/0";
-    if let Err(violations) = validate(&project(fields)) {
+    if let Err(violations) = validate(&JsonText::of_value(&project(fields))) {
         let place = |pointer: &str| pointer.strip_prefix(TRACK).unwrap_or_default().to_owned();
         return violations.iter().map(|one| fault(&place(&one.pointer), &one.detail)).collect();
     }

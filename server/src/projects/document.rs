@@ -3,15 +3,15 @@
 use axum::body::Bytes;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use schemas::json::{JsonText, Kind};
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
-use serde_json::Value;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::UNTITLED;
 use crate::error::{ApiError, FieldError};
-use crate::extract::{parse_json, with_document};
+use crate::extract::{read_text, with_document};
 
 /// Most violations that one answer lists.
 const VIOLATIONS_MAX: usize = 100;
@@ -19,10 +19,9 @@ const VIOLATIONS_MAX: usize = 100;
 /// Ids that are taken by paths of their own.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
-/// An answer that holds a document, as JSON. For [`with_document`]: writing a large one takes a while.
-pub(super) fn json_answer(value: &impl serde::Serialize) -> Result<Response, ApiError> {
-    let text = serde_json::to_vec(value).map_err(ApiError::internal)?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
+/// An answer of JSON that is text already.
+pub(super) fn json_answer(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// Stands for a project document in the API's description, where its JSON Schema takes its place.
@@ -82,18 +81,23 @@ pub(super) struct Document {
 
 impl Document {
     /// A document that [`validated`] lets pass.
-    pub(super) fn check(value: Value, path_id: Option<&str>) -> Result<Self, ApiError> {
-        let value = validated(value, path_id)?;
+    pub(super) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
+        let document = validated(document, path_id)?;
         Ok(Self {
-            project_id: text_field(&value, "project_id").unwrap_or_default(),
-            name: text_field(&value, "name").unwrap_or_else(|| UNTITLED.to_owned()),
-            text: value.to_string(),
+            project_id: text_field(&document, "project_id").unwrap_or_default(),
+            name: text_field(&document, "name").unwrap_or_else(|| UNTITLED.to_owned()),
+            text: document.into_string(),
         })
     }
 
     /// The same from the bytes of a body, away from the async threads.
     pub(super) async fn from_bytes(bytes: Bytes, path_id: Option<String>) -> Result<Self, ApiError> {
-        with_document(bytes.len(), move || Self::check(parse_json(&bytes)?, path_id.as_deref())).await
+        with_document(bytes.len(), move || {
+            let document = read_text(&bytes)?;
+            drop(bytes);
+            Self::check(&document, path_id.as_deref())
+        })
+        .await
     }
 
     /// A stored document that passes for today's, under another id and name.
@@ -104,31 +108,27 @@ impl Document {
         rename: impl FnOnce(&str) -> String + Send + 'static,
     ) -> Result<Self, ApiError> {
         with_document(text.len(), move || {
-            let mut value = stored(&source, &text)?;
-            let name = rename(text_field(&value, "name").as_deref().unwrap_or(UNTITLED));
-            if let Some(object) = value.as_object_mut() {
-                object.insert("project_id".to_owned(), project_id.into());
-                object.insert("name".to_owned(), name.into());
-            }
-            Self::check(value, None)
+            let document = stored(&source, &text)?;
+            let name = rename(text_field(&document, "name").as_deref().unwrap_or(UNTITLED));
+            Self::check(&document.with_text("project_id", &project_id).with_text("name", &name), None)
         })
         .await
     }
 }
 
-/// Upgrades and validates a document. One without an id gets `path_id`, or else a new one.
+/// Upgrades and validates a document. One without an id, or with an empty one, gets `path_id`, or else a new one.
 ///
 /// # Errors
 /// 400 `invalid_project` with the places that are wrong; `project_id_mismatch` if the document has
 /// another id than `path_id`; `project_id_reserved`.
-pub(super) fn validated(mut value: Value, path_id: Option<&str>) -> Result<Value, ApiError> {
-    if let (Some(path_id), Some(object)) = (path_id, value.as_object_mut())
-        && object.get("project_id").is_none_or(Value::is_null)
-    {
-        object.insert("project_id".to_owned(), path_id.into());
-    }
-    let value = upgraded(value)?;
-    validate(&value).map_err(|violations| {
+pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<JsonText, ApiError> {
+    let id = document.view().get("project_id");
+    let has_no_id = id.is_none_or(|id| id.kind() == Kind::Null || id.is_text(""));
+    let document = match path_id.filter(|_| has_no_id) {
+        Some(path_id) => upgraded(&document.with_text("project_id", path_id))?,
+        None => upgraded(document)?,
+    };
+    validate(&document).map_err(|violations| {
         let found = violations.len();
         let errors: Vec<FieldError> = violations
             .into_iter()
@@ -137,7 +137,7 @@ pub(super) fn validated(mut value: Value, path_id: Option<&str>) -> Result<Value
             .collect();
         invalid(found, errors)
     })?;
-    let project_id = text_field(&value, "project_id").unwrap_or_default();
+    let project_id = text_field(&document, "project_id").unwrap_or_default();
     match path_id {
         Some(path_id) if path_id != project_id => Err(ApiError::bad_request(
             "project_id_mismatch",
@@ -147,7 +147,7 @@ pub(super) fn validated(mut value: Value, path_id: Option<&str>) -> Result<Value
             "project_id_reserved",
             format!("`{project_id}` cannot be the id of a project"),
         )),
-        _ => Ok(value),
+        _ => Ok(document),
     }
 }
 
@@ -155,8 +155,8 @@ pub(super) fn validated(mut value: Value, path_id: Option<&str>) -> Result<Value
 ///
 /// # Errors
 /// 400 `invalid_project`: not an object, or of a newer version.
-pub(super) fn upgraded(value: Value) -> Result<Value, ApiError> {
-    upgrade(value, &uuid::Uuid::new_v4().simple().to_string()).map_err(|error| {
+pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
+    upgrade(document, &uuid::Uuid::new_v4().simple().to_string()).map_err(|error| {
         let pointer = match error {
             UpgradeError::Newer { .. } => "/schema_version".to_owned(),
             _ => String::new(),
@@ -199,7 +199,7 @@ impl StoredText {
 ///
 /// # Errors
 /// 422 `project_unreadable`, with the path of its download.
-pub(super) fn stored(source: &StoredText, text: &str) -> Result<Value, ApiError> {
+pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiError> {
     let unreadable = |why: String| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!(
@@ -208,8 +208,8 @@ pub(super) fn stored(source: &StoredText, text: &str) -> Result<Value, ApiError>
             source.raw_path()
         ),
     };
-    let value: Value = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
-    upgraded(value).map_err(|error| match error {
+    let document = JsonText::read(text.as_bytes()).map_err(|error| unreadable(error.to_string()))?;
+    upgraded(&document).map_err(|error| match error {
         ApiError::Invalid { errors, .. } => {
             unreadable(errors.into_iter().map(|one| one.detail).collect::<Vec<_>>().join("; "))
         }
@@ -230,6 +230,6 @@ fn invalid(found: usize, errors: Vec<FieldError>) -> ApiError {
     }
 }
 
-fn text_field(value: &Value, field: &str) -> Option<String> {
-    value.get(field).and_then(Value::as_str).map(str::to_owned)
+fn text_field(document: &JsonText, field: &str) -> Option<String> {
+    document.view().text(field).map(std::borrow::Cow::into_owned)
 }

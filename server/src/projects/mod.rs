@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use document::{Document, StoredText};
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
+use schemas::json::JsonText;
 use serde::Serialize;
-use serde_json::Value;
 use sqlx::{Any, AnyConnection, Transaction};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -114,10 +114,7 @@ pub(crate) fn storing_lock(owner_id: &str) -> String {
 ///
 /// # Errors
 /// When the database refuses.
-pub(crate) async fn used_bytes(
-    connection: &mut sqlx::AnyConnection,
-    owner_id: &str,
-) -> Result<u64, sqlx::Error> {
+pub(crate) async fn used_bytes(connection: &mut AnyConnection, owner_id: &str) -> Result<u64, sqlx::Error> {
     store::used_bytes(connection, owner_id).await
 }
 
@@ -154,7 +151,7 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
 ///
 /// # Errors
 /// 404 if the user has no such project; 422 if it is not readable any more.
-pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<Value, ApiError> {
+pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<JsonText, ApiError> {
     let found =
         store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
     let id = id.to_owned();
@@ -192,8 +189,8 @@ pub(crate) async fn that_name(
 ///
 /// # Errors
 /// 400 `invalid_project` with the places that are wrong.
-pub fn checked_document(value: Value) -> Result<Value, ApiError> {
-    document::validated(value, None)
+pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
+    document::validated(document, None)
 }
 
 /// Stores the demo song as the administrator's project `demo`, on the first start only: once deleted it stays so.
@@ -202,8 +199,8 @@ pub fn checked_document(value: Value) -> Result<Value, ApiError> {
 /// When the database refuses.
 pub async fn seed_demo(state: &AppState) -> anyhow::Result<()> {
     let admin = auth::admin_id(state).await?;
-    let song: Value = serde_json::from_str(DEMO_SONG)?;
-    let document = Document::check(song, Some("demo"))?;
+    let song = JsonText::read(DEMO_SONG.as_bytes())?;
+    let document = Document::check(&song, Some("demo"))?;
     store::seed(&state.db, &admin, DEMO_SEED, &document).await?;
     Ok(())
 }

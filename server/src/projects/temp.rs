@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use schemas::json::{JsonText, ObjectWriter};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::document::{StoredText, json_answer, stored, upgraded};
@@ -12,7 +12,7 @@ use super::store;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, JsonBytes, parse_object, with_document};
+use crate::extract::{Json, JsonBytes, LongFields, parse_long, with_document};
 use crate::reserve;
 use crate::state::AppState;
 
@@ -27,7 +27,11 @@ pub(super) struct TempSave {
     client_id: String,
     /// The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none.
     #[schema(value_type = Object)]
-    project: Value,
+    project: JsonText,
+}
+
+impl LongFields for TempSave {
+    const NAMES: &'static [&'static str] = &["project"];
 }
 
 /// When an autosave was written, and by which window.
@@ -40,7 +44,7 @@ pub(super) struct TempRevision {
 }
 
 /// An autosave.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, ToSchema)]
 pub(super) struct TempDocument {
     /// Time of writing, RFC 3339.
     updated_at: String,
@@ -48,7 +52,19 @@ pub(super) struct TempDocument {
     client_id: String,
     /// The project, in this version's form; valid only as far as what was sent was.
     #[schema(value_type = Object)]
-    project: Value,
+    project: JsonText,
+}
+
+impl TempDocument {
+    fn into_json(self) -> String {
+        let mut text = String::with_capacity(self.project.as_str().len() + 256);
+        let mut object = ObjectWriter::new(&mut text);
+        object.text("updated_at", &self.updated_at);
+        object.text("client_id", &self.client_id);
+        object.json("project", self.project.as_str());
+        object.end();
+        text
+    }
 }
 
 /// Replaces the autosave.
@@ -60,14 +76,14 @@ pub(super) async fn write(
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Json<TempRevision>> {
     let (client_id, text) = with_document(body.len(), move || {
-        let save: TempSave = parse_object(&body)?;
+        let save: TempSave = parse_long(body)?;
         if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
             return Err(ApiError::bad_request(
                 "bad_client_id",
                 format!("`client_id` must have 1 to {CLIENT_ID_MAX_BYTES} bytes"),
             ));
         }
-        Ok((save.client_id, upgraded(save.project)?.to_string()))
+        Ok((save.client_id, upgraded(&save.project)?.into_string()))
     })
     .await?;
     let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
@@ -84,7 +100,8 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
     let found = store::temp(&state.db, &user.id).await?.ok_or_else(no_autosave)?;
     with_document(found.text.len(), move || {
         let project = stored(&StoredText::Autosave, &found.text)?;
-        json_answer(&TempDocument { updated_at: found.updated_at, client_id: found.client_id, project })
+        let found = TempDocument { updated_at: found.updated_at, client_id: found.client_id, project };
+        Ok(json_answer(found.into_json()))
     })
     .await
 }

@@ -127,6 +127,24 @@ async fn an_invalid_project_is_refused_with_its_places() {
 }
 
 #[tokio::test]
+async fn an_empty_file_id_is_recovered_from_the_address_as_a_missing_one_is() {
+    let app = TestApp::start().await;
+    let item = |id: Value| {
+        let url = "/api/v1/audio/f1/file";
+        json!({ "type": "audio", "id": "i", "start_tick": 0, "audio_file_url": url, "serverFileId": id })
+    };
+    let tracks = json!([{ "id": "t", "kind": "audio", "items": [item(json!("")), item(json!(null))] }]);
+    create(&app, &json!({ "project_id": "p", "tracks": tracks })).await.expect(201);
+    let items = read(&app, "p").await.expect(200)["tracks"][0]["items"].clone();
+    for item in items.as_array().expect("items") {
+        assert_eq!(
+            (&item["server_file_id"], &item["source"]["server_file_id"]),
+            (&json!("f1"), &json!("f1"))
+        );
+    }
+}
+
+#[tokio::test]
 async fn ids_are_filled_in_and_must_agree() {
     let app = TestApp::start().await;
     let answer = create(&app, &json!({ "tracks": [] })).await;
@@ -137,7 +155,9 @@ async fn ids_are_filled_in_and_must_agree() {
     // A save without an id is a save of the project in the path.
     save(&app, &id, 1, &json!({ "tracks": [], "name": "Named" })).await.expect(200);
     assert_eq!(read(&app, &id).await.expect(200)["project_id"], id.as_str());
-    save(&app, &id, 2, &project("other", "x")).await.problem(400, "project_id_mismatch");
+    save(&app, &id, 2, &json!({ "tracks": [], "project_id": "" })).await.expect(200);
+    assert_eq!(read(&app, &id).await.expect(200)["project_id"], id.as_str());
+    save(&app, &id, 3, &project("other", "x")).await.problem(400, "project_id_mismatch");
     create(&app, &project("temp", "x")).await.problem(400, "project_id_reserved");
     create(&app, &project("../x", "x")).await.problem(400, "invalid_project");
     create(&app, &project("song", "x")).await.expect(201);

@@ -13,7 +13,7 @@ use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
-use crate::extract::{Json, JsonBytes, Path, Query, parse_json, with_document};
+use crate::extract::{Json, JsonBytes, Path, Query, read_text, with_document};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
 use crate::state::AppState;
@@ -113,9 +113,9 @@ pub(super) async fn read(
     let found =
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let tag = revision_tag(found.revision);
-    let source = StoredText::Current(id);
-    let project =
-        with_document(found.text.len(), move || json_answer(&stored(&source, &found.text)?)).await?;
+    let (source, bytes) = (StoredText::Current(id), found.text.len());
+    let read = move || Ok(json_answer(stored(&source, &found.text)?.into_string()));
+    let project = with_document(bytes, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 
@@ -245,7 +245,7 @@ pub(super) async fn raw(
     responses((status = 200, description = "The document in this version's form; a save says whether it is valid",
         content_type = "application/json", body = Object), CommonErrors))]
 pub(super) async fn upgrade(_: CurrentUser, JsonBytes(body): JsonBytes) -> ApiResult<Response> {
-    with_document(body.len(), move || json_answer(&upgraded(parse_json(&body)?)?)).await
+    with_document(body.len(), move || Ok(json_answer(upgraded(&read_text(&body)?)?.into_string()))).await
 }
 
 /// Projects belong to one user: no cache in between may keep them.

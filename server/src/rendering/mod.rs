@@ -6,6 +6,7 @@
 //! processors, with the same samples as on one.
 
 pub mod banks;
+pub mod budget;
 pub mod crew;
 mod delivery;
 mod measure;
@@ -56,6 +57,21 @@ pub enum RenderError {
         name: String,
         /// What is wrong with it.
         reason: BankProblem,
+    },
+    /// It would need more memory than renders may have.
+    #[error(
+        "rendering this needs about {needed_mib} MiB of memory, and renders may have {limit_mib} MiB \
+         (SF_RENDER_MEMORY_BYTES); {largest} need {largest_mib} MiB of that"
+    )]
+    TooMuchMemory {
+        /// What it needs, in MiB.
+        needed_mib: u64,
+        /// What renders may have together, in MiB.
+        limit_mib: u64,
+        /// What needs most, with its number.
+        largest: String,
+        /// How much that is, in MiB.
+        largest_mib: u64,
     },
     /// The song does not fit into a WAV file.
     #[error("the song lasts {song_secs} seconds, and a WAV file of this kind holds at most {limit_secs}")]

@@ -1,9 +1,9 @@
 //! The receipt of a render: what was made, of what, and how.
 
 use dsp_core::wav::SampleFormat;
+use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
@@ -92,7 +92,7 @@ pub struct ReceiptSettings {
 /// Puts a receipt together. `document` is the project as it was rendered.
 #[must_use]
 pub fn receipt(
-    document: &Value,
+    document: &JsonText,
     project: &schemas::Project,
     options: &MixOptions,
     bit_depth: BitDepth,
@@ -107,7 +107,7 @@ pub fn receipt(
         left_out: report.left_out.clone(),
         missing_sounds: report.missing_sounds.clone(),
         engine_version: ENGINE_VERSION,
-        project_sha256: format!("{:x}", Sha256::digest(document.to_string().as_bytes())),
+        project_sha256: format!("{:x}", Sha256::digest(document.as_str().as_bytes())),
         pcm_sha256: report.measured.pcm_sha256.clone(),
         frames: report.measured.frames,
         song_secs: report.song_secs,

@@ -1,11 +1,14 @@
 //! Where a render gets what a project names, and the slots that the engine finds it in.
 
+use std::sync::Arc;
+
 use dsp_core::session::{Audio, AudioSlot, Session, Slots};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
+use super::budget::{self, MemoryBudget, Reservation};
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::mix::LeftOutOfRender;
 use super::{Observer, RenderError, banks};
@@ -47,6 +50,11 @@ pub trait Sources {
 
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
+
+    /// What the render takes its memory from; by default its own [`budget::DEFAULT_BYTES`].
+    fn memory(&self) -> Arc<MemoryBudget> {
+        MemoryBudget::new(budget::DEFAULT_BYTES)
+    }
 }
 
 /// Banks without recordings. Each is taken for the SoundFont that is named.
@@ -75,10 +83,12 @@ pub(super) struct Prepared {
     left_out: Vec<LeftOut>,
     /// SoundFonts and presets that are named and not there.
     missing: Vec<MissingSound>,
+    /// Held as long as anything of it is rendered.
+    _memory: Reservation,
 }
 
 impl Prepared {
-    /// Opens everything that a project plays, at its own sample rate.
+    /// Opens everything that a project plays, at its own sample rate, once there is memory for rendering it.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,
@@ -94,6 +104,10 @@ impl Prepared {
         let compiled = compile(project, rate_hz, &mut found)?;
         let Found { banks, recordings } = found;
         let missing = missing_sounds(&compiled.session, &banks);
+        let audio: Vec<Option<AudioSlot>> =
+            recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
+        let of_session = Slots { banks: &[], audio: &audio };
+        let memory = sources.memory().reserve(&compiled.session, of_session, observer)?;
         let mut slots = Vec::new();
         for (soundfont_id, opened) in banks {
             let Some(OpenedBank { bank, .. }) = opened else { continue };
@@ -103,9 +117,8 @@ impl Prepared {
             sources.prepare(&bank, name, &presets, &mut || observer(0.0))?;
             slots.push(Some(bank));
         }
-        let audio =
-            recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
-        Ok(Self { session: compiled.session, banks: slots, audio, left_out: compiled.left_out, missing })
+        let left_out = compiled.left_out;
+        Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, _memory: memory })
     }
 
     /// What the engine does not play of the project, in words.

@@ -25,7 +25,7 @@ fn song() -> schemas::Project {
 fn the_demo_song_is_valid_and_long_enough() {
     let document: serde_json::Value =
         serde_json::from_str(include_str!("../../assets/demo-song.json")).unwrap();
-    assert_eq!(schemas::validate::validate(&document), Ok(()));
+    assert_eq!(schemas::validate::validate(&schemas::json::JsonText::of_value(&document)), Ok(()));
     let project = song();
     assert!(project.tracks.len() >= 4 && project.tempo_map.len() > 1 && !project.markers.is_empty());
     let session = schemas::session::build(&project, 48_000, |_| Some(0)).unwrap();

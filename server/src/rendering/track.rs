@@ -2,13 +2,15 @@
 //! reverb and chorus of the mix.
 
 use std::io::{Seek, SeekFrom, Write};
+use std::sync::Arc;
 
-use dsp_core::session::{TailConfig, TrackRender};
+use dsp_core::session::{Slots, TailConfig, TrackRender};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 use schemas::session::presets_used;
 
+use super::budget::MemoryBudget;
 use super::missing::{MissingPreset, missing_presets};
 use super::{CHANNELS, Observer, RenderError, check_length};
 
@@ -43,6 +45,8 @@ pub struct TrackVoice<'v> {
     pub bank: &'v Bank,
     /// Decodes the compressed samples of presets of the bank.
     pub prepare: &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>,
+    /// Memory that renders take from.
+    pub memory: &'v Arc<MemoryBudget>,
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
@@ -50,6 +54,7 @@ pub struct TrackVoice<'v> {
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.
+#[expect(clippy::too_many_arguments, reason = "each is a different thing of one request")]
 pub fn render_first(
     project: &Project,
     sample_rate_hz: u32,
@@ -64,6 +69,7 @@ pub fn render_first(
     let twice = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(Vec::new()) };
+    let _reserved = voice.memory.reserve(&session, Slots::default(), observer)?;
     (voice.prepare)(&presets_used(&session, 0))?;
     let mut render = TrackRender::new(&session, track, Some(voice.bank), TailConfig { max_secs: tail_secs })?;
     let spec = hound::WavSpec {

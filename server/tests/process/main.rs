@@ -10,6 +10,7 @@ mod event_streams;
 mod full_disk;
 mod heavy_work;
 mod https;
+mod json_memory;
 mod local_trust;
 mod made_banks;
 mod nginx;

@@ -308,3 +308,19 @@ fn an_interrupted_render_leaves_nothing() {
         assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 2, "{signal}");
     }
 }
+
+#[test]
+fn the_command_refuses_a_song_that_needs_more_memory_than_it_may_take() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
+    let effects: Vec<Value> = (0..50).map(effect).collect();
+    let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus", "effects": effects }] });
+    std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
+    let args = ["song.json", "--soundfont", BANK, "-o", "song.wav", "--memory-bytes", "67108864"];
+    let refused = render(folder.path(), &args);
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success(), "{words}");
+    assert!(words.contains("50 delay effects need 101 MiB"), "{words}");
+    assert!(!folder.path().join("song.wav").exists());
+    rendered(folder.path(), &["song.json", "--soundfont", BANK, "-o", "song.wav", "--json"]);
+}

@@ -21,7 +21,8 @@ const START_SECS: u32 = 1;
 /// The session of a document, taken the way that the service takes.
 fn session(document: &Document, library: &Library) -> Session {
     let name = &document.name;
-    schemas::validate::validate(&document.project).unwrap_or_else(|found| panic!("{name}: {found:?}"));
+    schemas::validate::validate(&schemas::json::JsonText::of_value(&document.project))
+        .unwrap_or_else(|found| panic!("{name}: {found:?}"));
     let project = serde_json::from_value(document.project.clone()).expect("a project");
     let mut sounds = library;
     let Compiled { session, left_out } =

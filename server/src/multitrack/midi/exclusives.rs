@@ -8,7 +8,7 @@ use schemas::limits::MAX_TICK;
 use serde_json::{Value, json};
 
 /// Field of a project that holds its messages.
-const FIELD: &str = "midi_exclusives";
+pub(super) const FIELD: &str = "midi_exclusives";
 
 /// Most bytes of messages that are kept for a project: the largest of files hold a few thousand.
 pub(super) const MAX_BYTES: usize = 256 * 1024;

@@ -11,7 +11,7 @@ fn project(tracks: Value) -> Project {
         "time_signatures": [{"tick": 0, "numerator": 6, "denominator": 8}],
         "markers": [{"tick": 480, "name": "Here"}],
     });
-    assert_eq!(schemas::validate::validate(&document), Ok(()));
+    assert_eq!(schemas::validate::validate(&schemas::json::JsonText::of_value(&document)), Ok(()));
     serde_json::from_value(document).expect("a project")
 }
 

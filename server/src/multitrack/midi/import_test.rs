@@ -47,7 +47,7 @@ fn read(bytes: &[u8]) -> Imported {
     let options = ImportOptions { project_id: "p".into(), name: None, soundfont_id: Some("bank".into()) };
     let imported = import(bytes, options).expect("a project");
     let document = serde_json::to_value(&imported.project).expect("JSON");
-    assert_eq!(schemas::validate::validate(&document), Ok(()));
+    assert_eq!(schemas::validate::validate(&schemas::json::JsonText::of_value(&document)), Ok(()));
     imported
 }
 

@@ -14,6 +14,10 @@ pub use import::{IMPORTED_TRACK_DB, ImportOptions, Imported, import};
 
 use schemas::limits::{MAX_EVENT_BYTES, event_bytes};
 
+/// Fields of a project and its tracks that the schema does not know and an export reads.
+pub(super) const UNKNOWN_FIELDS: [&str; 4] =
+    ["midi_channel", "midi_port", channels::DRUM_PART, exclusives::FIELD];
+
 /// Why a MIDI file cannot become a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MidiError {

@@ -313,3 +313,41 @@ async fn renders_take_only_so_much_and_the_newest_stays() {
     app.local(Method::GET, &urls[0]).send().await.problem(404, "not_found");
     assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
 }
+
+/// A valid project of as many delays as there may be effects: two gigabytes.
+fn many_delays() -> Value {
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
+    let bus = |number: usize| {
+        let effects: Vec<Value> = (0..50).map(effect).collect();
+        json!({ "id": format!("b{number}"), "kind": "bus", "effects": effects })
+    };
+    let buses: Vec<Value> = (0..20).map(bus).collect();
+    json!({ "schema_version": 1, "project_id": "large", "tracks": buses })
+}
+
+#[tokio::test]
+async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name() {
+    let app = TestApp::start().await;
+    let body = json!({ "project": many_delays() });
+    let detail = app
+        .local(Method::POST, "/api/v1/plugins/render")
+        .json(&body)
+        .send()
+        .await
+        .problem(422, "too_much_memory");
+    assert!(detail.contains("1000 delay effects need 2"), "{detail}");
+    assert!(detail.contains("1024 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
+}
+
+#[tokio::test]
+async fn eight_large_renders_take_turns() {
+    // Each needs about 45 MB, so only one of them fits.
+    let app = TestApp::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
+    let bus = json!({ "id": "b", "kind": "bus", "effects": (0..20).map(effect).collect::<Vec<Value>>() });
+    let body = json!({ "project": { "tracks": [bus] }, "tail_secs": 0 });
+    let renders = (0..8).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
+    for answer in futures_util::future::join_all(renders).await {
+        answer.expect(200);
+    }
+}

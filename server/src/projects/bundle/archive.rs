@@ -30,6 +30,9 @@ impl<R: Read + Seek> Archive<R> {
         let budgeted = Budgeted { reader, left_bytes: Some(DIRECTORY_MAX_BYTES) };
         let mut zip =
             ZipArchive::new(budgeted).map_err(|error| bad(&format!("it cannot be opened: {error}")))?;
+        if zip.has_duplicate_names() {
+            return Err(bad("it has two entries of one name"));
+        }
         if zip.len() > ENTRIES_MAX {
             return Err(bad(&format!("it has {} entries, and at most {ENTRIES_MAX} are taken", zip.len())));
         }

@@ -2,48 +2,95 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
 
-/// Puts other ids in the place of audio files' ids, by a table from old to new.
-pub(super) fn replace(document: &mut Value, new_ids: &HashMap<String, String>) {
-    if let Some(effects) = document.pointer_mut("/master/effects") {
-        in_effects(effects, new_ids);
+/// The document with other ids of audio files, by a table from old to new.
+pub(super) fn replaced(document: &JsonText, new_ids: &HashMap<String, String>) -> JsonText {
+    let mut text = String::with_capacity(document.as_str().len());
+    Replacing { new_ids }.value(&mut text, document.view(), Part::Document);
+    // The text consists of parts of a document; reading it checks that once more.
+    JsonText::read(text.as_bytes()).unwrap_or_else(|_| document.clone())
+}
+
+/// Part of a document that audio files can be named in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Document,
+    Tracks,
+    Track,
+    Master,
+    Items,
+    Item,
+    Source,
+    Effects,
+    Effect,
+    FileId,
+    FileUrl,
+}
+
+impl Part {
+    fn field(self, name: &str) -> Option<Self> {
+        Some(match (self, name) {
+            (Self::Document, "tracks") => Self::Tracks,
+            (Self::Document, "master") => Self::Master,
+            (Self::Track, "items") => Self::Items,
+            (Self::Track | Self::Master, "effects") => Self::Effects,
+            (Self::Item, "source") => Self::Source,
+            (Self::Item | Self::Source, "server_file_id") | (Self::Effect, "impulse") => Self::FileId,
+            (Self::Item, "audio_file_url") => Self::FileUrl,
+            _ => return None,
+        })
     }
-    for track in document.get_mut("tracks").and_then(Value::as_array_mut).into_iter().flatten() {
-        for item in track.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
-            in_item(item, new_ids);
-        }
-        if let Some(effects) = track.get_mut("effects") {
-            in_effects(effects, new_ids);
+
+    fn entry(self) -> Option<Self> {
+        match self {
+            Self::Tracks => Some(Self::Track),
+            Self::Items => Some(Self::Item),
+            Self::Effects => Some(Self::Effect),
+            _ => None,
         }
     }
 }
 
-fn in_effects(effects: &mut Value, new_ids: &HashMap<String, String>) {
-    for effect in effects.as_array_mut().into_iter().flatten() {
-        in_field(effect.get_mut("impulse"), new_ids);
-    }
+struct Replacing<'i> {
+    new_ids: &'i HashMap<String, String>,
 }
 
-fn in_item(item: &mut Value, new_ids: &HashMap<String, String>) {
-    in_field(item.get_mut("server_file_id"), new_ids);
-    in_field(item.pointer_mut("/source/server_file_id"), new_ids);
-    if let Some(Value::String(url)) = item.get_mut("audio_file_url") {
-        for (old, new) in new_ids {
-            let (from, to) = (format!("/audio/{old}/"), format!("/audio/{new}/"));
-            if url.contains(&from) {
-                *url = url.replace(&from, &to);
-                break;
+impl Replacing<'_> {
+    fn value(&self, out: &mut String, view: View<'_>, part: Part) {
+        match (view.kind(), part) {
+            (Kind::Object, _) => {
+                let mut object = ObjectWriter::new(out);
+                for (key, field) in view.fields() {
+                    match part.field(key.raw_name()) {
+                        Some(part) => self.value(object.begin(key), field, part),
+                        None => object.copy(key, field),
+                    }
+                }
+                object.end();
             }
+            (Kind::List, _) if part.entry().is_some() => push_list(out, view.entries(), |out, entry| {
+                self.value(out, entry, part.entry().unwrap_or(part));
+                true
+            }),
+            (Kind::Text, Part::FileId | Part::FileUrl) => {
+                let text = view.as_text().unwrap_or_default();
+                let new =
+                    if part == Part::FileId { self.new_ids.get(&*text).cloned() } else { self.url(&text) };
+                match new {
+                    Some(new) => push_text(out, &new),
+                    None => out.push_str(view.as_json()),
+                }
+            }
+            _ => out.push_str(view.as_json()),
         }
     }
-}
 
-fn in_field(field: Option<&mut Value>, new_ids: &HashMap<String, String>) {
-    if let Some(Value::String(id)) = field
-        && let Some(new) = new_ids.get(id)
-    {
-        id.clone_from(new);
+    fn url(&self, url: &str) -> Option<String> {
+        self.new_ids.iter().find_map(|(old, new)| {
+            let from = format!("/audio/{old}/");
+            url.contains(&from).then(|| url.replace(&from, &format!("/audio/{new}/")))
+        })
     }
 }
 
@@ -66,13 +113,13 @@ mod tests {
                 "master": { "effects": [{ "impulse": id }] },
             })
         };
-        let mut replaced = document("old");
-        replace(&mut replaced, &HashMap::from([("old".to_owned(), "new".to_owned())]));
-        assert_eq!(replaced, document("new"));
-        for mut odd in
+        let new_ids = HashMap::from([("old".to_owned(), "new".to_owned())]);
+        let with_new = |document| replaced(&JsonText::of_value(&document), &new_ids);
+        assert_eq!(with_new(document("old")), JsonText::of_value(&document("new")));
+        for odd in
             [json!(null), json!({ "tracks": 7, "master": [] }), json!({ "tracks": [7, { "items": {} }] })]
         {
-            replace(&mut odd, &HashMap::from([("old".to_owned(), "new".to_owned())]));
+            assert_eq!(with_new(odd.clone()), JsonText::of_value(&odd));
         }
     }
 }

@@ -6,9 +6,7 @@ use std::io::{self, Write};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use schemas::Project;
 use schemas::session::files_used;
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 use zip::ZipWriter;
@@ -57,8 +55,8 @@ fn bundle(
     text: String,
 ) -> ApiResult<FileAnswer> {
     let document = stored(&StoredText::Current(project_id.to_owned()), &text)?;
-    let name = document.get("name").and_then(Value::as_str).unwrap_or(super::super::UNTITLED).to_owned();
-    let project: Project = serde_json::from_value(document).map_err(|error| ApiError::Unprocessable {
+    let name = document.view().text("name").unwrap_or(super::super::UNTITLED.into()).into_owned();
+    let project = schemas::read::project(&document, &[]).map_err(|error| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!("The stored project `{project_id}` cannot be read: {error}."),
     })?;

@@ -8,8 +8,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
+use schemas::json::JsonText;
 use serde::Serialize;
-use serde_json::Value;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ use crate::audio;
 use crate::auth::CurrentUser;
 use crate::blobs::BlobWriter;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{BodyLimit, Json, is_length_limit, parse_json};
+use crate::extract::{BodyLimit, Json, is_length_limit, read_text};
 use crate::permits::Caller;
 use crate::state::AppState;
 
@@ -141,11 +141,11 @@ impl Import<'_> {
         let manifest = manifest(&mut archive)?;
         let max_bytes = self.state.config.limits.project_max_bytes;
         let project = archive.text(PROJECT, max_bytes, "A project")?;
-        let project: Value = parse_json(&project)?;
+        let project = read_text(&project)?;
         // Before hours are spent on its audio.
-        Document::check(project.clone(), None)?;
+        Document::check(&project, None)?;
         let audio = self.take_audio(&mut archive, &manifest)?;
-        self.store(project, &manifest, &audio)
+        self.store(&project, &manifest, &audio)
     }
 
     /// Takes each file of a bundle, and says which ids stand for the ids in the project.
@@ -190,12 +190,11 @@ impl Import<'_> {
 
     fn store(
         &self,
-        mut project: Value,
+        project: &JsonText,
         manifest: &Manifest,
         new_ids: &HashMap<String, String>,
     ) -> ApiResult<Imported> {
-        audio_ids::replace(&mut project, new_ids);
-        let mut document = Document::check(project, None)?;
+        let mut document = Document::check(&audio_ids::replaced(project, new_ids), None)?;
         let quota_bytes = self.state.config.limits.projects_quota_bytes;
         let saved = loop {
             let inserting = store::insert(&self.state.db, self.owner_id, &document, quota_bytes);
@@ -206,9 +205,9 @@ impl Import<'_> {
                 }
                 InsertOutcome::Taken => {}
             }
-            let mut value: Value = parse_json(document.text.as_bytes())?;
-            value["project_id"] = uuid::Uuid::new_v4().to_string().into();
-            document = Document::check(value, None)?;
+            let new_id = uuid::Uuid::new_v4().to_string();
+            let renamed = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
+            document = Document::check(&renamed, None)?;
         };
         self.runtime.block_on(audio::bring_back_named(self.state, self.owner_id, &document.text));
         let taken: HashSet<&String> = new_ids.values().collect();

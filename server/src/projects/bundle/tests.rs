@@ -331,3 +331,23 @@ async fn bundles_need_a_user_and_a_project_that_can_be_read() {
         .expect("writes");
     songs.bundle().await.problem(422, "project_unreadable");
 }
+
+#[tokio::test]
+async fn a_bundle_with_two_entries_of_one_name_is_refused() {
+    let songs = Songs::start(&[]).await;
+    let bundle = songs.bundle().await.bytes;
+    // The writer takes a name once, so the second entry gets its name afterwards.
+    let mut twice = changed(&bundle, |all| {
+        let again = all.iter().find(|(name, _)| name == "project.json").expect("it is there").1.clone();
+        all.push(("projecT.json".to_owned(), again));
+    });
+    let places: Vec<usize> =
+        (0..twice.len()).filter(|&place| twice[place..].starts_with(b"projecT.json")).collect();
+    assert_eq!(places.len(), 2, "in its header and in the directory");
+    for place in places {
+        twice[place..place + 12].copy_from_slice(b"project.json");
+    }
+    let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
+    assert!(detail.contains("two entries of one name"), "{detail}");
+    assert_eq!(songs.get(&songs.ada, PROJECTS).await.expect(200)["items"].as_array().map(Vec::len), Some(1));
+}

@@ -1,0 +1,86 @@
+//! Whether a session fits into the page's memory.
+
+use dsp_core::session::{AudioSlot, MixerError, Session, Slots};
+
+/// Memory that the engine may need for one session, in bytes. WebAssembly addresses 4 GiB, which also hold SoundFonts,
+/// short recordings and, while a song is edited, the session before.
+const SESSION_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Why a session is not played.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum MemoryError {
+    /// Its routes cannot be played.
+    #[error(transparent)]
+    Mixer(#[from] MixerError),
+    /// It needs too much memory.
+    #[error(
+        "it needs about {needed_mib} MiB of memory, and a song may take {limit_mib} MiB in a page; {largest} need \
+         {largest_mib} MiB of that"
+    )]
+    TooMuch {
+        /// What it needs.
+        needed_mib: u64,
+        /// What it may need.
+        limit_mib: u64,
+        /// What needs most, with its number.
+        largest: String,
+        /// How much that is.
+        largest_mib: u64,
+    },
+}
+
+/// Refuses a session that needs too much memory, before the audio thread builds it. `audio` has slots of the session's
+/// audio and their lengths in frames.
+pub(crate) fn check(session: &Session, audio: impl Iterator<Item = (u32, u64)>) -> Result<(), MemoryError> {
+    let mut slots = Vec::new();
+    for (slot, frames) in audio {
+        let slot = slot as usize;
+        if slots.len() <= slot {
+            slots.resize_with(slot + 1, || None);
+        }
+        slots[slot] = Some(AudioSlot::Streamed { frames });
+    }
+    let need = session.memory_need(Slots { banks: &[], audio: &slots })?;
+    let mib = |bytes: u64| bytes.div_ceil(1024 * 1024);
+    match need.shares().first() {
+        Some(share) if need.bytes() > SESSION_MAX_BYTES => Err(MemoryError::TooMuch {
+            needed_mib: mib(need.bytes()),
+            limit_mib: mib(SESSION_MAX_BYTES),
+            largest: format!("{} {}", share.count, share.what),
+            largest_mib: mib(share.bytes),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dsp_core::session::{EffectSettings, Track};
+
+    use super::*;
+
+    fn delays(count: usize) -> Session {
+        let effect = |number: usize| EffectSettings {
+            id: format!("e{number}"),
+            kind: "delay".to_owned(),
+            values: Vec::new(),
+            bypass: false,
+            side_chain: None,
+            impulse: None,
+        };
+        let track = |number: usize| Track {
+            id: format!("t{number}"),
+            effects: (0..50).map(effect).collect(),
+            ..Track::default()
+        };
+        Session { sample_rate_hz: 48_000, tracks: (0..count / 50).map(track).collect(), ..Session::default() }
+    }
+
+    #[test]
+    fn a_song_of_too_many_delays_is_refused_by_name() {
+        assert_eq!(check(&delays(400), core::iter::empty()), Ok(()));
+        let error = check(&delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
+        assert!(error.contains("1000 delay effects need 2"), "{error}");
+        assert!(error.contains("a song may take 1024 MiB"), "{error}");
+    }
+}

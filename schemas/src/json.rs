@@ -1,0 +1,146 @@
+//! JSON as text that was checked once, for documents of other people.
+//!
+//! A tree of values takes up to a hundred times the bytes of its text. [`JsonText`] keeps the text instead, and
+//! [`View`] reads values of it in place, without any memory of its own.
+
+mod compact;
+mod view;
+mod write;
+
+use core::fmt;
+
+use serde::de::{self, DeserializeSeed as _, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use compact::Compact;
+pub use view::{Key, Kind, View};
+pub use write::{ObjectWriter, push_list, push_text};
+
+/// Well-formed JSON without whitespace, nested at most 127 levels deep.
+///
+/// Numbers and strings have the form that `serde_json` gives them, so equal documents have equal texts.
+/// As a part of another document it is a string that holds the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonText(String);
+
+impl JsonText {
+    /// Checks JSON and removes its whitespace. Takes as much memory as the text.
+    ///
+    /// # Errors
+    /// The bytes are no JSON, or are nested too deeply.
+    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        let mut text = Vec::with_capacity(bytes.len());
+        let mut reader = serde_json::Deserializer::from_slice(bytes);
+        Compact(&mut text).deserialize(&mut reader)?;
+        reader.end()?;
+        Ok(Self::of_compact(text))
+    }
+
+    /// The text of a tree of values.
+    #[must_use]
+    pub fn of_value(value: &Value) -> Self {
+        Self(value.to_string())
+    }
+
+    /// The value as a view into the text.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        View::of_checked(&self.0)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// The same object with a string as the value of one field, which is appended if there is none of the name.
+    /// Anything but an object stays as it is.
+    #[must_use]
+    pub fn with_text(&self, name: &str, value: &str) -> Self {
+        let root = self.view();
+        if root.kind() != Kind::Object {
+            return self.clone();
+        }
+        let mut out = String::with_capacity(self.0.len() + name.len() + value.len() + 16);
+        let mut object = ObjectWriter::new(&mut out);
+        let mut is_set = false;
+        for (key, field) in root.fields() {
+            if key.is(name) {
+                is_set = true;
+                object.text(name, value);
+            } else {
+                object.copy(key, field);
+            }
+        }
+        if !is_set {
+            object.text(name, value);
+        }
+        object.end();
+        Self(out)
+    }
+
+    fn of_compact(text: Vec<u8>) -> Self {
+        Self(String::from_utf8(text).expect("JSON is written as UTF-8"))
+    }
+
+    /// Text that this crate has put together from checked parts.
+    pub(crate) fn of_written(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for JsonText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// Reads the string that [`Serialize`] writes; anything else stands for itself.
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = JsonText;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("JSON, or a string that holds JSON")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<JsonText, E> {
+                JsonText::read(text.as_bytes()).map_err(E::custom)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<JsonText, A::Error> {
+                let mut text = Vec::new();
+                Compact(&mut text).visit_map(map)?;
+                Ok(JsonText::of_compact(text))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<JsonText, A::Error> {
+                let mut text = Vec::new();
+                Compact(&mut text).visit_seq(list)?;
+                Ok(JsonText::of_compact(text))
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! From any JSON reader straight to text.
+
+use core::fmt;
+
+use serde::Serialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// Writes the value that it reads.
+pub(super) struct Compact<'w>(pub(super) &'w mut Vec<u8>);
+
+impl Compact<'_> {
+    fn leaf<E: de::Error>(self, value: impl Serialize) -> Result<(), E> {
+        serde_json::to_writer(self.0, &value).map_err(E::custom)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Compact<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Compact<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        self.leaf(())
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<(), E> {
+        self.leaf(value)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
+        self.leaf(value)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<(), E> {
+        self.leaf(value)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<(), E> {
+        self.leaf(value)
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<(), E> {
+        self.leaf(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let out = self.0;
+        out.push(b'[');
+        let mut is_first = true;
+        loop {
+            let before = out.len();
+            if !is_first {
+                out.push(b',');
+            }
+            if list.next_element_seed(Compact(out))?.is_none() {
+                out.truncate(before);
+                break;
+            }
+            is_first = false;
+        }
+        out.push(b']');
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let out = self.0;
+        out.push(b'{');
+        let mut is_first = true;
+        loop {
+            let before = out.len();
+            if !is_first {
+                out.push(b',');
+            }
+            if map.next_key_seed(Compact(out))?.is_none() {
+                out.truncate(before);
+                break;
+            }
+            out.push(b':');
+            map.next_value_seed(Compact(out))?;
+            is_first = false;
+        }
+        out.push(b'}');
+        Ok(())
+    }
+}

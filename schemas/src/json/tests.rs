@@ -1,0 +1,70 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn text_is_what_a_tree_of_values_writes() {
+    for text in [
+        "null",
+        " [ ] ",
+        "{\n}",
+        "[1, 2.50, -3e2, 1E400_]",
+        "[1,-0,-0.0,1e15,1e16,18446744073709551615,18446744073709551616,-9223372036854775808,0.1]",
+        r#"{"a\u0062\n\"\\/": "\u00e9\ud83d\ude00\u0001", "b": {"c": [[], {}, [1, [2]]]}, "d": true}"#,
+        "[1,]",
+        "{\"a\":1} x",
+        "\"\\ud800\"",
+        "",
+    ] {
+        let expected = serde_json::from_str::<Value>(text);
+        let read = JsonText::read(text.as_bytes());
+        match (expected, read) {
+            (Ok(expected), Ok(read)) => {
+                assert_eq!(read.as_str(), expected.to_string());
+                assert_eq!(read.view().to_value(), expected);
+            }
+            (Err(expected), Err(error)) => assert_eq!(error.to_string(), expected.to_string(), "{text}"),
+            (expected, read) => panic!("{text}: {expected:?}, {read:?}"),
+        }
+    }
+    let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    assert!(JsonText::read(deep(127).as_bytes()).is_ok());
+    assert!(JsonText::read(deep(128).as_bytes()).is_err());
+}
+
+#[test]
+fn views_find_fields_and_entries() {
+    let value = json!({"a": [1, "x]}\"", {"b": null}, [], true], "e": {}, "a\"b": -1.5, "z": "last"});
+    let text = JsonText::of_value(&value);
+    let root = text.view();
+    assert_eq!(
+        root.fields().map(|(key, _)| key.name().into_owned()).collect::<Vec<_>>(),
+        ["a", "e", "a\"b", "z"]
+    );
+    let entries: Vec<Value> = root.list("a").map(View::to_value).collect();
+    assert_eq!(Value::from(entries), value["a"]);
+    assert_eq!(
+        root.list("a").map(View::kind).collect::<Vec<_>>(),
+        [Kind::Number, Kind::Text, Kind::Object, Kind::List, Kind::Boolean]
+    );
+    assert_eq!(root.text("z").as_deref(), Some("last"));
+    assert_eq!((root.get("e").map(|e| e.fields().count()), root.list("z").count()), (Some(0), 0));
+    assert_eq!(
+        JsonText::read(b"{\"a\":1,\"a\":2}").unwrap().view().get("a").and_then(View::as_number),
+        Some(2.0)
+    );
+}
+
+#[test]
+fn a_field_is_replaced_in_its_place_or_appended() {
+    let text = JsonText::read(br#"{"a":1,"b":[2]}"#).unwrap();
+    assert_eq!(text.with_text("a", "x\"").as_str(), r#"{"a":"x\"","b":[2]}"#);
+    assert_eq!(text.with_text("c", "x").as_str(), r#"{"a":1,"b":[2],"c":"x"}"#);
+    let odd = "é\u{1}\u{8}\u{c}\n\r\t\"\\\u{7f}/end";
+    assert_eq!(text.with_text("a", odd).view().text("a").as_deref(), Some(odd));
+    let expected = json!({"a": odd, "b": [2]});
+    assert_eq!(text.with_text("a", odd).as_str(), expected.to_string());
+    let written = serde_json::to_value(&text).unwrap();
+    assert_eq!(serde_json::from_value::<JsonText>(written).unwrap(), text);
+    assert_eq!(serde_json::from_value::<JsonText>(json!({"a": 1, "b": [2]})).unwrap(), text);
+}

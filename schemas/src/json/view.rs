@@ -1,0 +1,207 @@
+//! Values of checked JSON, read in place.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+    /// A string.
+    Text,
+    /// An array.
+    List,
+    /// An object.
+    Object,
+}
+
+/// A value in the text of a [`super::JsonText`].
+#[derive(Debug, Clone, Copy)]
+pub struct View<'t>(&'t str);
+
+/// The name of a field, with its quotes and escapes.
+#[derive(Debug, Clone, Copy)]
+pub struct Key<'t>(&'t str);
+
+impl<'t> Key<'t> {
+    /// Whether this is the name; `name` has nothing that JSON escapes.
+    #[must_use]
+    pub fn is(self, name: &str) -> bool {
+        self.raw_name() == name
+    }
+
+    /// The name as it stands between the quotes.
+    #[must_use]
+    pub fn raw_name(self) -> &'t str {
+        &self.0[1..self.0.len() - 1]
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> Cow<'t, str> {
+        decoded(self.0)
+    }
+
+    pub(super) fn quoted(self) -> &'t str {
+        self.0
+    }
+}
+
+impl<'t> View<'t> {
+    /// `text` is one value of checked JSON without whitespace.
+    pub(super) fn of_checked(text: &'t str) -> Self {
+        Self(text)
+    }
+
+    /// The text of the value.
+    #[must_use]
+    pub fn as_json(self) -> &'t str {
+        self.0
+    }
+
+    /// What the value is.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self.0.as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::List,
+            Some(b'"') => Kind::Text,
+            Some(b't' | b'f') => Kind::Boolean,
+            Some(b'n') | None => Kind::Null,
+            Some(_) => Kind::Number,
+        }
+    }
+
+    /// The string that this is.
+    #[must_use]
+    pub fn as_text(self) -> Option<Cow<'t, str>> {
+        (self.kind() == Kind::Text).then(|| decoded(self.0))
+    }
+
+    /// Whether this is the string; `text` has nothing that JSON escapes.
+    #[must_use]
+    pub fn is_text(self, text: &str) -> bool {
+        self.kind() == Kind::Text && &self.0[1..self.0.len() - 1] == text
+    }
+
+    /// The number that this is.
+    #[must_use]
+    pub fn as_number(self) -> Option<f64> {
+        (self.kind() == Kind::Number).then(|| self.0.parse().ok()).flatten()
+    }
+
+    /// The fields of an object in their order; none of anything else.
+    pub fn fields(self) -> impl Iterator<Item = (Key<'t>, View<'t>)> {
+        let mut parts = self.parts(Kind::Object);
+        core::iter::from_fn(move || {
+            let key = parts.next()?;
+            Some((Key(key), View(parts.next()?)))
+        })
+    }
+
+    /// The entries of a list; none of anything else.
+    pub fn entries(self) -> impl Iterator<Item = View<'t>> {
+        self.parts(Kind::List).map(View)
+    }
+
+    /// The field of an object, the last one if it is there several times.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<View<'t>> {
+        self.fields().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()
+    }
+
+    /// The entries of a list in a field; none if there is no such list.
+    pub fn list(self, name: &str) -> impl Iterator<Item = View<'t>> + use<'t> {
+        self.get(name).into_iter().flat_map(View::entries)
+    }
+
+    /// The string in a field.
+    #[must_use]
+    pub fn text(self, name: &str) -> Option<Cow<'t, str>> {
+        self.get(name)?.as_text()
+    }
+
+    /// The value as a tree. Only for values that are known to be small.
+    #[must_use]
+    pub fn to_value(self) -> Value {
+        serde_json::from_str(self.0).unwrap_or_default()
+    }
+
+    fn parts(self, kind: Kind) -> Parts<'t> {
+        let text = if self.kind() == kind { &self.0[1..] } else { "]" };
+        Parts { text }
+    }
+}
+
+/// Keys and values of an object, or entries of a list, one after another.
+struct Parts<'t> {
+    text: &'t str,
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let start = usize::from(matches!(self.text.as_bytes().first(), Some(b',' | b':')));
+        let text = &self.text[start..];
+        if matches!(text.as_bytes().first(), None | Some(b']' | b'}')) {
+            return None;
+        }
+        let (part, rest) = text.split_at(length(text.as_bytes()));
+        self.text = rest;
+        Some(part)
+    }
+}
+
+/// Bytes of the value at the start of `bytes`.
+fn length(bytes: &[u8]) -> usize {
+    match bytes[0] {
+        b'"' => string_length(bytes),
+        b'{' | b'[' => {
+            let (mut depth, mut index) = (0_usize, 0);
+            while index < bytes.len() {
+                match bytes[index] {
+                    b'"' => {
+                        index += string_length(&bytes[index..]);
+                        continue;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                index += 1;
+                if depth == 0 {
+                    break;
+                }
+            }
+            index
+        }
+        _ => bytes.iter().position(|byte| matches!(byte, b',' | b']' | b'}')).unwrap_or(bytes.len()),
+    }
+}
+
+fn string_length(bytes: &[u8]) -> usize {
+    let mut index = 1;
+    while index < bytes.len() {
+        match bytes[index] {
+            b'"' => return index + 1,
+            b'\\' => index += 2,
+            _ => index += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn decoded(quoted: &str) -> Cow<'_, str> {
+    let plain = &quoted[1..quoted.len() - 1];
+    if plain.contains('\\') {
+        return Cow::Owned(serde_json::from_str(quoted).unwrap_or_default());
+    }
+    Cow::Borrowed(plain)
+}

@@ -1,0 +1,214 @@
+//! The project's JSON Schema as rules that text can be held against.
+//!
+//! Only the keywords that `json/project.schema.json` uses are known; any other one is a panic that every test meets.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value};
+
+use crate::json::{Kind, View};
+
+/// Keywords that say nothing of what is allowed.
+const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "default"];
+
+/// Index of a rule in [`Schema`].
+pub(crate) type RuleIndex = usize;
+
+/// All rules; the first is the document's.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    rules: Vec<Rule>,
+}
+
+/// What a value has to be. What is left out is free.
+#[derive(Debug, Default)]
+pub(crate) struct Rule {
+    pub(crate) types: Vec<&'static str>,
+    /// Values of `const` and `enum`, and whether it is `const`.
+    pub(crate) choices: Option<(Vec<Value>, bool)>,
+    pub(crate) minimum: Option<serde_json::Number>,
+    pub(crate) maximum: Option<serde_json::Number>,
+    pub(crate) min_length: Option<usize>,
+    pub(crate) max_length: Option<usize>,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) min_items: Option<usize>,
+    pub(crate) max_items: Option<usize>,
+    pub(crate) required: Vec<String>,
+    pub(crate) properties: Vec<(String, RuleIndex)>,
+    pub(crate) additional: Option<RuleIndex>,
+    pub(crate) items: Option<RuleIndex>,
+    /// Forms of an object, told apart by their field `type`.
+    pub(crate) one_of: Vec<RuleIndex>,
+    /// Forms of a single value.
+    pub(crate) any_of: Vec<RuleIndex>,
+    pub(crate) reference: Option<RuleIndex>,
+}
+
+/// A class of ASCII letters and how many of them.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) text: &'static str,
+    pub(crate) matches: fn(&str) -> bool,
+}
+
+/// The patterns of the schema.
+const PATTERNS: [Pattern; 2] = [
+    Pattern {
+        text: "^[A-Za-z0-9._-]{1,128}$",
+        matches: |text| {
+            (1..=128).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        },
+    },
+    Pattern {
+        text: "^#[0-9a-fA-F]{6}$",
+        matches: |text| {
+            text.len() == 7 && text.starts_with('#') && text[1..].bytes().all(|byte| byte.is_ascii_hexdigit())
+        },
+    },
+];
+
+impl Schema {
+    /// The project's schema.
+    pub(crate) fn project() -> &'static Self {
+        static SCHEMA: OnceLock<Schema> = OnceLock::new();
+        SCHEMA.get_or_init(|| {
+            let source: Value = serde_json::from_str(crate::PROJECT_SCHEMA).expect("the schema is JSON");
+            Self::of(&source)
+        })
+    }
+
+    fn of(source: &Value) -> Self {
+        let definitions = source["$defs"].as_object().cloned().unwrap_or_default();
+        let names: Vec<&String> = definitions.keys().collect();
+        let mut reader = Reader { rules: Vec::new(), names: &names };
+        reader.rules.resize_with(1 + names.len(), Rule::default);
+        reader.rules[0] = reader.fields_of(source);
+        for (place, definition) in definitions.values().enumerate() {
+            reader.rules[1 + place] = reader.fields_of(definition);
+        }
+        Self { rules: reader.rules }
+    }
+
+    /// The rule of the whole document.
+    pub(crate) fn root(&self) -> &Rule {
+        &self.rules[0]
+    }
+
+    /// A rule, or the one that it refers to.
+    pub(crate) fn rule(&self, index: RuleIndex) -> &Rule {
+        let rule = &self.rules[index];
+        match rule.reference {
+            Some(target) => self.rule(target),
+            None => rule,
+        }
+    }
+
+    /// The form of an object that its field `type` names.
+    pub(crate) fn form(&self, rule: &Rule, kind: View<'_>) -> Option<&Rule> {
+        rule.one_of.iter().map(|&form| self.rule(form)).find(|form| {
+            let of_type = form.properties.iter().find(|(name, _)| name == "type");
+            let choices = of_type.and_then(|(_, index)| self.rule(*index).choices.as_ref());
+            choices.is_some_and(|(choices, _)| choices.iter().any(|choice| equals(kind, choice)))
+        })
+    }
+}
+
+impl Rule {
+    /// The rule of a field, and its place among the known ones.
+    pub(crate) fn property(&self, raw_name: &str) -> Option<(usize, RuleIndex)> {
+        let place = self.properties.iter().position(|(name, _)| name == raw_name)?;
+        Some((place, self.properties[place].1))
+    }
+}
+
+/// Whether a value equals one of the schema's, numbers compared as numbers.
+pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
+    match value {
+        Value::String(text) => view.is_text(text),
+        Value::Number(number) => view.as_number() == number.as_f64(),
+        other => view.as_json() == other.to_string(),
+    }
+}
+
+/// Whether a value is of a type as JSON Schema names it.
+pub(crate) fn is_of_type(view: View<'_>, name: &str) -> bool {
+    match view.kind() {
+        Kind::Null => name == "null",
+        Kind::Boolean => name == "boolean",
+        Kind::Text => name == "string",
+        Kind::List => name == "array",
+        Kind::Object => name == "object",
+        Kind::Number => {
+            name == "number"
+                || name == "integer" && view.as_number().is_some_and(|number| number.fract() == 0.0)
+        }
+    }
+}
+
+struct Reader<'n> {
+    rules: Vec<Rule>,
+    names: &'n [&'n String],
+}
+
+impl Reader<'_> {
+    fn rule(&mut self, source: &Value) -> RuleIndex {
+        let rule = self.fields_of(source);
+        self.rules.push(rule);
+        self.rules.len() - 1
+    }
+
+    fn fields_of(&mut self, source: &Value) -> Rule {
+        let mut rule = Rule::default();
+        for (keyword, value) in source.as_object().unwrap_or(&Map::new()) {
+            let count = || Some(value.as_u64().expect("a count") as usize);
+            let number = || Some(value.as_number().expect("a number").clone());
+            let values = || value.as_array().expect("a list").clone();
+            match keyword.as_str() {
+                "type" => {
+                    let one = core::slice::from_ref(value);
+                    rule.types = value.as_array().map_or(one, Vec::as_slice).iter().map(type_name).collect();
+                    // The order in which messages name them.
+                    rule.types.sort_unstable();
+                }
+                "const" => rule.choices = Some((vec![value.clone()], true)),
+                "enum" => rule.choices = Some((values(), false)),
+                "minimum" => rule.minimum = number(),
+                "maximum" => rule.maximum = number(),
+                "minLength" => rule.min_length = count(),
+                "maxLength" => rule.max_length = count(),
+                "minItems" => rule.min_items = count(),
+                "maxItems" => rule.max_items = count(),
+                "pattern" => {
+                    let text = value.as_str().expect("a pattern");
+                    rule.pattern = PATTERNS.into_iter().find(|pattern| pattern.text == text);
+                    assert!(rule.pattern.is_some(), "the pattern {text} is not known");
+                }
+                "required" => {
+                    rule.required = values().iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                }
+                "properties" => {
+                    let fields = value.as_object().expect("properties");
+                    rule.properties =
+                        fields.iter().map(|(name, field)| (name.clone(), self.rule(field))).collect();
+                }
+                "additionalProperties" => rule.additional = Some(self.rule(value)),
+                "items" => rule.items = Some(self.rule(value)),
+                "oneOf" => rule.one_of = values().iter().map(|form| self.rule(form)).collect(),
+                "anyOf" => rule.any_of = values().iter().map(|form| self.rule(form)).collect(),
+                "$ref" => {
+                    let name = value.as_str().and_then(|path| path.strip_prefix("#/$defs/"));
+                    let place = self.names.iter().position(|known| Some(known.as_str()) == name);
+                    rule.reference = Some(1 + place.expect("a definition"));
+                }
+                other => assert!(ANNOTATIONS.contains(&other), "the keyword {other} is not known"),
+            }
+        }
+        rule
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    const NAMES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+    NAMES.into_iter().find(|name| value == name).expect("a type")
+}

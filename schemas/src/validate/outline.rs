@@ -1,0 +1,77 @@
+//! Ids, routes and totals of a document, without what its tracks play.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::json::View;
+
+/// The tracks of a document that follows the schema, in their order.
+pub(super) struct Outline<'t> {
+    pub(super) tracks: Vec<TrackOutline<'t>>,
+    /// Index of the last track of an id.
+    pub(super) index_of: HashMap<Cow<'t, str>, usize>,
+    pub(super) totals: Totals,
+}
+
+/// What of a track is about other tracks.
+pub(super) struct TrackOutline<'t> {
+    pub(super) id: Cow<'t, str>,
+    pub(super) kind: Cow<'t, str>,
+    pub(super) output: Option<Cow<'t, str>>,
+    pub(super) sends: Vec<Cow<'t, str>>,
+    /// Effects with a side-chain: their index, and the id that they listen to.
+    pub(super) side_chains: Vec<(usize, Cow<'t, str>)>,
+}
+
+/// How much there is in all tracks and the master together.
+#[derive(Default)]
+pub(super) struct Totals {
+    pub(super) notes: usize,
+    pub(super) controls: usize,
+    pub(super) effects: usize,
+    pub(super) params: usize,
+}
+
+impl<'t> Outline<'t> {
+    pub(super) fn of(document: View<'t>) -> Self {
+        let mut outline = Self { tracks: Vec::new(), index_of: HashMap::new(), totals: Totals::default() };
+        for (index, track) in document.list("tracks").enumerate() {
+            let track = outline.track(track);
+            outline.index_of.insert(track.id.clone(), index);
+            outline.tracks.push(track);
+        }
+        if let Some(master) = document.get("master") {
+            outline.totals.add_effects(master);
+        }
+        outline
+    }
+
+    fn track(&mut self, track: View<'t>) -> TrackOutline<'t> {
+        for item in track.list("items") {
+            self.totals.notes += item.list("notes").count();
+            self.totals.controls += item.list("controls").count();
+        }
+        self.totals.add_effects(track);
+        TrackOutline {
+            id: track.text("id").unwrap_or_default(),
+            kind: track.text("kind").unwrap_or_default(),
+            output: track.text("output"),
+            sends: track.list("sends").map(|send| send.text("to").unwrap_or_default()).collect(),
+            side_chains: side_chains(track).collect(),
+        }
+    }
+}
+
+impl Totals {
+    fn add_effects(&mut self, owner: View<'_>) {
+        for effect in owner.list("effects") {
+            self.effects += 1;
+            self.params += effect.get("params").map_or(0, |params| params.fields().count());
+        }
+    }
+}
+
+/// The effects of a track or of the master that listen to a track.
+pub(super) fn side_chains<'t>(owner: View<'t>) -> impl Iterator<Item = (usize, Cow<'t, str>)> {
+    owner.list("effects").enumerate().filter_map(|(index, effect)| Some((index, effect.text("side_chain")?)))
+}

@@ -1,0 +1,101 @@
+//! How many values JSON holds, without building any.
+
+use core::cell::Cell;
+use core::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// Counts values, names of fields not included, and stops above `max`. None for what is no JSON.
+pub(super) fn count(bytes: &[u8], max: usize) -> Option<usize> {
+    let counted = Cell::new(0);
+    let counting = Counting { counted: &counted, max };
+    let outcome = counting.deserialize(&mut serde_json::Deserializer::from_slice(bytes));
+    (outcome.is_ok() || counted.get() > max).then(|| counted.get())
+}
+
+#[derive(Clone, Copy)]
+struct Counting<'c> {
+    counted: &'c Cell<usize>,
+    max: usize,
+}
+
+impl Counting<'_> {
+    fn one<E: de::Error>(self) -> Result<(), E> {
+        self.counted.set(self.counted.get() + 1);
+        if self.counted.get() > self.max { Err(E::custom("too many values")) } else { Ok(()) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Counting<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Counting<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
+        self.one()
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        self.one()?;
+        while list.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        self.one()?;
+        while map.next_key::<de::IgnoredAny>()?.is_some() {
+            map.next_value_seed(self)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn values_are_counted_up_to_the_limit() {
+        for (text, expected) in [
+            ("7", Some(1)),
+            ("[]", Some(1)),
+            (r#"{"a":[1,2],"b":null}"#, Some(5)),
+            ("[1,2", None),
+            ("", None),
+        ] {
+            assert_eq!(count(text.as_bytes(), 10), expected, "{text}");
+        }
+        let many = format!("[{}0]", "0,".repeat(1_000_000));
+        assert_eq!(count(many.as_bytes(), 100), Some(101));
+    }
+}

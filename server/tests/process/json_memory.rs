@@ -1,0 +1,228 @@
+//! Hostile JSON takes at most ten times its own size in memory.
+
+use std::io::{Cursor, Write as _};
+
+use serde_json::json;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::support::Service;
+
+/// Memory that one request may take for each byte of JSON.
+const TIMES: u64 = 10;
+
+/// What connections, threads and the database take beside that, in KiB.
+const BESIDE_KIB: u64 = 16 * 1024;
+
+/// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS` what it holds.
+fn status_kib(service: &Service, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system counts it");
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Forgets how much memory the process ever held, and says how much it holds now, in KiB.
+fn start_over_kib(service: &Service) -> u64 {
+    const FORGET_PEAK: &str = "5";
+    std::fs::write(format!("/proc/{}/clear_refs", service.id()), FORGET_PEAK).expect("one's own process");
+    status_kib(service, "VmRSS")
+}
+
+/// Makes the C library give free memory back, so that one request does not hide what the next one takes.
+const ALLOCATOR: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "65536")];
+
+/// JSON of about so many bytes: `unit` over and over between two ends.
+fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
+    let count = bytes / unit.len();
+    let mut text = String::with_capacity(bytes + start.len() + end.len());
+    text.push_str(start);
+    text.extend(std::iter::repeat_n(unit, count));
+    text.truncate(text.len() - 1);
+    text.push_str(end);
+    text
+}
+
+/// A project with one MIDI item, between whose fields something is to stand.
+const ITEM: &str = r#"{"schema_version":1,"project_id":"p","tracks":[{"id":"t","kind":"instrument","items":[{"type":"midi","id":"i","start_tick":0,"length_ticks":9,"#;
+
+struct Case {
+    name: &'static str,
+    path: &'static str,
+    headers: &'static [(&'static str, &'static str)],
+    body: Vec<u8>,
+    json_bytes: usize,
+    status: u16,
+}
+
+fn case(name: &'static str, path: &'static str, status: u16, text: String) -> Case {
+    Case { name, path, headers: &[], json_bytes: text.len(), body: text.into_bytes(), status }
+}
+
+/// A small archive whose project inflates to `text`.
+fn zipped(text: &str) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let manifest = json!({"format": "songfoundry-bundle", "version": 1, "project_id": "p", "name": "p", "audio": [],
+        "missing": []});
+    for (name, text) in [("bundle.json", manifest.to_string().as_str()), ("project.json", text)] {
+        zip.start_file(name, SimpleFileOptions::default()).expect("starts");
+        zip.write_all(text.as_bytes()).expect("writes");
+    }
+    zip.finish().expect("finishes").into_inner()
+}
+
+/// The worst bodies known, the smaller ones first.
+fn cases() -> Vec<Case> {
+    const MEGABYTE: usize = 1_000_000;
+    let projects = "/api/v1/projects";
+    let notes = |bytes| repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", bytes);
+    let whole = |start: &str, unit: &str, end: &str| {
+        repeated(
+            &format!(r#"{{"schema_version":1,"project_id":"p","tracks":[],{start}"#),
+            unit,
+            end,
+            3 * MEGABYTE,
+        )
+    };
+    let deep = format!("{}{},", "[".repeat(100), "]".repeat(100));
+    let inflated = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
+    let archive = zipped(&inflated);
+    assert!(archive.len() < 20_000, "{} bytes", archive.len());
+    vec![
+        case(
+            "preset",
+            "/api/v1/presets",
+            400,
+            repeated(r#"{"name":"n","kind":"effect_chain","content":["#, "{},", "]}", 900_000),
+        ),
+        case(
+            "AI preset",
+            "/api/v1/ai_presets",
+            400,
+            repeated(r#"{"name":"n","tags":["#, "0,", "]}", 900_000),
+        ),
+        case(
+            "notes to play",
+            "/api/v1/plugins/soundfont-render",
+            400,
+            repeated(r#"{"notes":["#, "{},", "]}", 900_000),
+        ),
+        case(
+            "notes in seconds",
+            "/api/v1/plugins/soundfont-render",
+            400,
+            repeated(r#"{"time_base":"seconds","notes":["#, r#"{"tick":1,"length_ticks":1},"#, "]}", 900_000),
+        ),
+        case(
+            "unknown options",
+            "/api/v1/plugins/render",
+            400,
+            repeated(r#"{"project":{},"x":["#, "0,", "]}", 900_000),
+        ),
+        Case {
+            name: "bundle",
+            path: "/api/v1/projects/import",
+            headers: &[("Content-Type", "application/zip")],
+            json_bytes: inflated.len(),
+            body: archive,
+            status: 400,
+        },
+        case("empty notes", projects, 400, notes(3 * MEGABYTE)),
+        case(
+            "notes that are numbers",
+            projects,
+            400,
+            repeated(&format!("{ITEM}\"notes\":["), "0,", "]}]}]}", 3 * MEGABYTE),
+        ),
+        case(
+            "valid notes",
+            projects,
+            201,
+            repeated(
+                &format!("{ITEM}\"notes\":["),
+                r#"{"tick":0,"length_ticks":1,"pitch":1,"velocity":0},"#,
+                "]}]}]}",
+                3 * MEGABYTE,
+            )
+            .replace("\"p\"", "\"valid\""),
+        ),
+        case(
+            "empty items",
+            projects,
+            400,
+            repeated(
+                r#"{"schema_version":1,"project_id":"p","tracks":[{"id":"t","kind":"bus","items":["#,
+                "{},",
+                "]}]}",
+                3 * MEGABYTE,
+            ),
+        ),
+        case(
+            "tracks that are numbers",
+            projects,
+            400,
+            repeated(r#"{"schema_version":1,"project_id":"p","tracks":["#, "1,", "]}", 3 * MEGABYTE),
+        ),
+        case("what a page remembers", projects, 201, whole("\"client\":[", "{},", "]}")),
+        case("unknown fields", projects, 409, whole("\"x\":[", "0,", "]}")),
+        case("nested lists", projects, 409, whole("\"x\":[", &deep, "]}")),
+        case("one name again and again", projects, 409, whole("", "\"a\":0,", "}")),
+        case(
+            "a song to render",
+            "/api/v1/plugins/render",
+            200,
+            format!(r#"{{"project":{}}}"#, whole("\"x\":[", "0,", "]}")),
+        ),
+        case("an upgrade", "/api/v1/projects/upgrade", 200, whole("\"x\":[", "{},", "]}")),
+        case("parameters", projects, 400, {
+            let mut text = r#"{"schema_version":1,"project_id":"p","tracks":[],"master":{"effects":[{"id":"e","type":"vst3","plugin_id":"x","params":{"a":0"#.to_owned();
+            (0..300_000).for_each(|number| text.push_str(&format!(",\"{number:x}\":0")));
+            text + "}}]}}"
+        }),
+        case("empty notes of 27 MB", projects, 400, notes(27 * MEGABYTE)),
+    ]
+}
+
+#[test]
+fn hostile_json_takes_ten_times_its_size_at_most() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &ALLOCATOR);
+    let mut too_much = Vec::new();
+    for Case { name, path, headers, body, json_bytes, status } in cases() {
+        let before_kib = start_over_kib(&service);
+        let answer = service.send("POST", path, headers, &body).expect("an answer");
+        let taken_kib = status_kib(&service, "VmHWM") - before_kib;
+        let allowed_kib = BESIDE_KIB + TIMES * json_bytes as u64 / 1024;
+        println!(
+            "{name}: {} KB, {taken_kib} KiB beyond {before_kib}, {allowed_kib} allowed",
+            json_bytes / 1000
+        );
+        let start: String = answer.body.chars().take(300).collect();
+        assert_eq!(answer.status, status, "{name}: {start}");
+        if taken_kib > allowed_kib {
+            too_much.push(name);
+        }
+    }
+    assert!(too_much.is_empty(), "{too_much:?}");
+}
+
+#[test]
+fn eight_hostile_projects_at_once_take_no_more_each() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let before_kib = status_kib(&service, "VmRSS");
+    let body = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 3_000_000);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let answer =
+                    service.send("POST", "/api/v1/projects", &[], body.as_bytes()).expect("an answer");
+                assert_eq!(answer.status, 400);
+            });
+        }
+    });
+    let taken_kib = status_kib(&service, "VmHWM") - before_kib;
+    let allowed_kib = BESIDE_KIB + 8 * TIMES * body.len() as u64 / 1024;
+    println!("{taken_kib} KiB, {allowed_kib} allowed");
+    assert!(taken_kib <= allowed_kib, "{taken_kib} KiB");
+}
