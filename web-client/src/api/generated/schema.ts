@@ -2166,6 +2166,19 @@ export interface components {
              */
             lifted: number;
         };
+        /** @description What the limiter at the end of a mix has taken from it, at the project's own sample rate. */
+        LimiterReport: {
+            /**
+             * Format: double
+             * @description Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
+             */
+            largest_reduction_db: number;
+            /**
+             * Format: double
+             * @description For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
+             */
+            reduced_secs: number;
+        };
         /** @description Limits on what the service accepts, and the page's intervals. */
         Limits: {
             /**
@@ -4210,6 +4223,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4234,6 +4248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done; the body is the answer. */
             200: {
                 headers: {
                     [name: string]: unknown;
