@@ -5,20 +5,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// The path of one of our programs, built from the sources as they are now.
+/// The path of one of our programs, built from the sources as they are now, with the features of
+/// the whole workspace as the tests themselves.
 ///
 /// # Panics
 ///
 /// If the program does not build.
-pub fn debug_binary(package: &str, program: &str) -> PathBuf {
+pub fn debug_binary(program: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
         let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", package])
+            .args(["build", "--quiet", "--workspace", "--bin", program])
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
             .status()
             .expect("cargo runs");
-        assert!(built.success(), "{package} does not build");
+        assert!(built.success(), "{program} does not build");
     });
     // Tests stand in target/debug/deps.
     let test = std::env::current_exe().expect("a path");
@@ -39,7 +40,7 @@ impl Service {
     ///
     /// If it does not say its address.
     pub fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(debug_binary("songfoundry-server", "songfoundry"))
+        let mut child = Command::new(debug_binary("songfoundry"))
             .arg("serve")
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())

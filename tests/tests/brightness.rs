@@ -86,7 +86,7 @@ fn check(bank: &str) {
     let path = |name: &str| folder.path().join(name);
     let bank_path = Path::new(BANKS).join(bank);
     std::fs::write(path("song.mid"), song()).expect("writes");
-    run(Command::new(debug_binary("songfoundry-server", "songfoundry"))
+    run(Command::new(debug_binary("songfoundry"))
         .args(["render", "--bit-depth", "float32", "-o"])
         .args([path("ours.wav"), path("song.mid")])
         .arg("--soundfont")

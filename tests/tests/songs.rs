@@ -85,7 +85,7 @@ fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value
 
 /// Renders a song on the command line; the receipt.
 fn through_the_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
-    let output = Command::new(debug_binary("songfoundry-server", "songfoundry"))
+    let output = Command::new(debug_binary("songfoundry"))
         .arg("render")
         .arg(song)
         .arg("--soundfont")

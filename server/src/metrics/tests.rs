@@ -28,8 +28,9 @@ async fn requests_are_counted_by_route() {
     let body = json!({ "name": "A secret song", "project_id": "secret-song", "tracks": [] });
     app.local(Method::POST, "/api/v1/projects").json(&body).send().await.expect(201);
     for _ in 0..3 {
-        app.local(Method::GET, "/api/v1/projects/secret-song?token=hidden").send().await.expect(200);
+        app.local(Method::GET, "/api/v1/projects/secret-song").send().await.expect(200);
     }
+    app.local(Method::GET, "/api/v1/projects/secret-song?token=hidden").send().await.expect(400);
     app.local(Method::GET, "/api/v1/projects/none").send().await.problem(404, "not_found");
     app.local(Method::GET, "/nowhere/secret-path").send().await.expect(404);
     let text = text(&app.local(Method::GET, "/metrics").send().await);
@@ -40,10 +41,11 @@ async fn requests_are_counted_by_route() {
     };
     assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 200)), 3.0);
     assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 404)), 1.0);
+    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 400)), 1.0);
     assert_eq!(value(&text, &line("POST", "/api/v1/projects", 201)), 1.0);
     assert_eq!(value(&text, &line("GET", "(page)", 404)), 1.0);
     let count = "songfoundry_http_request_seconds_count{method=\"GET\",route=\"/api/v1/projects/{id}\"} ";
-    assert_eq!(value(&text, count), 4.0);
+    assert_eq!(value(&text, count), 5.0);
     // No number names what people have.
     assert!(!text.contains("secret") && !text.contains("hidden"), "{text}");
 }
