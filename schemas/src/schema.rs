@@ -127,7 +127,10 @@ pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
     match value {
         Value::String(text) => view.is_text(text),
         Value::Number(number) => view.as_number() == number.as_f64(),
-        other => view.as_json() == other.to_string(),
+        other => {
+            let text = other.to_string();
+            view.as_json() == text
+        }
     }
 }
 

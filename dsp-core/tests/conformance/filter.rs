@@ -104,8 +104,8 @@ fn the_modulation_envelope_moves_the_cutoff() {
 #[test]
 fn a_soft_note_has_a_lower_cutoff() {
     // 8.4.2: -2400 cents times (127 - velocity) / 128.
-    let rig = Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE + 1_200)]).to_the_letter();
-    let open = Rig::sine(&[(INITIAL_FILTER_FC, 13_500)]).to_the_letter();
+    let rig = Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE + 1_200)]).following_the_specification();
+    let open = Rig::sine(&[(INITIAL_FILTER_FC, 13_500)]).following_the_specification();
     for velocity in [127_u8, 96, 64, 8] {
         let level = |rig: &Rig| {
             let sound = rig.play(&[(0.0, on(60, velocity)), (0.5, off(60))], 0.5);

@@ -135,7 +135,7 @@ impl Rig {
     }
 
     /// Every default modulator of section 8.4, that of velocity and cutoff included.
-    pub(crate) fn to_the_letter(mut self) -> Self {
+    pub(crate) fn following_the_specification(mut self) -> Self {
         self.session.velocity_to_cutoff = VelocityToCutoff::Specification;
         self
     }

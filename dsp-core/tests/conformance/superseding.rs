@@ -109,7 +109,8 @@ fn both_forms_of_velocity_to_cutoff_replace_the_default_of_the_text() {
             let mut modulators = modulators.to_vec();
             // So that the level does not follow the velocity.
             modulators.push([0x0502, INITIAL_ATTENUATION, 0, 0, 0]);
-            let rig = Rig::of(&tables(&sine(), &[(INITIAL_FILTER_FC, cutoff)], &modulators)).to_the_letter();
+            let rig = Rig::of(&tables(&sine(), &[(INITIAL_FILTER_FC, cutoff)], &modulators))
+                .following_the_specification();
             rms(part(&rig.hold(60, 1, 0.5).left, 0.2, 0.5))
         };
         db(level(7_051) / level(13_500))

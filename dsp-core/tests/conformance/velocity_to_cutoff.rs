@@ -153,9 +153,9 @@ fn velocity_leaves_the_cutoff_where_a_bank_states_nothing() {
 }
 
 #[test]
-fn to_the_letter_of_the_text_the_default_holds_where_the_instrument_states_nothing() {
+fn by_the_letter_of_the_text_the_default_holds_where_the_instrument_states_nothing() {
     let check = |what: &str, statement: Statement<'_>, expected: f64| {
-        check(what, statement, 40, expected, Rig::to_the_letter);
+        check(what, statement, 40, expected, Rig::following_the_specification);
     };
     let none = Statement::default();
     check("nothing", none, lowered(-2_400, 40));

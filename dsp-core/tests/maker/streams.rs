@@ -43,7 +43,7 @@ impl Bits {
     /// A number of `count` bits, the lowest first.
     fn write(&mut self, number: u32, count: u32) {
         for bit in 0..count {
-            if self.count % 8 == 0 {
+            if self.count.is_multiple_of(8) {
                 self.bytes.push(0);
             }
             *self.bytes.last_mut().expect("a byte") |= ((number >> bit & 1) as u8) << (self.count % 8);

@@ -42,7 +42,7 @@ pub(crate) fn mend(
         match decode_again(db, runtime, blobs, limits, &content) {
             Ok(()) => mended.extend(made),
             Err(error) => {
-                tracing::warn!(sha256 = content.sha256, "cannot decode a stored file again: {error:#}")
+                tracing::warn!(sha256 = content.sha256, "cannot decode a stored file again: {error:#}");
             }
         }
     }

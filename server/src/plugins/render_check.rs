@@ -36,7 +36,7 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
         match samples_sha256(file)? {
             Some(found) if found == known.pcm_sha256 => {}
             Some(found) => {
-                faults.push(format!("{} is damaged: the SHA-256 of its samples is {found}", audio.path()))
+                faults.push(format!("{} is damaged: the SHA-256 of its samples is {found}", audio.path()));
             }
             None => faults.push(format!("{} is damaged: it is no whole WAV file", audio.path())),
         }

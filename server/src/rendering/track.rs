@@ -39,12 +39,15 @@ impl TrackChannels {
     }
 }
 
+/// Decodes the compressed samples of presets, each a bank number and a program.
+pub type Prepare<'v> = &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>;
+
 /// What plays a track.
 pub struct TrackVoice<'v> {
     /// The bank.
     pub bank: &'v Bank,
     /// Decodes the compressed samples of presets of the bank.
-    pub prepare: &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>,
+    pub prepare: Prepare<'v>,
     /// Memory that renders take from.
     pub memory: &'v Arc<MemoryBudget>,
 }
@@ -54,7 +57,6 @@ pub struct TrackVoice<'v> {
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.
-#[expect(clippy::too_many_arguments, reason = "each is a different thing of one request")]
 pub fn render_first(
     project: &Project,
     sample_rate_hz: u32,

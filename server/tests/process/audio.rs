@@ -118,7 +118,7 @@ fn the_command_refuses_without_a_job() {
     assert!(!output.status.success());
 }
 
-fn tus<'a>(offset: &'a str) -> [(&'a str, &'a str); 3] {
+fn tus(offset: &str) -> [(&str, &str); 3] {
     let kind = ("Content-Type", "application/offset+octet-stream");
     [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), kind]
 }
