@@ -5,7 +5,6 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::ProjectDocument;
 use super::store;
 use super::temp::no_autosave;
 use super::verbs::{no_store, revision_tag};
@@ -17,7 +16,7 @@ use crate::state::AppState;
 /// Downloads the stored JSON of a kept revision as it is, even if it no longer loads.
 #[utoipa::path(get, path = "/projects/{id}/revisions/{n}/raw", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision")),
-    responses((status = 200, description = "The stored text", content_type = "application/json", body = ProjectDocument,
+    responses((status = 200, description = "The stored text", content_type = "application/json", body = Object,
         headers(("ETag" = String, description = "The revision"))), CommonErrors))]
 pub(super) async fn revision(
     State(state): State<AppState>,
@@ -33,7 +32,7 @@ pub(super) async fn revision(
 
 /// Downloads the stored JSON of the autosave as it is, even if it no longer loads.
 #[utoipa::path(get, path = "/projects/temp/raw", tag = "projects",
-    responses((status = 200, description = "The stored text", content_type = "application/json", body = ProjectDocument),
+    responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
