@@ -192,14 +192,18 @@ fn a_full_disk_can_be_emptied() {
     let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
     let begun = begin_upload(&service).expect("begins");
     disk.fill();
-    // The pages that the log of the database has room for are used up first.
     let tag = [("If-Match", "\"1\"")];
-    let (mut used, draft) = (0, json!({ "client_id": "window", "project": song("draft") }).to_string());
-    while service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status == 200 {
-        used += 1;
-        assert!(used < 1_000, "the disk is not full");
-    }
-    if database::of(&disk.folder.join("storage")).is_none() {
+    let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
+    let autosave = || service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status;
+    // With PostgreSQL, projects are on another disk.
+    let on_the_disk = database::of(&disk.folder.join("storage")).is_none();
+    if on_the_disk {
+        // The pages that the log of the database has room for are used up first.
+        let mut used = 0;
+        while autosave() == 200 {
+            used += 1;
+            assert!(used < 1_000, "the disk is not full");
+        }
         refused(service.call("PUT", SONG, &tag, &song("second").to_string()));
     }
     let file = format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"));
@@ -211,7 +215,11 @@ fn a_full_disk_can_be_emptied() {
     service.expect(200, "PUT", SONG, &tag, &song("second"));
 
     disk.fill_on();
-    while service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status == 200 {}
+    let mut used = 0;
+    while autosave() == 200 && on_the_disk {
+        used += 1;
+        assert!(used < 1_000, "the disk is not full");
+    }
     let terminated = service.send("DELETE", &begun, &[("Tus-Resumable", "1.0.0")], &[]).expect("an answer");
     assert_eq!(terminated.status, 204, "{}", terminated.body);
     service.expect(204, "DELETE", AUTOSAVE, &[], &Value::Null);
