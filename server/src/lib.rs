@@ -7,6 +7,7 @@
 pub mod admin;
 pub mod ai_presets;
 pub mod ai_proxy;
+mod allocator;
 mod any_case;
 pub mod audio;
 pub mod audit;

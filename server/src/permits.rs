@@ -4,8 +4,9 @@
 //! request: a caller who hangs up gives nothing back before the work has noticed and ended. Nothing
 //! else in the service takes a permit; a test below checks that.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -47,6 +48,13 @@ pub(crate) struct Bounds {
     pub(crate) requests: u64,
 }
 
+impl Bounds {
+    /// Weight of the work that one user may have running.
+    fn of_one_user(self) -> u32 {
+        self.running.saturating_sub(self.least).max(self.least)
+    }
+}
+
 /// A limit on a kind of work.
 #[derive(Debug)]
 pub(crate) struct Permits {
@@ -54,9 +62,14 @@ pub(crate) struct Permits {
     what: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
+    /// What is free for each user that has work running or waiting.
+    of_users: Mutex<HashMap<String, Weak<Semaphore>>>,
     waiting_weight: AtomicU64,
     waiting_requests: AtomicU64,
 }
+
+/// Held by work as long as it runs: the permit of its user, if it has one, and the permit of all.
+type Held = (Option<OwnedSemaphorePermit>, OwnedSemaphorePermit);
 
 impl Permits {
     /// A limit on work of different weights.
@@ -65,6 +78,7 @@ impl Permits {
             what,
             bounds,
             free: Arc::new(Semaphore::new(bounds.running as usize)),
+            of_users: Mutex::default(),
             waiting_weight: AtomicU64::new(0),
             waiting_requests: AtomicU64::new(0),
         }
@@ -95,25 +109,70 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = self.permit(weight).await?;
+        self.run_held(self.permit(None, weight).await?, work).await
+    }
+
+    /// The same for work of one user, whose work together leaves room for one request of others.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(crate) async fn run_for<T: Send + 'static>(
+        &self,
+        user_id: &str,
+        weight: u64,
+        work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let of_user = self.of_user(user_id);
+        self.run_held(self.permit(Some(of_user), weight).await?, work).await
+    }
+
+    async fn run_held<T: Send + 'static>(
+        &self,
+        held: Held,
+        work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let request = Request(Caller::default());
         let caller = request.0.clone();
         let running = tokio::task::spawn_blocking(move || {
             // Released when the work ends, however it ends.
-            let _permit = permit;
+            let _held = held;
             work(&caller)
         });
         running.await?
     }
 
-    async fn permit(&self, weight: u64) -> ApiResult<OwnedSemaphorePermit> {
+    async fn permit(&self, of_user: Option<Arc<Semaphore>>, weight: u64) -> ApiResult<Held> {
         let Bounds { running, least, .. } = self.bounds;
         let units = u32::try_from(weight).unwrap_or(u32::MAX).max(least).min(running);
-        if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(units) {
-            return Ok(permit);
+        let users_units = units.min(self.bounds.of_one_user());
+        let free = Arc::clone(&self.free);
+        let at_once = match of_user.clone().map(|of_user| of_user.try_acquire_many_owned(users_units)) {
+            None => free.try_acquire_many_owned(units).ok().map(|all| (None, all)),
+            Some(Ok(own)) => free.try_acquire_many_owned(units).ok().map(|all| (Some(own), all)),
+            Some(Err(_)) => None,
+        };
+        if let Some(held) = at_once {
+            return Ok(held);
         }
         let _waiting = self.wait(weight)?;
-        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(ApiError::internal)
+        // Requests that wait for others of their user do not yet wait before those of other users.
+        let own = match of_user {
+            None => None,
+            Some(of_user) => Some(of_user.acquire_many_owned(users_units).await.map_err(ApiError::internal)?),
+        };
+        let all = Arc::clone(&self.free).acquire_many_owned(units).await.map_err(ApiError::internal)?;
+        Ok((own, all))
+    }
+
+    fn of_user(&self, user_id: &str) -> Arc<Semaphore> {
+        let mut of_users = self.of_users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = of_users.get(user_id).and_then(Weak::upgrade) {
+            return known;
+        }
+        of_users.retain(|_, one| one.strong_count() > 0);
+        let new = Arc::new(Semaphore::new(self.bounds.of_one_user() as usize));
+        of_users.insert(user_id.to_owned(), Arc::downgrade(&new));
+        new
     }
 
     /// Joins those that wait.
@@ -225,6 +284,27 @@ mod tests {
         drop(end);
         // Waits for the work, which ends now.
         assert!(permits.run(|_| Ok(true)).await.expect("runs"));
+    }
+
+    #[tokio::test]
+    async fn work_of_one_user_leaves_room_for_that_of_others() {
+        let permits = Arc::new(Permits::counted("tests", 2, 9));
+        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let first = Arc::clone(&permits);
+        let of_ada = tokio::spawn(async move { first.run_for("ada", 1, work(begun, ending)).await });
+        has_begun.await.expect("runs");
+        let second = Arc::clone(&permits);
+        let waits = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
+        while permits.waiting_requests.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs beside it"));
+        assert!(!waits.is_finished());
+        drop(end);
+        assert!(of_ada.await.expect("ends").expect("ran") && waits.await.expect("ends").expect("ran"));
+        assert!(permits.run_for("eve", 1, |_| Ok(true)).await.expect("runs"));
+        let known = permits.of_users.lock().expect("free").len();
+        assert_eq!(known, 1, "users with nothing running or waiting are forgotten");
     }
 
     #[tokio::test]

@@ -59,6 +59,7 @@ impl TestApp {
             ("SF_STORAGE_DIR", dir.as_str()),
             ("SF_DATABASE_URL", database.url.as_str()),
             ("SF_TASK_WORKERS", "2"),
+            ("SF_TASKS_RUNNING_PER_USER", "16"),
             ("SF_SOUNDFONT_DIRS", sounds.as_str()),
             // A dialog that is cancelled at once: none is to open before whoever runs the tests.
             ("SF_DIALOG_BRIDGE", "/usr/bin/false"),

@@ -158,7 +158,7 @@ pub(super) fn worst() -> anyhow::Result<Vec<Worst>> {
     let (empty, right) = (json!({}), json!({"tick": 0, "length_ticks": 240, "pitch": 60, "velocity": 1}));
     // 3 bytes each with the comma, and as many as 32 MiB hold.
     let empty_notes = notes_project(11_000_000, &empty);
-    let many_notes = notes_project(500_000, &right);
+    let many_notes = notes_project(360_000, &right);
     let form = Body::form;
     Ok(vec![
         Worst { name: "Project of 32 MB of empty notes", path: "/projects", body: Body::json(&empty_notes) },
@@ -173,19 +173,24 @@ pub(super) fn worst() -> anyhow::Result<Vec<Worst>> {
             body: Body { media_type: "application/zip", bytes: bundle(&empty_notes)? },
         },
         Worst {
-            name: "Valid project of 500,000 notes, rendered",
+            name: "Valid project of 360,000 notes, rendered",
             path: "/plugins/render",
             body: Body::json(&json!({"project": many_notes, "tail_secs": 0.1})),
         },
         Worst {
-            name: "Valid project of 400 buses with 16 delays each, rendered",
+            name: "Project of 6,400 delays, rendered",
             path: "/plugins/render",
             body: Body::json(&json!({"project": buses(400, 16), "tail_secs": 0.1})),
         },
         Worst {
-            name: "Valid project of 100 buses with 16 delays each, rendered",
+            name: "Valid project of 1,000 delays (2,000 MiB), rendered",
             path: "/plugins/render",
-            body: Body::json(&json!({"project": buses(100, 16), "tail_secs": 0.1})),
+            body: Body::json(&json!({"project": buses(20, 50), "tail_secs": 0.1})),
+        },
+        Worst {
+            name: "Valid project of 250 delays (500 MiB), rendered",
+            path: "/plugins/render",
+            body: Body::json(&json!({"project": buses(25, 10), "tail_secs": 0.1})),
         },
         Worst {
             name: "Upload of 15 minutes of silence in 90 KB",

@@ -168,6 +168,22 @@ impl Bank {
         }
     }
 
+    /// Bytes of memory that the decoded samples of these presets take, whether they are decoded yet or not.
+    #[must_use]
+    pub fn prepared_bytes(&self, presets: &[(u16, u8)]) -> u64 {
+        #[cfg(feature = "vorbis")]
+        {
+            let streams = self.used(presets).streams(self);
+            let all = self.0.content.streams.all();
+            Decoded::whole_bytes(streams.iter().map(|&number| (number, &all[number])))
+        }
+        #[cfg(not(feature = "vorbis"))]
+        {
+            let _ = presets;
+            0
+        }
+    }
+
     /// Bytes of memory that the decoded samples take so far.
     #[must_use]
     pub fn decoded_bytes(&self) -> u64 {

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::allocator;
 use crate::config::{Config, ConfigError, Source};
 
 /// A self-hosted music workstation: the service, and the same engine on the command line.
@@ -61,6 +62,7 @@ enum Command {
 /// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
+    allocator::set_up();
     let cli = Cli::parse();
     let settings = Settings { file: cli.config };
     let outcome = match cli.command {

@@ -22,7 +22,7 @@ use super::master_gain;
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
-use crate::rendering::budget::{self, MemoryBudget};
+use crate::rendering::budget::{self, BudgetShare, RenderBudget};
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
@@ -149,8 +149,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let interrupted = interruption()?;
     let output = Output::create(&args.output)?;
-    let mut sources =
-        OneBank { bank, soundfont_id: bank_name.clone(), memory: MemoryBudget::new(args.memory_bytes) };
+    let mut sources = OneBank {
+        bank,
+        soundfont_id: bank_name.clone(),
+        budget: RenderBudget::unshared(args.memory_bytes).share_of(""),
+    };
     let mut progress = Progress::new();
     let mut observer = |share: f64| {
         progress.show(share);
@@ -189,7 +192,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 struct OneBank {
     bank: Bank,
     soundfont_id: String,
-    memory: Arc<MemoryBudget>,
+    budget: BudgetShare,
 }
 
 impl Sources for OneBank {
@@ -205,8 +208,8 @@ impl Sources for OneBank {
         None
     }
 
-    fn memory(&self) -> Arc<MemoryBudget> {
-        Arc::clone(&self.memory)
+    fn budget(&self) -> BudgetShare {
+        self.budget.clone()
     }
 }
 

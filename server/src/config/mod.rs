@@ -140,6 +140,8 @@ pub struct SoundConfig {
     pub bank_decoded_max_bytes: u64,
     /// Memory for renders, all together, in bytes.
     pub render_memory_bytes: u64,
+    /// How long a render may take, in seconds.
+    pub render_max_secs: u64,
     /// Disk space for reduced banks, in bytes.
     pub reduced_banks_bytes: u64,
 }
@@ -393,6 +395,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
         bank_decoded_max_bytes: source.whole("SF_BANK_DECODED_MAX_BYTES")?,
         render_memory_bytes: source.whole("SF_RENDER_MEMORY_BYTES")?,
+        render_max_secs: source.whole("SF_RENDER_MAX_SECS")?,
         reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })
 }
@@ -422,9 +425,12 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
+/// Fewest threads for tasks, unless a setting says otherwise: one user's tasks leave one of them free.
+const WORKERS_LEAST: usize = 3;
+
 fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
     let workers = match source.whole("SF_TASK_WORKERS")? {
-        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(WORKERS_LEAST),
         threads => usize::try_from(threads).unwrap_or(1),
     };
     let count = |key| source.whole(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
@@ -435,7 +441,10 @@ fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
         retry_secs: source.whole("SF_TASK_RETRY_SECS")?,
         lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
         unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
-        running_per_user: count("SF_TASKS_RUNNING_PER_USER")?,
+        running_per_user: match count("SF_TASKS_RUNNING_PER_USER")? {
+            0 => i64::try_from(workers - 1).unwrap_or(i64::MAX).max(1),
+            tasks => tasks,
+        },
         kept_days: count("SF_TASKS_KEPT_DAYS")?,
     })
 }

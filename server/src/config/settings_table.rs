@@ -374,10 +374,18 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_RENDER_MEMORY_BYTES",
-        default: "1073741824",
+        default: "671088640",
         unit: "bytes",
         range: Range::Whole(1 << 26, 1 << 40),
-        about: "Memory of all renders of a process together, beside SoundFonts and audio; a song that needs more is refused.",
+        about: "Memory of all renders of a process together, beside SoundFonts and audio; a song may need four fifths of it.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_RENDER_MAX_SECS",
+        default: "3600",
+        unit: "seconds",
+        range: Range::Whole(1, 7 * 24 * 3_600),
+        about: "How long a render may take; one whose speed says that it takes four times as long ends after 10 seconds.",
         ..BLANK
     },
     Setting {
@@ -393,7 +401,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "threads",
         range: Range::Whole(0, 64),
-        about: "Threads of one process that run background tasks; 0 means one for each processor.",
+        about: "Threads of one process that run background tasks; 0 means one for each processor, and at least 3.",
         ..BLANK
     },
     Setting {
@@ -437,10 +445,10 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_TASKS_RUNNING_PER_USER",
-        default: "16",
+        default: "0",
         unit: "tasks",
-        range: Range::Whole(1, 10_000),
-        about: "Tasks of one user that run at a time; the others wait.",
+        range: Range::Whole(0, 10_000),
+        about: "Tasks of one user that run at a time; the others wait. 0 means one less than SF_TASK_WORKERS.",
         ..BLANK
     },
     Setting {

@@ -322,3 +322,22 @@ async fn stems_leave_room_on_the_disk() {
     let project = crate::plugins::tests::song(0, 0, json!([]));
     assert_eq!(failure(&studio, STEMS, &json!({ "project": project })).await["code"], "storage_full");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name() {
+    let studio = Studio::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
+    let delays: Vec<Value> = (0..50).map(|n| effect(&format!("d{n}"), "delay", json!({}))).collect();
+    let track = json!({ "id": "t", "kind": "instrument", "synth_engine": engine(0, 0), "items": notes(&[60]),
+        "effects": delays });
+    let project = json!({ "schema_version": 1, "project_id": "large", "tracks": [track] });
+    for path in [MIXDOWN, STEMS, FREEZE] {
+        let mut request = json!({ "project": project });
+        if path == FREEZE {
+            request["track_id"] = "t".into();
+        }
+        let refusal = failure(&studio, path, &request).await;
+        assert_eq!((&refusal["code"], &refusal["status"]), (&json!("too_much_memory"), &json!(422)));
+        let detail = refusal["detail"].as_str().expect("a detail");
+        assert!(detail.contains("50 delay effects need") && detail.contains("52 MiB"), "{path}: {detail}");
+    }
+}

@@ -16,6 +16,7 @@ pub mod soundfonts;
 mod vst;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -29,7 +30,7 @@ use crate::permits::{Bounds, Permits, processors};
 use crate::rendering::BankProblem;
 use crate::rendering::RenderError;
 use crate::rendering::banks::{BankCache, BankLimits};
-use crate::rendering::budget::MemoryBudget;
+use crate::rendering::budget::RenderBudget;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use modules::Plugins;
@@ -75,8 +76,8 @@ pub struct Sound {
     pub catalogue: Catalogue,
     /// Opened banks.
     pub banks: BankCache,
-    /// Memory for the renders of this process.
-    pub(crate) render_memory: Arc<MemoryBudget>,
+    /// Memory and time for the renders of this process.
+    pub(crate) render_budget: Arc<RenderBudget>,
     /// Banks reduced to what browsers need of them.
     pub(crate) reduced: ReducedBanks,
     /// One upload is opened at a time: its tables take memory.
@@ -90,15 +91,18 @@ impl Sound {
     #[must_use]
     pub fn new(config: &Config, db: &Db) -> Self {
         let waiting_max = config.limits.work_waiting_max;
-        // As many as there are processors, or fewer of large projects.
-        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / processors());
+        // As many as there are processors, or fewer of large projects; two at least, so that no user has all.
+        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / processors().max(2));
         Self {
             catalogue: Catalogue::new(config, db.clone()),
             banks: BankCache::new(BankLimits {
                 total_bytes: config.sound.bank_cache_bytes,
                 decoded_bytes: config.sound.bank_decoded_max_bytes,
             }),
-            render_memory: MemoryBudget::new(config.sound.render_memory_bytes),
+            render_budget: RenderBudget::shared(
+                config.sound.render_memory_bytes,
+                Duration::from_secs(config.sound.render_max_secs),
+            ),
             reduced: ReducedBanks::new(config.sound.reduced_banks_bytes, waiting_max),
             uploads: Permits::counted("SoundFonts", 1, waiting_max),
             renders: Arc::new(Permits::weighted(
@@ -127,8 +131,9 @@ impl From<RenderError> for ApiError {
             RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } => {
                 return Self::Busy { detail: error.to_string(), retry_after_secs: BANK_RETRY_SECS };
             }
-            RenderError::Bank { .. } => "soundfont_unusable",
+            RenderError::Bank { .. } | RenderError::Banks { .. } => "soundfont_unusable",
             RenderError::TooMuchMemory { .. } => "too_much_memory",
+            RenderError::TooMuchWork { .. } => "too_much_work",
             RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
             RenderError::NoSoundFont => return soundfonts::no_soundfont(),
             RenderError::Cancelled => {

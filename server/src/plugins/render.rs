@@ -1,7 +1,6 @@
 //! `POST /plugins/render`: a project to an audio file.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
@@ -27,7 +26,7 @@ use crate::extract::{Json, JsonBytes, Query, parse_long, with_document};
 use crate::jobs::kinds::Kind;
 use crate::permits::Caller;
 use crate::projects;
-use crate::rendering::budget::MemoryBudget;
+use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{self, MixOptions};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
@@ -67,7 +66,7 @@ pub struct RenderAnswer {
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
         (status = 404, description = "The caller has no such project", body = Problem,
             content_type = "application/problem+json"),
-        (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long` or `too_much_memory`", body = Problem,
+        (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,
             content_type = "application/problem+json"),
@@ -87,13 +86,14 @@ pub(super) async fn render(
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
     let (runtime, permits) = (Handle::current(), state.sound.renders.clone());
+    let owner_id = user.id.clone();
     let work = move |caller: &Caller| {
         // Parsed here, so that requests that wait hold no more than their bodies.
         let request = parse_long(body)?;
         let input = runtime.block_on(RenderInput::of(&state, &user, request))?;
         input.render(&state, &runtime, &user.id, &mut |_| !caller.has_gone())
     };
-    let answer = permits.run_weighted(body_kib, work).await?;
+    let answer = permits.run_for(&owner_id, body_kib, work).await?;
     Ok(Json(answer).into_response())
 }
 
@@ -253,6 +253,7 @@ pub(crate) struct ProjectSources<'a> {
     /// Ids of the banks that were opened.
     soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
+    owner_id: String,
 }
 
 impl<'a> ProjectSources<'a> {
@@ -265,7 +266,7 @@ impl<'a> ProjectSources<'a> {
         project: &Project,
     ) -> ApiResult<Self> {
         let recordings = recordings(state, runtime, owner_id, project)?;
-        Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings })
+        Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings, owner_id: owner_id.to_owned() })
     }
 }
 
@@ -289,12 +290,16 @@ impl Sources for ProjectSources<'_> {
         self.state.sound.banks.prepare(bank, name, presets, go_on)
     }
 
+    fn bank_memory_bytes(&self) -> u64 {
+        self.state.sound.banks.total_bytes()
+    }
+
     fn recording(&mut self, server_file_id: &str) -> Option<Recording> {
         self.recordings.get(server_file_id).cloned()
     }
 
-    fn memory(&self) -> Arc<MemoryBudget> {
-        Arc::clone(&self.state.sound.render_memory)
+    fn budget(&self) -> BudgetShare {
+        self.state.sound.render_budget.share_of(&self.owner_id)
     }
 }
 

@@ -102,7 +102,7 @@ fn empty_list() -> JsonText {
             ("X-Soundfont-Fallback" = String, description = "`true` if it stood in for another"),
             ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes ask for and the bank lacks, and what \
              was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none"))),
-        (status = 422, description = "`soundfont_unusable`, `too_long` or `too_much_memory`", body = Problem,
+        (status = 422, description = "`soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: switched off, or no SoundFont is installed",
             body = Problem, content_type = "application/problem+json"),
@@ -119,6 +119,7 @@ pub(super) async fn render(
         });
     }
     let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
+    let owner_id = user.id.clone();
     let work = move |caller: &Caller| -> ApiResult<_> {
         // Parsed here, so that requests that wait hold no more than their bodies.
         let request: SoundFontRenderRequest = parse_long(body)?;
@@ -139,14 +140,14 @@ pub(super) async fn render(
         let mut prepare = |presets: &[(u16, u8)]| {
             work_state.sound.banks.prepare(&bank, name, presets, &mut || !caller.has_gone())
         };
-        let memory = &work_state.sound.render_memory;
-        let voice = TrackVoice { bank: &bank, prepare: &mut prepare, memory };
+        let budget = work_state.sound.render_budget.share_of(&user.id);
+        let voice = TrackVoice { bank: &bank, prepare: &mut prepare, budget };
         let mut observer = |_| !caller.has_gone();
         let missing =
             render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
         Ok((file, chosen, missing))
     };
-    let (file, chosen, missing) = state.sound.renders.run_weighted(body_kib, work).await?;
+    let (file, chosen, missing) = state.sound.renders.run_for(&owner_id, body_kib, work).await?;
     let etag = format!("\"{}\"", uuid::Uuid::new_v4().simple());
     let answer = FileAnswer { file, etag, media_type: "audio/wav", save_as: None };
     let mut response = answer.respond(&HeaderMap::new())?;

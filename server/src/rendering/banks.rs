@@ -86,7 +86,7 @@ enum Identity {
 
 #[derive(Debug)]
 struct Kept {
-    /// `None` for a file that has changed since: it stays as long as it is played.
+    /// `None` for a file that has changed since, and for a bank that is full: it stays as long as it is played.
     identity: Option<Identity>,
     bank: Bank,
     /// Its decoded samples once the preparation under way has ended, in bytes.
@@ -223,8 +223,14 @@ impl BankCache {
             (self.limits.total_bytes, "SF_BANK_CACHE_BYTES"),
         ];
         for (limit_bytes, setting) in limits {
+            let own_bytes = bank.prepared_bytes(presets);
+            if own_bytes > limit_bytes {
+                return Err(refused(too_large(own_bytes, limit_bytes, setting)));
+            }
             if needed_bytes > limit_bytes {
-                return Err(refused(too_large(needed_bytes, limit_bytes, setting)));
+                // What other songs decoded of this bank leaves no room: the next one opens it anew.
+                state.forget(bank);
+                return Err(refused(self.no_room(missing_bytes)));
             }
         }
         let _preparation = Preparation { cache: self, bank };
@@ -257,6 +263,12 @@ impl BankCache {
         if has_room { Ok(reserved) } else { Err(refused(self.no_room(bytes))) }
     }
 
+    /// Memory that banks may take together, in bytes.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.limits.total_bytes
+    }
+
     /// Memory that banks take, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -273,6 +285,13 @@ impl BankCache {
 }
 
 impl State {
+    /// Gives a bank to nobody else: it stays as long as it is played.
+    fn forget(&mut self, bank: &Bank) {
+        if let Some(one) = self.of(bank) {
+            one.identity = None;
+        }
+    }
+
     fn of(&mut self, bank: &Bank) -> Option<&mut Kept> {
         self.kept.iter_mut().find(|one| one.bank.is_same(bank))
     }
@@ -327,6 +346,6 @@ fn too_large(needed_bytes: u64, limit_bytes: u64, setting: &'static str) -> Bank
 }
 
 /// Whole MiB, rounded up.
-fn mib(bytes: u64) -> u64 {
+pub(super) fn mib(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }

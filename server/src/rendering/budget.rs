@@ -1,94 +1,122 @@
-//! Memory that renders reserve before they allocate it.
+//! What renders may take: memory that they reserve before they allocate it, and time.
 //!
-//! A render that needs more than the whole budget is refused. The others wait for their turn, first come, first served, so
-//! that all renders under way never need more than the budget together.
+//! A render that needs more memory than a song may have is refused. The others wait for their turn, first come, first
+//! served, so that all renders under way never need more than the budget together. A fifth of the budget is out of reach
+//! of any single user: from it, users with nothing under way may render small songs although larger ones wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dsp_core::session::{MemoryNeed, Session, Slots};
 
+use super::banks::mib;
 use super::{Observer, RenderError};
+use crate::allocator;
 
-/// Budget where nobody sets another one, in bytes, as in the settings table.
-pub const DEFAULT_BYTES: u64 = 1024 * 1024 * 1024;
+/// Memory for renders where nobody sets another size, in bytes, as in the settings table.
+pub const DEFAULT_BYTES: u64 = 640 * 1024 * 1024;
 
 /// How often a waiting render asks whether it is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// Memory for renders.
+/// Reservations of so many bytes give free memory back to the system when they end.
+const GIVEN_BACK_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What all renders of a process may take.
 #[derive(Debug)]
-pub struct MemoryBudget {
+pub struct RenderBudget {
     limit_bytes: u64,
+    /// Most that one user's renders have together, and so one song.
+    user_bytes: u64,
+    longest: Option<Duration>,
     queue: Mutex<Queue>,
     changed: Condvar,
 }
 
+/// The budget as one user has it.
+#[derive(Debug, Clone)]
+pub struct BudgetShare {
+    budget: Arc<RenderBudget>,
+    owner_id: Arc<str>,
+}
+
 #[derive(Debug, Default)]
 struct Queue {
-    reserved_bytes: u64,
     next_ticket: u64,
-    /// Tickets of the renders that wait.
-    waiting: VecDeque<u64>,
+    /// Renders that wait, the first that came at the front.
+    waiting: VecDeque<Claim>,
+    /// Renders under way.
+    held: Vec<Claim>,
+}
+
+/// A render's claim to memory.
+#[derive(Debug, Clone)]
+struct Claim {
+    ticket: u64,
+    owner_id: Arc<str>,
+    bytes: u64,
+    /// It was granted although an earlier one waited.
+    overtook: bool,
 }
 
 /// Memory that a render has reserved; dropped, it is free again.
 #[derive(Debug)]
 pub struct Reservation {
-    budget: Arc<MemoryBudget>,
+    budget: Arc<RenderBudget>,
+    ticket: u64,
     bytes: u64,
+    begun: Instant,
 }
 
-impl MemoryBudget {
-    /// A budget of so many bytes.
+impl Queue {
+    fn held_bytes(&self, counts: impl Fn(&Claim) -> bool) -> u64 {
+        self.held.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
+    }
+
+    /// Whether a claim has its turn, and if so, whether it overtakes an earlier one.
+    fn turn(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
+        let of_owner =
+            |owner_id: &Arc<str>| self.held_bytes(|held| held.owner_id.as_ref() == owner_id.as_ref());
+        // Who has enough under way keeps nobody else waiting.
+        let has_enough = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
+        let fits = self.held_bytes(|_| true).saturating_add(claim.bytes) <= limit_bytes;
+        if !fits || has_enough(claim) {
+            return None;
+        }
+        let mut earlier = self.waiting.iter().take_while(|other| other.ticket != claim.ticket);
+        if earlier.clone().all(has_enough) {
+            return Some(false);
+        }
+        let is_first_of_owner = earlier.all(|other| other.owner_id != claim.owner_id);
+        let overtaking = self.held_bytes(|held| held.overtook).saturating_add(claim.bytes);
+        let may_overtake =
+            is_first_of_owner && of_owner(&claim.owner_id) == 0 && overtaking <= limit_bytes - user_bytes;
+        may_overtake.then_some(true)
+    }
+}
+
+impl RenderBudget {
+    /// A budget that several users share; one render may take as long as `longest`.
     #[must_use]
-    pub fn new(limit_bytes: u64) -> Arc<Self> {
-        Arc::new(Self { limit_bytes, queue: Mutex::default(), changed: Condvar::new() })
+    pub fn shared(limit_bytes: u64, longest: Duration) -> Arc<Self> {
+        Self::new(limit_bytes, limit_bytes - limit_bytes / 5, Some(longest))
     }
 
-    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of the budget, as long as
-    /// `observer` wants to go on.
-    ///
-    /// # Errors
-    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be played.
-    pub fn reserve(
-        self: &Arc<Self>,
-        session: &Session,
-        slots: Slots<'_>,
-        observer: Observer<'_>,
-    ) -> Result<Reservation, RenderError> {
-        let need = session.memory_need(slots)?;
-        if need.bytes() > self.limit_bytes {
-            return Err(too_much(&need, self.limit_bytes));
-        }
-        self.reserve_bytes(need.bytes(), observer)
+    /// A budget for one user's renders, which may take as long as they need.
+    #[must_use]
+    pub fn unshared(limit_bytes: u64) -> Arc<Self> {
+        Self::new(limit_bytes, limit_bytes, None)
     }
 
-    fn reserve_bytes(
-        self: &Arc<Self>,
-        bytes: u64,
-        observer: Observer<'_>,
-    ) -> Result<Reservation, RenderError> {
-        let mut queue = self.lock();
-        let ticket = queue.next_ticket;
-        queue.next_ticket += 1;
-        queue.waiting.push_back(ticket);
-        loop {
-            let is_next = queue.waiting.front() == Some(&ticket);
-            if is_next && queue.reserved_bytes.saturating_add(bytes) <= self.limit_bytes {
-                queue.waiting.pop_front();
-                queue.reserved_bytes += bytes;
-                self.changed.notify_all();
-                return Ok(Reservation { budget: Arc::clone(self), bytes });
-            }
-            queue = self.changed.wait_timeout(queue, ASK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
-            if !observer(0.0) {
-                queue.waiting.retain(|waiting| *waiting != ticket);
-                self.changed.notify_all();
-                return Err(RenderError::Cancelled);
-            }
-        }
+    fn new(limit_bytes: u64, user_bytes: u64, longest: Option<Duration>) -> Arc<Self> {
+        Arc::new(Self { limit_bytes, user_bytes, longest, queue: Mutex::default(), changed: Condvar::new() })
+    }
+
+    /// The budget as this user has it.
+    #[must_use]
+    pub fn share_of(self: &Arc<Self>, owner_id: &str) -> BudgetShare {
+        BudgetShare { budget: Arc::clone(self), owner_id: owner_id.into() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -96,9 +124,68 @@ impl MemoryBudget {
     }
 }
 
+impl BudgetShare {
+    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of the budget, as long as
+    /// `observer` wants to go on.
+    ///
+    /// # Errors
+    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be played.
+    pub fn reserve(
+        &self,
+        session: &Session,
+        slots: Slots<'_>,
+        observer: Observer<'_>,
+    ) -> Result<Reservation, RenderError> {
+        let need = session.memory_need(slots)?;
+        if need.bytes() > self.budget.user_bytes {
+            return Err(too_much(&need, self.budget.user_bytes));
+        }
+        self.reserve_bytes(need.bytes(), observer)
+    }
+
+    fn reserve_bytes(&self, bytes: u64, observer: Observer<'_>) -> Result<Reservation, RenderError> {
+        let budget = &self.budget;
+        let mut queue = budget.lock();
+        let ticket = queue.next_ticket;
+        queue.next_ticket += 1;
+        let claim = Claim { ticket, owner_id: Arc::clone(&self.owner_id), bytes, overtook: false };
+        queue.waiting.push_back(claim.clone());
+        loop {
+            if let Some(overtook) = queue.turn(&claim, budget.limit_bytes, budget.user_bytes) {
+                queue.waiting.retain(|waiting| waiting.ticket != ticket);
+                queue.held.push(Claim { overtook, ..claim });
+                budget.changed.notify_all();
+                return Ok(Reservation { budget: Arc::clone(budget), ticket, bytes, begun: Instant::now() });
+            }
+            queue = budget.changed.wait_timeout(queue, ASK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+            if !observer(0.0) {
+                queue.waiting.retain(|waiting| waiting.ticket != ticket);
+                budget.changed.notify_all();
+                return Err(RenderError::Cancelled);
+            }
+        }
+    }
+}
+
+impl Reservation {
+    /// When the render had its turn.
+    pub(super) fn begun(&self) -> Instant {
+        self.begun
+    }
+
+    /// How long the render may take from then on.
+    pub(super) fn longest(&self) -> Option<Duration> {
+        self.budget.longest
+    }
+}
+
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.budget.lock().reserved_bytes -= self.bytes;
+        if self.bytes >= GIVEN_BACK_BYTES {
+            // Before the next render takes as much.
+            allocator::give_back();
+        }
+        self.budget.lock().held.retain(|held| held.ticket != self.ticket);
         self.budget.changed.notify_all();
     }
 }
@@ -113,10 +200,6 @@ fn too_much(need: &MemoryNeed, limit_bytes: u64) -> RenderError {
     }
 }
 
-fn mib(bytes: u64) -> u64 {
-    bytes.div_ceil(1024 * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -125,15 +208,19 @@ mod tests {
 
     use super::*;
 
+    fn reserve(budget: &Arc<RenderBudget>, owner_id: &str, bytes: u64) -> Reservation {
+        budget.share_of(owner_id).reserve_bytes(bytes, &mut |_| true).expect("its turn")
+    }
+
     #[test]
     fn renders_take_turns_and_never_hold_more_than_the_budget() {
         const RENDERS: usize = 8;
-        let budget = MemoryBudget::new(100);
+        let budget = RenderBudget::unshared(100);
         let (held, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..RENDERS {
                 scope.spawn(|| {
-                    let reservation = budget.reserve_bytes(40, &mut |_| true).expect("its turn");
+                    let reservation = reserve(&budget, "ada", 40);
                     most.fetch_max(held.fetch_add(40, Ordering::SeqCst) + 40, Ordering::SeqCst);
                     thread::yield_now();
                     held.fetch_sub(40, Ordering::SeqCst);
@@ -142,50 +229,99 @@ mod tests {
             }
         });
         assert!((40..=80).contains(&most.load(Ordering::SeqCst)));
-        assert_eq!(budget.lock().reserved_bytes, 0);
+        assert!(budget.lock().held.is_empty());
+    }
+
+    /// Has these owners wait for so many bytes each, one after the other, behind `first`, and says in which order they
+    /// had their turns. Each holds its memory until all of those in `beside_first` have theirs.
+    fn order(
+        budget: &Arc<RenderBudget>,
+        first: Reservation,
+        beside_first: usize,
+        waiting: &[(&'static str, u64)],
+    ) -> Vec<&'static str> {
+        let (begun, turns) = mpsc::channel();
+        let mut order = Vec::new();
+        thread::scope(|scope| {
+            for &(owner_id, bytes) in waiting {
+                let tickets = budget.lock().next_ticket;
+                let begun = begun.clone();
+                scope.spawn(move || {
+                    let reservation = reserve(budget, owner_id, bytes);
+                    begun.send((owner_id, reservation)).expect("somebody listens");
+                });
+                while budget.lock().next_ticket == tickets {
+                    thread::yield_now();
+                }
+            }
+            drop(begun);
+            let mut held: Vec<_> = turns.iter().take(beside_first).collect();
+            drop(first);
+            order.extend(held.iter().map(|(owner_id, _)| *owner_id));
+            held.clear();
+            order.extend(turns.iter().map(|(owner_id, _)| owner_id));
+        });
+        order
     }
 
     #[test]
-    fn a_small_render_does_not_overtake_a_large_one_that_waits() {
-        let budget = MemoryBudget::new(100);
-        let first = budget.reserve_bytes(60, &mut |_| true).expect("free");
-        let (order, finished) = mpsc::channel();
-        thread::scope(|scope| {
-            let large = order.clone();
-            let large_budget = &budget;
-            scope.spawn(move || {
-                let _reservation = large_budget.reserve_bytes(90, &mut |_| true).expect("its turn");
-                large.send("large").expect("somebody listens");
-            });
-            while budget.lock().waiting.is_empty() {
-                thread::yield_now();
-            }
-            let small_budget = &budget;
-            scope.spawn(move || {
-                let _reservation = small_budget.reserve_bytes(20, &mut |_| true).expect("its turn");
-                order.send("small").expect("somebody listens");
-            });
-            while budget.lock().waiting.len() < 2 {
-                thread::yield_now();
-            }
-            drop(first);
-        });
-        assert_eq!(finished.iter().collect::<Vec<_>>(), ["large", "small"]);
+    fn a_small_render_of_a_user_with_others_waiting_overtakes_no_large_one() {
+        let budget = RenderBudget::unshared(100);
+        let first = reserve(&budget, "ada", 60);
+        assert_eq!(order(&budget, first, 0, &[("ada", 90), ("ada", 20)]).len(), 2);
+        let first = reserve(&budget, "ada", 60);
+        let turns = order(&budget, first, 0, &[("bob", 90), ("bob", 30)]);
+        assert_eq!(turns, ["bob", "bob"]);
+    }
+
+    #[test]
+    fn small_songs_of_others_are_rendered_beside_large_ones() {
+        let budget = RenderBudget::shared(100, Duration::MAX);
+        let first = reserve(&budget, "ada", 80);
+        // Bob's large one waits for Ada's; Eve's small one runs beside it, and Ada's second waits for her first.
+        let turns = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 20)]);
+        assert_eq!(turns[0], "eve");
+        assert!(budget.lock().held.is_empty());
+    }
+
+    #[test]
+    fn small_songs_leave_room_for_a_large_one_that_waits() {
+        let budget = RenderBudget::shared(100, Duration::MAX);
+        let _first = reserve(&budget, "ada", 60);
+        let claim = |ticket, owner_id: &str, bytes, overtook| Claim {
+            ticket,
+            owner_id: owner_id.into(),
+            bytes,
+            overtook,
+        };
+        let mut queue = budget.lock();
+        let (large, small) = (claim(10, "bob", 80, false), claim(11, "eve", 15, false));
+        queue.waiting = [large.clone(), small.clone()].into();
+        assert_eq!(queue.turn(&large, 100, 80), None, "Ada's holds too much");
+        assert_eq!(queue.turn(&small, 100, 80), Some(true));
+        queue.held.push(claim(11, "eve", 15, true));
+        let another = claim(12, "fay", 15, false);
+        queue.waiting.push_back(another.clone());
+        assert_eq!(queue.turn(&another, 100, 80), None, "small ones may hold a fifth while Bob's waits");
+        queue.held.remove(0);
+        assert_eq!(queue.turn(&large, 100, 80), Some(false));
     }
 
     #[test]
     fn who_is_not_wanted_any_more_leaves_the_queue() {
-        let budget = MemoryBudget::new(100);
-        let first = budget.reserve_bytes(100, &mut |_| true).expect("free");
+        let budget = RenderBudget::unshared(100);
+        let first = reserve(&budget, "ada", 100);
         let is_wanted = AtomicBool::new(true);
         thread::scope(|scope| {
-            let waiting =
-                scope.spawn(|| budget.reserve_bytes(1, &mut |_| is_wanted.load(Ordering::Relaxed)).is_err());
+            let waiting = scope.spawn(|| {
+                let share = budget.share_of("bob");
+                share.reserve_bytes(1, &mut |_| is_wanted.load(Ordering::Relaxed)).is_err()
+            });
             is_wanted.store(false, Ordering::Relaxed);
             assert!(waiting.join().expect("no panic"));
         });
         assert!(budget.lock().waiting.is_empty());
         drop(first);
-        budget.reserve_bytes(100, &mut |_| true).expect("free again");
+        reserve(&budget, "ada", 100);
     }
 }

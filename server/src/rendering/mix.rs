@@ -12,14 +12,12 @@ use utoipa::ToSchema;
 use super::delivery::{Content, Delivery};
 use super::measure::Measured;
 use super::missing::MissingSound;
+use super::pass::Pass;
 use super::sources::{Prepared, Sources, has_notes};
 use super::{Observer, RenderError, crew};
 
 /// A track whose peak stays below this is silent: -100 dBFS.
 const SILENT_PEAK: f32 = 1e-5;
-
-/// Blocks between two reports to the observer: at 48 kHz some 20 a second of song.
-const REPORT_BLOCKS: u32 = 10;
 
 /// How a project is to be rendered.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,16 +140,12 @@ pub(super) fn render_prepared(
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     // The tracks, then the master.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
-    let mut blocks = 0;
+    let mut pass = Pass::begin(&prepared.reservation);
     while let Some((left, right)) = render.next_block_by(crew) {
         delivery.write(left, right)?;
-        blocks += 1;
-        if blocks % REPORT_BLOCKS == 0 {
+        if pass.is_due() {
             note_peaks(&mut render, &mut peaks, &mut track_peaks);
-            let share = render.done_frames() as f64 / render.longest_frames().max(1) as f64;
-            if !observer(share) {
-                return Err(RenderError::Cancelled);
-            }
+            pass.report(render.done_frames(), render.longest_frames(), observer)?;
         }
     }
     note_peaks(&mut render, &mut peaks, &mut track_peaks);

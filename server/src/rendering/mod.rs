@@ -14,6 +14,7 @@ pub(crate) mod memory;
 pub mod missing;
 pub mod mix;
 pub mod parts;
+mod pass;
 pub mod receipt;
 pub mod sources;
 pub mod track;
@@ -58,15 +59,38 @@ pub enum RenderError {
         /// What is wrong with it.
         reason: BankProblem,
     },
+    /// Its SoundFonts do not fit into memory together.
+    #[error(
+        "the SoundFonts of the song ({names}) need {needed_mib} MiB of memory together; SoundFonts may take \
+         {limit_mib} MiB (SF_BANK_CACHE_BYTES)"
+    )]
+    Banks {
+        /// Ids or file names of the banks.
+        names: String,
+        /// What they need, in MiB.
+        needed_mib: u64,
+        /// The limit in MiB.
+        limit_mib: u64,
+    },
+    /// It takes longer than a render may.
+    #[error(
+        "rendering this takes about {expected_secs} seconds, and a render may take {limit_secs} (SF_RENDER_MAX_SECS)"
+    )]
+    TooMuchWork {
+        /// How long it takes, as far as its speed says, in seconds.
+        expected_secs: u64,
+        /// The limit in seconds.
+        limit_secs: u64,
+    },
     /// It would need more memory than renders may have.
     #[error(
-        "rendering this needs about {needed_mib} MiB of memory, and renders may have {limit_mib} MiB \
+        "rendering this needs about {needed_mib} MiB of memory, and a song may have {limit_mib} MiB \
          (SF_RENDER_MEMORY_BYTES); {largest} need {largest_mib} MiB of that"
     )]
     TooMuchMemory {
         /// What it needs, in MiB.
         needed_mib: u64,
-        /// What renders may have together, in MiB.
+        /// What a song may have, in MiB.
         limit_mib: u64,
         /// What needs most, with its number.
         largest: String,

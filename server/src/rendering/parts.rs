@@ -15,14 +15,12 @@ use super::delivery::{Content, Delivery};
 use super::measure::Measured;
 use super::missing::MissingSound;
 use super::mix::{LeftOutOfRender, MixOptions, tracks_that_play};
+use super::pass::Pass;
 use super::sources::{Prepared, Sources};
 use super::{CHANNELS, Observer, RenderError, crew};
 
 /// By how much the master turns a part down: peaks of +21 dBFS stay below the limiter's -3 dBFS.
 const HEADROOM: f32 = 16.0;
-
-/// Blocks between two reports to the observer.
-const REPORT_BLOCKS: u32 = 10;
 
 /// A part of a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,18 +110,15 @@ impl Parts {
         let mut delivery =
             Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Part)?;
         let (mut left, mut right) = (Vec::new(), Vec::new());
-        let mut blocks = 0;
+        let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((quiet_left, quiet_right)) = render.next_block_by(crew::shared()) {
             for (loud, quiet) in [(&mut left, quiet_left), (&mut right, quiet_right)] {
                 loud.clear();
                 loud.extend(quiet.iter().map(|sample| sample * HEADROOM));
             }
             delivery.write(&left, &right)?;
-            blocks += 1;
-            if blocks % REPORT_BLOCKS == 0
-                && !observer(render.done_frames() as f64 / render.longest_frames().max(1) as f64)
-            {
-                return Err(RenderError::Cancelled);
+            if pass.is_due() {
+                pass.report(render.done_frames(), render.longest_frames(), observer)?;
             }
         }
         Ok(delivery.finish()?.0)

@@ -1,14 +1,12 @@
 //! Where a render gets what a project names, and the slots that the engine finds it in.
 
-use std::sync::Arc;
-
 use dsp_core::session::{Audio, AudioSlot, Session, Slots};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
-use super::budget::{self, MemoryBudget, Reservation};
+use super::budget::{self, BudgetShare, RenderBudget, Reservation};
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::mix::LeftOutOfRender;
 use super::{Observer, RenderError, banks};
@@ -48,12 +46,17 @@ pub trait Sources {
         banks::decode(bank, name, presets, go_on)
     }
 
+    /// Memory that all banks together may take, in bytes; by default as much as they need.
+    fn bank_memory_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// What the render takes its memory from; by default its own [`budget::DEFAULT_BYTES`].
-    fn memory(&self) -> Arc<MemoryBudget> {
-        MemoryBudget::new(budget::DEFAULT_BYTES)
+    /// What the render takes its memory and time from; by default its own [`budget::DEFAULT_BYTES`].
+    fn budget(&self) -> BudgetShare {
+        RenderBudget::unshared(budget::DEFAULT_BYTES).share_of("")
     }
 }
 
@@ -84,7 +87,7 @@ pub(super) struct Prepared {
     /// SoundFonts and presets that are named and not there.
     missing: Vec<MissingSound>,
     /// Held as long as anything of it is rendered.
-    _memory: Reservation,
+    pub(super) reservation: Reservation,
 }
 
 impl Prepared {
@@ -107,18 +110,20 @@ impl Prepared {
         let audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
         let of_session = Slots { banks: &[], audio: &audio };
-        let memory = sources.memory().reserve(&compiled.session, of_session, observer)?;
-        let mut slots = Vec::new();
-        for (soundfont_id, opened) in banks {
-            let Some(OpenedBank { bank, .. }) = opened else { continue };
-            let slot = slots.len() as u32;
-            let (name, presets) =
-                (soundfont_id.as_deref().unwrap_or(DEFAULT_NAME), presets_used(&compiled.session, slot));
-            sources.prepare(&bank, name, &presets, &mut || observer(0.0))?;
-            slots.push(Some(bank));
+        let reservation = sources.budget().reserve(&compiled.session, of_session, observer)?;
+        let named = |(soundfont_id, opened): NamedBank| {
+            Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened?.bank))
+        };
+        let in_slot =
+            |(slot, (name, bank))| Playing { name, presets: presets_used(&compiled.session, slot), bank };
+        let playing: Vec<Playing> = (0..).zip(banks.into_iter().filter_map(named)).map(in_slot).collect();
+        check_together(&playing, sources.bank_memory_bytes())?;
+        for Playing { name, bank, presets } in &playing {
+            sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
+        let slots = playing.into_iter().map(|one| Some(one.bank)).collect();
         let left_out = compiled.left_out;
-        Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, _memory: memory })
+        Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, reservation })
     }
 
     /// What the engine does not play of the project, in words.
@@ -157,6 +162,37 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
         }
     }
     Ok(banks)
+}
+
+/// A bank of a song, with the presets that are played.
+struct Playing {
+    name: String,
+    bank: Bank,
+    presets: Vec<(u16, u8)>,
+}
+
+/// Refuses a song whose banks do not fit into memory together, whatever else is played. Each might fit on its own.
+fn check_together(playing: &[Playing], limit_bytes: u64) -> Result<(), RenderError> {
+    let mut needed_bytes = 0_u64;
+    for (number, one) in playing.iter().enumerate() {
+        // One bank may stand in for several: what they play of it is counted once.
+        if playing[..number].iter().any(|other| other.bank.is_same(&one.bank)) {
+            continue;
+        }
+        let same = playing[number..].iter().filter(|other| other.bank.is_same(&one.bank));
+        let presets: Vec<_> = same.flat_map(|other| other.presets.iter().copied()).collect();
+        needed_bytes =
+            needed_bytes.saturating_add(one.bank.table_bytes() + one.bank.prepared_bytes(&presets));
+    }
+    if needed_bytes <= limit_bytes || playing.len() < 2 {
+        return Ok(());
+    }
+    let names: Vec<String> = playing.iter().map(|one| format!("`{}`", one.name)).collect();
+    Err(RenderError::Banks {
+        names: names.join(", "),
+        needed_mib: banks::mib(needed_bytes),
+        limit_mib: banks::mib(limit_bytes),
+    })
 }
 
 /// What the tracks that play ask of their banks in vain, in the order of the banks.

@@ -158,6 +158,28 @@ fn opened_banks_that_nobody_plays_are_kept_within_the_limit() {
 }
 
 #[test]
+fn what_others_decoded_of_a_bank_refuses_no_song_for_long() {
+    const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
+    let (piano, strings) = ([(0, 0)], [(0, 48)]);
+    let bank = open(Path::new(SF3)).expect("musescore-general-soundfont-small is installed");
+    let largest = bank.prepared_bytes(&piano).max(bank.prepared_bytes(&strings));
+    assert!(bank.prepared_bytes(&[piano[0], strings[0]]) > largest, "both do not fit");
+    let cache = BankCache::new(BankLimits { total_bytes: u64::MAX, decoded_bytes: largest });
+    let prepare = |presets: &[(u16, u8)]| {
+        let bank = cache.open(Path::new(SF3)).expect("opens");
+        cache.prepare(&bank, "general", presets, &mut || true)
+    };
+    prepare(&piano).expect("fits");
+    let refusal = prepare(&strings).expect_err("the piano is still there");
+    let RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } = refusal else {
+        panic!("{refusal}")
+    };
+    prepare(&strings).expect("fits, without the piano");
+    let refusal = prepare(&[piano[0], strings[0]]).expect_err("never fits");
+    let RenderError::Bank { reason: BankProblem::TooLarge { .. }, .. } = refusal else { panic!("{refusal}") };
+}
+
+#[test]
 fn files_that_are_no_banks_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.sf2");

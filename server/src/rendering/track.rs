@@ -2,7 +2,6 @@
 //! reverb and chorus of the mix.
 
 use std::io::{Seek, SeekFrom, Write};
-use std::sync::Arc;
 
 use dsp_core::session::{Slots, TailConfig, TrackRender};
 use dsp_core::soundfont::Bank;
@@ -10,12 +9,10 @@ use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
 use schemas::session::presets_used;
 
-use super::budget::MemoryBudget;
+use super::budget::BudgetShare;
 use super::missing::{MissingPreset, missing_presets};
+use super::pass::Pass;
 use super::{CHANNELS, Observer, RenderError, check_length};
-
-/// Blocks between two reports to the observer.
-const REPORT_BLOCKS: u32 = 10;
 
 /// Where the channel mask stands in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`):
 /// behind the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
@@ -48,8 +45,8 @@ pub struct TrackVoice<'v> {
     pub bank: &'v Bank,
     /// Decodes the compressed samples of presets of the bank.
     pub prepare: Prepare<'v>,
-    /// Memory that renders take from.
-    pub memory: &'v Arc<MemoryBudget>,
+    /// What the render takes its memory and time from.
+    pub budget: BudgetShare,
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
@@ -71,7 +68,7 @@ pub fn render_first(
     let twice = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(Vec::new()) };
-    let _reserved = voice.memory.reserve(&session, Slots::default(), observer)?;
+    let reservation = voice.budget.reserve(&session, Slots::default(), observer)?;
     (voice.prepare)(&presets_used(&session, 0))?;
     let mut render = TrackRender::new(&session, track, Some(voice.bank), TailConfig { max_secs: tail_secs })?;
     let spec = hound::WavSpec {
@@ -81,19 +78,15 @@ pub fn render_first(
         sample_format: hound::SampleFormat::Float,
     };
     let mut wav = hound::WavWriter::new(&mut destination, spec).map_err(from_hound)?;
-    let mut blocks = 0;
+    let mut pass = Pass::begin(&reservation);
     while let Some(outputs) = render.next_block() {
         for frame in 0..outputs[0].len() {
             for output in &outputs[..channels.count()] {
                 wav.write_sample(output[frame]).map_err(from_hound)?;
             }
         }
-        blocks += 1;
-        if blocks % REPORT_BLOCKS == 0 {
-            let share = render.done_frames() as f64 / render.longest_frames().max(1) as f64;
-            if !observer(share) {
-                return Err(RenderError::Cancelled);
-            }
+        if pass.is_due() {
+            pass.report(render.done_frames(), render.longest_frames(), observer)?;
         }
     }
     wav.finalize().map_err(from_hound)?;

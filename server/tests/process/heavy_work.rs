@@ -143,6 +143,65 @@ fn uploads_that_are_slow_hold_no_threads() {
 }
 
 #[test]
+fn parts_of_resumable_uploads_that_are_slow_hold_no_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[]);
+    let limit = status_field(service.id(), "Threads:") + OTHER_THREADS;
+    let mut half_sent = Vec::new();
+    for _ in 0..60 {
+        let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000000")];
+        let begun = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
+        let path = begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("where it is");
+        let mut stream = TcpStream::connect(service.address).expect("connects");
+        let head = format!(
+            "PATCH {} HTTP/1.1\r\nHost: {}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n\
+             Content-Type: application/offset+octet-stream\r\nContent-Length: 1000000\r\n\r\nRIFF",
+            path.trim(),
+            service.address,
+        );
+        stream.write_all(head.as_bytes()).expect("sends");
+        half_sent.push((stream, path.trim().to_owned()));
+        let threads = status_field(service.id(), "Threads:");
+        assert!(threads <= limit, "{threads} threads for {} parts under way", half_sent.len());
+    }
+    // What has come of a part that broke off counts.
+    let (stream, path) = half_sent.remove(0);
+    drop(stream);
+    let begun = std::time::Instant::now();
+    loop {
+        let status = service.expect(200, "GET", &path, &[], &Value::Null);
+        if status["offset_bytes"] == 4 {
+            break;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{status}");
+    }
+}
+
+#[test]
+fn a_song_whose_banks_do_not_fit_together_is_refused_by_their_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 40 MiB of silence each.
+    let banks = [0, 4_096].map(|less| sf3(&[silent((20 << 20) - less, &[])], 1));
+    let [one, other] = banks;
+    let limit = [("SF_BANK_CACHE_BYTES", "67108864")];
+    let service = service(folder.path(), &[("one.sf3", one), ("other.sf3", other)], &limit);
+    for bank in ["one", "other"] {
+        assert_eq!(render(&service, bank).status, 200);
+    }
+    let track = |bank: &str| {
+        let note = json!({"tick": 0, "length_ticks": 240, "pitch": 60, "velocity": 1});
+        let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 960, "notes": [note]});
+        let engine = json!({"type": "soundfont", "soundfont_id": bank, "bank": 0, "program": 0});
+        json!({"id": bank, "name": bank, "kind": "instrument", "synth_engine": engine, "items": [item]})
+    };
+    let project = json!({"schema_version": 1, "project_id": "p", "tracks": [track("one"), track("other")]});
+    let body = json!({"project": project, "tail_secs": 0}).to_string();
+    let answer = service.call("POST", "/api/v1/plugins/render", &[], &body).expect("an answer");
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    assert!(answer.body.contains("`one`, `other`") && answer.body.contains("64 MiB"), "{}", answer.body);
+}
+
+#[test]
 fn headers_that_share_a_stream_share_what_is_decoded() {
     let folder = tempfile::tempdir().expect("a folder");
     // 8 MiB of silence, which 60 headers play.

@@ -52,8 +52,12 @@ impl Decoded {
         &self,
         streams: impl Iterator<Item = (usize, &'a Stream)>,
     ) -> u64 {
-        let missing = streams.filter(|(number, _)| self.streams[*number].get().is_none());
-        missing.map(|(_, stream)| u64::from(stream.frames.unwrap_or(0)) * FRAME_BYTES).sum()
+        Self::whole_bytes(streams.filter(|(number, _)| self.streams[*number].get().is_none()))
+    }
+
+    /// Bytes of memory that streams take once they are decoded.
+    pub(in super::super) fn whole_bytes<'a>(streams: impl Iterator<Item = (usize, &'a Stream)>) -> u64 {
+        streams.map(|(_, stream)| u64::from(stream.frames.unwrap_or(0)) * FRAME_BYTES).sum()
     }
 
     /// Decodes streams that are not decoded yet. `wave` is the sample data; `go_on` is asked after

@@ -66,11 +66,10 @@ impl BusyGuard {
         self.is_lost
     }
 
-    /// Makes sure that the upload is still this process's, before it is written to. Blocks now and then.
-    pub(super) fn keep(&mut self) -> ApiResult<()> {
+    /// Makes sure that the upload is still this process's, before it is written to.
+    pub(super) async fn keep(&mut self) -> ApiResult<()> {
         if self.held_at.is_some_and(|held_at| held_at.elapsed() >= SIGN_EVERY) {
-            let runtime = self.runtime.clone();
-            runtime.block_on(self.hold())?;
+            self.hold().await?;
         }
         Ok(())
     }

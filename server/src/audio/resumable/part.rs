@@ -1,4 +1,5 @@
-//! Appending to the file of an upload.
+//! Appending to the file of an upload. A part holds a thread only while it writes: senders may be slow, and there may
+//! be many.
 
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
@@ -18,6 +19,9 @@ use crate::state::AppState;
 /// Bytes after which those that have come are put on the disk and counted.
 const COUNT_EVERY_BYTES: u64 = 8 * 1024 * 1024;
 
+/// Pieces of a body that may wait for the disk.
+pub(super) const PIECES_WAITING_MAX: usize = 16;
+
 /// What a part left.
 #[derive(Debug)]
 pub(super) struct Appended {
@@ -33,54 +37,64 @@ pub(super) fn expires_secs(state: &AppState) -> i64 {
     clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
 }
 
-/// Writes what comes through `pieces` behind what is there. Goes on to its end and counts what has come
-/// even if nobody waits for it any more. Blocks.
-pub(super) fn append(
-    state: &AppState,
-    runtime: &Handle,
-    row: &UploadRow,
+/// Writes what comes through `pieces` behind what is there. As a task of its own, it goes on to its end and counts what
+/// has come even if nobody waits for it any more.
+pub(super) async fn append(
+    state: AppState,
+    row: UploadRow,
     checksum: Option<Checksum>,
     pieces: mpsc::Receiver<Bytes>,
     mut busy: BusyGuard,
 ) -> ApiResult<Appended> {
-    let appended = append_held(state, runtime, row, checksum, pieces, &mut busy);
+    let appended = append_held(state, row, checksum, pieces, &mut busy).await;
     // Before the answer: whoever has that may send the next part to another process.
-    runtime.block_on(busy.let_go());
+    busy.let_go().await;
     appended
 }
 
-fn append_held(
-    state: &AppState,
-    runtime: &Handle,
-    row: &UploadRow,
+async fn append_held(
+    state: AppState,
+    row: UploadRow,
     checksum: Option<Checksum>,
     mut pieces: mpsc::Receiver<Bytes>,
     busy: &mut BusyGuard,
 ) -> ApiResult<Appended> {
     if row.offset_bytes == row.length_bytes {
         // Everything was there before; with object storage it is no longer on this machine.
-        let task_id = Some(finish::start(state, runtime, row)?);
-        let (offset_bytes, expires_secs) = (row.offset_bytes, expires_secs(state));
-        return Ok(Appended { offset_bytes, expires_secs, task_id });
+        return tokio::task::spawn_blocking(move || {
+            let task_id = Some(finish::start(&state, &Handle::current(), &row)?);
+            Ok(Appended { offset_bytes: row.offset_bytes, expires_secs: expires_secs(&state), task_id })
+        })
+        .await?;
     }
-    let file = open(state, row)?;
-    let mut part =
-        Part { state, runtime, row, file, offset_bytes: row.offset_bytes, counted_bytes: row.offset_bytes };
-    let written = part.write_all(checksum, &mut pieces, busy);
-    if busy.is_lost() {
+    let allowance = Allowance::of(&state, &row.owner_id).await?;
+    let begin = move || Part::begin(state, row, allowance, checksum);
+    let mut part = tokio::task::spawn_blocking(begin).await??;
+    let mut waiting = Vec::with_capacity(PIECES_WAITING_MAX);
+    let mut written = Ok(());
+    while written.is_ok() && pieces.recv_many(&mut waiting, PIECES_WAITING_MAX).await > 0 {
+        let batch = std::mem::replace(&mut waiting, Vec::with_capacity(PIECES_WAITING_MAX));
+        written = match busy.keep().await {
+            Ok(()) => {
+                let add = move || {
+                    let added = batch.iter().try_for_each(|piece| part.add(piece));
+                    (part, added)
+                };
+                let added;
+                (part, added) = tokio::task::spawn_blocking(add).await?;
+                added
+            }
+            Err(error) => Err(error),
+        };
+    }
+    // Whoever sends hears that nothing more is read.
+    drop(pieces);
+    let written = match written {
         // The file is another process's now.
-    } else if written.is_err() {
-        // What went wrong must not hide what is there.
-        part.file.set_len(part.counted_bytes)?;
-    } else {
-        part.count()?;
-    }
-    written?;
-    let mut task_id = None;
-    if part.offset_bytes == row.length_bytes {
-        task_id = Some(finish::start(state, runtime, row)?);
-    }
-    Ok(Appended { offset_bytes: part.offset_bytes, expires_secs: expires_secs(state), task_id })
+        Err(error) if busy.is_lost() => return Err(error),
+        other => other,
+    };
+    tokio::task::spawn_blocking(move || part.finish(written)).await?
 }
 
 /// Opens the file and drops what was written and never counted.
@@ -105,61 +119,74 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     Ok(file)
 }
 
-struct Part<'p> {
-    state: &'p AppState,
-    runtime: &'p Handle,
-    row: &'p UploadRow,
+/// The file of an upload while a part of it comes. For threads that may block.
+struct Part {
+    state: AppState,
+    row: UploadRow,
+    allowance: Allowance,
+    checksum: Option<Checksum>,
     file: File,
     offset_bytes: u64,
     counted_bytes: u64,
 }
 
-impl Part<'_> {
-    fn write_all(
-        &mut self,
-        mut checksum: Option<Checksum>,
-        pieces: &mut mpsc::Receiver<Bytes>,
-        busy: &mut BusyGuard,
-    ) -> ApiResult<()> {
-        let allowance = self.runtime.block_on(Allowance::of(self.state, &self.row.owner_id))?;
-        let folder = self.state.blobs.root();
-        allowance.check_disk(folder, 0)?;
-        while let Some(piece) = pieces.blocking_recv() {
-            busy.keep()?;
-            let left_bytes = self.row.length_bytes - self.offset_bytes;
-            if piece.len() as u64 > left_bytes {
-                return Err(ApiError::bad_request(
-                    "upload_too_long",
-                    format!("The upload was announced with {} bytes, and more came.", self.row.length_bytes),
-                ));
-            }
-            if let Some(checksum) = &mut checksum {
-                checksum.update(&piece);
-            }
-            self.file.write_all(&piece)?;
-            self.offset_bytes += piece.len() as u64;
-            // Bytes that must be checked count only when all of them are there.
-            if checksum.is_none() && self.offset_bytes - self.counted_bytes >= COUNT_EVERY_BYTES {
-                allowance.check_disk(folder, COUNT_EVERY_BYTES)?;
-                self.count()?;
-            }
+impl Part {
+    fn begin(
+        state: AppState,
+        row: UploadRow,
+        allowance: Allowance,
+        checksum: Option<Checksum>,
+    ) -> ApiResult<Self> {
+        allowance.check_disk(state.blobs.root(), 0)?;
+        let file = open(&state, &row)?;
+        let offset_bytes = row.offset_bytes;
+        Ok(Self { state, row, allowance, checksum, file, offset_bytes, counted_bytes: offset_bytes })
+    }
+
+    fn add(&mut self, piece: &[u8]) -> ApiResult<()> {
+        if piece.len() as u64 > self.row.length_bytes - self.offset_bytes {
+            return Err(ApiError::bad_request(
+                "upload_too_long",
+                format!("The upload was announced with {} bytes, and more came.", self.row.length_bytes),
+            ));
         }
-        match checksum.is_none_or(Checksum::matches) {
+        if let Some(checksum) = &mut self.checksum {
+            checksum.update(piece);
+        }
+        self.file.write_all(piece)?;
+        self.offset_bytes += piece.len() as u64;
+        // Bytes that must be checked count only when all of them are there.
+        if self.checksum.is_none() && self.offset_bytes - self.counted_bytes >= COUNT_EVERY_BYTES {
+            self.allowance.check_disk(self.state.blobs.root(), COUNT_EVERY_BYTES)?;
+            self.count()?;
+        }
+        Ok(())
+    }
+
+    /// Counts what has come, drops what may not count, and starts the decoding of a whole upload.
+    fn finish(mut self, written: ApiResult<()>) -> ApiResult<Appended> {
+        let checked = written.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
             true => Ok(()),
             false => Err(ApiError::ChecksumMismatch),
+        });
+        if checked.is_err() {
+            // What went wrong must not hide what is there.
+            self.file.set_len(self.counted_bytes)?;
+        } else {
+            self.count()?;
         }
+        checked?;
+        let whole = self.offset_bytes == self.row.length_bytes;
+        let task_id = whole.then(|| finish::start(&self.state, &Handle::current(), &self.row)).transpose()?;
+        Ok(Appended { offset_bytes: self.offset_bytes, expires_secs: expires_secs(&self.state), task_id })
     }
 
     /// Puts the bytes on the disk and then counts them.
     fn count(&mut self) -> ApiResult<()> {
         self.file.sync_data()?;
-        let expires_secs = expires_secs(self.state);
-        self.runtime.block_on(store::set_offset(
-            &self.state.db,
-            &self.row.id,
-            self.offset_bytes,
-            expires_secs,
-        ))?;
+        let expires_secs = expires_secs(&self.state);
+        let counting = store::set_offset(&self.state.db, &self.row.id, self.offset_bytes, expires_secs);
+        Handle::current().block_on(counting)?;
         self.counted_bytes = self.offset_bytes;
         Ok(())
     }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
@@ -17,7 +16,7 @@ use super::headers::{
     CHECKSUMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET, metadata,
     needed_number, number, require_offset_octets, require_version,
 };
-use super::part::{Appended, append as append_part, expires_secs};
+use super::part::{Appended, PIECES_WAITING_MAX, append as append_part, expires_secs};
 use super::store::{UploadRow, UploadState};
 use super::{key, remove_expired, store};
 use crate::audio::intake::Allowance;
@@ -31,9 +30,6 @@ use crate::state::AppState;
 
 /// Uploads that a user may have begun and not ended.
 const UNFINISHED_MAX: i64 = 100;
-
-/// Pieces of a body that may wait for the disk.
-const PIECES_WAITING_MAX: usize = 16;
 
 const TUS_EXTENSION: HeaderName = HeaderName::from_static("tus-extension");
 const TUS_MAX_SIZE: HeaderName = HeaderName::from_static("tus-max-size");
@@ -284,9 +280,7 @@ pub(super) async fn append(
         ));
     }
     let (sender, pieces) = mpsc::channel(PIECES_WAITING_MAX);
-    let (work_state, runtime) = (state.clone(), Handle::current());
-    let writing =
-        tokio::task::spawn_blocking(move || append_part(&work_state, &runtime, &row, checksum, pieces, busy));
+    let writing = tokio::spawn(append_part(state.clone(), row, checksum, pieces, busy));
     let sent = send_body(request.into_body(), sender, state.config.limits.upload_max_bytes).await;
     let Appended { offset_bytes, expires_secs, task_id } = writing.await??;
     sent?;

@@ -104,7 +104,7 @@ impl MidiFile {
                         "track {number} is cut short: {size_bytes} bytes are promised and {present_bytes} are there"
                     ));
                 }
-                let (track, damage) = FileTrack::read(body);
+                let (track, damage) = FileTrack::read(body, MAX_EVENTS - events);
                 if let (Some(damage), false) = (damage, cut_short) {
                     file.warn(format!("track {number} is damaged: {damage}; the rest of it is left out"));
                 }
@@ -175,14 +175,16 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
 }
 
 impl FileTrack {
-    /// Reads a track's events up to its end or to the first damage, which is named.
-    fn read(body: &[u8]) -> (Self, Option<String>) {
+    /// Reads a track's events up to its end, to the first damage, which is named, or to the first event above
+    /// `most_events`.
+    fn read(body: &[u8], most_events: usize) -> (Self, Option<String>) {
         let mut reader = Reader { bytes: body, position: 0 };
         let mut track = Self::default();
         let mut running_status = None;
         while reader.position < body.len() {
             let start = reader.position;
             match track.read_event(&mut reader, &mut running_status) {
+                Ok(Next::Event) if track.events.len() > most_events => return (track, None),
                 Ok(Next::Event) => {}
                 Ok(Next::EndOfTrack) => return (track, None),
                 Err(what) => return (track, Some(format!("{what} at byte {start}"))),

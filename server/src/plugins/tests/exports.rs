@@ -336,7 +336,30 @@ async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name(
         .await
         .problem(422, "too_much_memory");
     assert!(detail.contains("1000 delay effects need 2"), "{detail}");
-    assert!(detail.contains("1024 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
+    assert!(detail.contains("512 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_song_that_takes_hours_is_refused_and_others_render_beside_it() {
+    let app = TestApp::with(&[("SF_RENDER_MAX_SECS", "1")]).await;
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "reverb" });
+    let item = json!({ "type": "midi", "id": "m", "start_tick": 0, "length_ticks": 10_000_000, "notes": [] });
+    let effects: Vec<Value> = (0..64).map(effect).collect();
+    let track = |number: usize| json!({ "id": format!("t{number}"), "kind": "instrument", "items": [item], "effects": effects });
+    let project =
+        json!({ "schema_version": 1, "project_id": "long", "tracks": (0..6).map(track).collect::<Vec<_>>() });
+    let body = json!({ "project": project });
+    // As many at once as there could run at all.
+    let long = (0..4).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
+    let token = app.token_of_new_user("bob").await;
+    let short = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
+    let of_bob = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short).send();
+    let (long, of_bob) = tokio::join!(futures_util::future::join_all(long), of_bob);
+    of_bob.expect(200);
+    for answer in long {
+        let detail = answer.problem(422, "too_much_work");
+        assert!(detail.contains("a render may take 1 (SF_RENDER_MAX_SECS)"), "{detail}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,19 @@
+/** A song that needs more memory than a page has is refused, and the page stays usable. */
+import { openDemo } from '../support/demo';
+import { expect, test } from '../support/service';
+
+test('a song that needs too much memory says so by name, and plays once it is smaller', async ({ page, service }) => {
+  const address = `${service.url}/api/v1/projects/demo`;
+  const stored = await page.request.get(address);
+  const song = (await stored.json()) as { tracks: Record<string, unknown>[] };
+  const delays = Array.from({ length: 45 }, (_, number) => ({ id: `d${number}`, type: 'builtin', name: 'delay' }));
+  const buses = Array.from({ length: 20 }, (_, number) => ({ id: `large-${number}`, name: `Large ${number}`, kind: 'bus', effects: delays }));
+  const large = { ...song, tracks: [...song.tracks, ...buses] };
+  const saved = await page.request.put(address, { data: large, headers: { 'If-Match': stored.headers()['etag'] ?? '' } });
+  expect(saved.status(), await saved.text()).toBe(200);
+
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await expect(page.getByRole('alert')).toContainText('900 delay effects need');
+  await page.screenshot({ path: 'output/too-large.png' });
+});
