@@ -1,6 +1,7 @@
 //! The project's JSON Schema as rules that text can be held against.
 //!
-//! Only the keywords that `json/project.schema.json` uses are known; any other one is a panic that every test meets.
+//! Only the keywords that `json/project.schema.json` uses are known; any other one is a panic that
+//! every test meets.
 
 use std::sync::OnceLock;
 

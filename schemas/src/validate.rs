@@ -1,6 +1,7 @@
 //! The check of a project document: the JSON Schema, and what a schema cannot say.
 //!
-//! Both read the text in place, stop after [`MAX_VIOLATIONS`] and take memory for ids and references only.
+//! Both read the text in place, stop after [`MAX_VIOLATIONS`] and take memory for ids and
+//! references only.
 
 mod effects;
 mod message;

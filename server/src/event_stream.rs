@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
 
-/// How often a comment is sent while nothing happens: well within the minute after which proxies give up.
+/// How often a comment is sent while nothing happens: well within the minute after which proxies
+/// give up.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 
 /// A heartbeat: a comment, which readers of events skip (HTML Living Standard, section 9.2.5).

@@ -1,6 +1,8 @@
-//! Refuses query parameters that an operation does not have, as unknown fields of bodies are refused.
+//! Refuses query parameters that an operation does not have, as unknown fields of bodies are
+//! refused.
 //!
-//! Which parameters an operation has stands in the API's description, so that the two cannot disagree.
+//! Which parameters an operation has stands in the API's description, so that the two cannot
+//! disagree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,8 +36,8 @@ impl QueryNames {
         Self(Arc::new(all))
     }
 
-    /// The names that an operation has; `None` for what is not described. Whoever asks for the head of an answer sends
-    /// what the answer takes.
+    /// The names that an operation has; `None` for what is not described. Whoever asks for the head
+    /// of an answer sends what the answer takes.
     fn find(&self, method: &str, path: &str) -> Option<&[String]> {
         let of = |method: &str| self.0.get(&(method.to_owned(), path.to_owned())).map(Vec::as_slice);
         let method = method.to_ascii_lowercase();

@@ -4,7 +4,8 @@ use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Runs what makes room on the disk. Where it finds none itself, the reserve is given up and it runs once more.
+/// Runs what makes room on the disk. Where it finds none itself, the reserve is given up and it
+/// runs once more.
 ///
 /// # Errors
 /// What `run` answers.

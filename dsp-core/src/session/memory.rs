@@ -20,13 +20,16 @@ use crate::chain::Slot;
 use crate::effects::{EffectConfig, effect_kind};
 use crate::synth::SynthProcessor;
 
-/// The reverb and the chorus that tracks share, the limiter, and the mixer itself, in bytes at 192 kHz.
+/// The reverb and the chorus that tracks share, the limiter, and the mixer itself, in bytes at 192
+/// kHz.
 const SHARED_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Blocks of a track beside its spans: of its source, of its input, of what feeds it, and room for growing lists.
+/// Blocks of a track beside its spans: of its source, of its input, of what feeds it, and room for
+/// growing lists.
 const TRACK_BLOCKS: usize = 4;
 
-/// How often lists of events, points and clips are in memory: in the session, in the mixer, and while they are sorted.
+/// How often lists of events, points and clips are in memory: in the session, in the mixer, and
+/// while they are sorted.
 const COPIES: usize = 3;
 
 /// What takes memory.
@@ -61,7 +64,8 @@ impl MemoryNeed {
 }
 
 impl Session {
-    /// Estimates what [`super::OfflineRender`] allocates for this session. Allocates next to nothing itself.
+    /// Estimates what [`super::OfflineRender`] allocates for this session. Allocates next to
+    /// nothing itself.
     ///
     /// # Errors
     ///
@@ -161,7 +165,8 @@ impl Tally {
         let impulse_frames =
             slot.map_or(0, |audio| audio.frames()).min(kind.impulse_max_frames(sample_rate_hz));
         let own = usize::try_from((kind.memory_bytes)(sample_rate_hz, impulse_frames)).unwrap_or(usize::MAX);
-        // Its impulse is converted from the slot's samples while it is made; its dry signal waits for it.
+        // Its impulse is converted from the slot's samples while it is made; its dry signal waits
+        // for it.
         let around =
             2 * size_of::<Slot>() + 2 * size_of::<f32>() * (latency_frames + impulse_frames as usize);
         self.add(&format!("{} effects", kind.id), 1, own.saturating_add(around));

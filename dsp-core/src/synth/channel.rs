@@ -227,7 +227,8 @@ impl Channel {
     /// Lets data entry begin from the parameter that has been selected.
     fn show_parameter(&mut self) {
         let data = match self.parameter {
-            // The AWE32's begins from what data entry has been sent last: many songs send one byte alone.
+            // The AWE32's begins from what data entry has been sent last: many songs send one byte
+            // alone.
             Parameter::None | Parameter::Awe32(_) => return,
             Parameter::BendRange => {
                 let cents = self.bend_range_cents as i32;

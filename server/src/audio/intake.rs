@@ -208,8 +208,8 @@ impl Intake {
     }
 }
 
-/// Writes a stream of bytes to a nameless file in the store's folder. It holds a thread only while it
-/// writes: senders may be slow, and there may be many.
+/// Writes a stream of bytes to a nameless file in the store's folder. It holds a thread only while
+/// it writes: senders may be slow, and there may be many.
 pub(crate) async fn receive(
     state: &AppState,
     allowance: Allowance,

@@ -192,7 +192,8 @@ impl Blobs {
         Ok(this)
     }
 
-    /// The same with the quarantine inside its folder, for a folder whose neighbours belong to others.
+    /// The same with the quarantine inside its folder, for a folder whose neighbours belong to
+    /// others.
     #[must_use]
     pub fn with_quarantine_inside(self) -> Self {
         Self { quarantine: self.root.join(quarantine::FOLDER), ..self }

@@ -36,7 +36,8 @@ pub(super) async fn first_connection(
     Ok((url, connection))
 }
 
-/// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may have to wait.
+/// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may
+/// have to wait.
 pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
     let busy_timeout = format!("PRAGMA busy_timeout = {}", wait_max.as_millis());
     sqlx::query(AssertSqlSafe(busy_timeout)).execute(&mut *connection).await?;

@@ -1,8 +1,9 @@
 //! Whether the database and the stored files belong together.
 //!
-//! Both carry the id of their installation: the database in a table, the files as the name of a file in the folder
-//! `installation`. A start with a new database, or with that of another installation, is refused while files are stored,
-//! since every one of them would look as if nobody needed it.
+//! Both carry the id of their installation: the database in a table, the files as the name of a
+//! file in the folder `installation`. A start with a new database, or with that of another
+//! installation, is refused while files are stored, since every one of them would look as if nobody
+//! needed it.
 
 mod store;
 
@@ -57,7 +58,8 @@ pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
     marking.await?.context("cannot mark the stored files with the id of the installation")
 }
 
-/// What is wrong with the database beside the stored files, in a sentence; `None` if they belong together.
+/// What is wrong with the database beside the stored files, in a sentence; `None` if they belong
+/// together.
 ///
 /// # Errors
 /// When one of them cannot be read.

@@ -1,4 +1,5 @@
-//! What happens on one HTTP/2 connection, so that it can be closed when its client does nothing or stops reading.
+//! What happens on one HTTP/2 connection, so that it can be closed when its client does nothing or
+//! stops reading.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -73,7 +74,8 @@ impl Activity {
         }
     }
 
-    /// Begins a request: the request with a body that notes what comes, and what its answer must be given to.
+    /// Begins a request: the request with a body that notes what comes, and what its answer must be
+    /// given to.
     pub(super) fn begin(self: &Arc<Self>, request: Request) -> (Request, Exchange) {
         self.had_request.store(true, Ordering::Relaxed);
         self.open_requests.fetch_add(1, Ordering::Relaxed);

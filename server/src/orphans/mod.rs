@@ -1,9 +1,10 @@
 //! Stored files that belong to nothing: what a crash, a cancelled task or a lost row left.
 //!
-//! They are not removed but set aside (`blobs/quarantine.rs`), each with a line in the log, and only once this database
-//! has needed none of them for `SF_ORPHAN_AGE_SECS`: a database that is younger than the files, or another one, must
-//! not decide at once. A file that a row needs returns by itself. What has been in the quarantine for
-//! `SF_QUARANTINE_DAYS` is removed. One process does all this at a time, by a lease in the database.
+//! They are not removed but set aside (`blobs/quarantine.rs`), each with a line in the log, and
+//! only once this database has needed none of them for `SF_ORPHAN_AGE_SECS`: a database that is
+//! younger than the files, or another one, must not decide at once. A file that a row needs returns
+//! by itself. What has been in the quarantine for `SF_QUARANTINE_DAYS` is removed. One process does
+//! all this at a time, by a lease in the database.
 
 mod store;
 
@@ -24,7 +25,8 @@ use crate::{audio, backup};
 /// Name of the lease.
 const LEASE: &str = "orphans";
 
-/// Every file that belongs to nothing, as the database stands, of those that were stored so long ago. Blocks.
+/// Every file that belongs to nothing, as the database stands, of those that were stored so long
+/// ago. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -78,8 +80,8 @@ async fn collect_if_mine(state: &AppState, holder: &str, every: Duration, now_ms
     Ok(())
 }
 
-/// Sets aside every file that this database has needed no more for so long, brings back what it needs, and removes
-/// what has been in the quarantine for long enough.
+/// Sets aside every file that this database has needed no more for so long, brings back what it
+/// needs, and removes what has been in the quarantine for long enough.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -127,8 +129,9 @@ pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
     Ok(())
 }
 
-/// Uploads that began on this machine and that its database does not know lie here alone where files are in object
-/// storage, so every process looks at its own. They are set aside once no upload could go on with them.
+/// Uploads that began on this machine and that its database does not know lie here alone where
+/// files are in object storage, so every process looks at its own. They are set aside once no
+/// upload could go on with them.
 async fn collect_parts_of_this_machine(state: &AppState) -> ApiResult<()> {
     if !state.blobs.is_remote() {
         return Ok(());

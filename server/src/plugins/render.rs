@@ -55,8 +55,8 @@ pub struct RenderAnswer {
     pub lufs: Option<f64>,
     /// True peak of the file in dBTP; null for silence.
     pub true_peak_db: Option<f64>,
-    /// What somebody who listens to the file should know, as sentences: SoundFonts and presets that are not there, and
-    /// whether it is silent.
+    /// What somebody who listens to the file should know, as sentences: SoundFonts and presets that
+    /// are not there, and whether it is silent.
     pub warnings: Vec<String>,
     /// Proof of what was rendered.
     pub receipt: Receipt,

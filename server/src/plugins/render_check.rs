@@ -20,7 +20,8 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
             continue;
         };
         let Some(about) = FILES.key(&format!("{}.json", entry.id)) else { continue };
-        // A render without its other half is listed as belonging to nothing, unless it is just being made.
+        // A render without its other half is listed as belonging to nothing, unless it is just
+        // being made.
         let Some(mut text) = blobs.read(&about)? else { continue };
         count += 1;
         let mut bytes = Vec::new();

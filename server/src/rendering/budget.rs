@@ -1,7 +1,7 @@
 //! Memory that renders reserve before they allocate it.
 //!
-//! A render that needs more than the whole budget is refused. The others wait for their turn, first come, first served, so
-//! that all renders under way never need more than the budget together.
+//! A render that needs more than the whole budget is refused. The others wait for their turn, first
+//! come, first served, so that all renders under way never need more than the budget together.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -47,11 +47,12 @@ impl MemoryBudget {
         Arc::new(Self { limit_bytes, queue: Mutex::default(), changed: Condvar::new() })
     }
 
-    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of the budget, as long as
-    /// `observer` wants to go on.
+    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of
+    /// the budget, as long as `observer` wants to go on.
     ///
     /// # Errors
-    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be played.
+    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be
+    /// played.
     pub fn reserve(
         self: &Arc<Self>,
         session: &Session,

@@ -27,14 +27,15 @@ pub struct Recording {
 
 /// Opens what a project names.
 pub trait Sources {
-    /// The bank of a soundfont id (`None`: the default bank) or what stands in for it, or `None` where there is none.
+    /// The bank of a soundfont id (`None`: the default bank) or what stands in for it, or `None`
+    /// where there is none.
     ///
     /// # Errors
     /// It is there and cannot be used.
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError>;
 
-    /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is for
-    /// errors.
+    /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is
+    /// for errors.
     ///
     /// # Errors
     /// It cannot be used, or takes too much memory; [`RenderError::Cancelled`] if `go_on` says no.
@@ -88,7 +89,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Opens everything that a project plays, at its own sample rate, once there is memory for rendering it.
+    /// Opens everything that a project plays, at its own sample rate, once there is memory for
+    /// rendering it.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,

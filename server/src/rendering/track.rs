@@ -53,7 +53,8 @@ pub struct TrackVoice<'v> {
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
-/// the engine in the page computes for the same track. Returns the presets that the notes ask for and the bank lacks.
+/// the engine in the page computes for the same track. Returns the presets that the notes ask for
+/// and the bank lacks.
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.

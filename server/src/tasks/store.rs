@@ -47,8 +47,8 @@ pub(super) enum InsertOutcome {
     },
 }
 
-/// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the owner's projects and tasks
-/// take would exceed `quota_bytes`.
+/// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the
+/// owner's projects and tasks take would exceed `quota_bytes`.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,

@@ -14,7 +14,8 @@ const TIMES: u64 = 10;
 /// What connections, threads and the database take beside that, in KiB.
 const BESIDE_KIB: u64 = 16 * 1024;
 
-/// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS` what it holds.
+/// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS`
+/// what it holds.
 fn status_kib(service: &Service, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system counts it");
@@ -28,7 +29,8 @@ fn start_over_kib(service: &Service) -> u64 {
     status_kib(service, "VmRSS")
 }
 
-/// Makes the C library give free memory back, so that one request does not hide what the next one takes.
+/// Makes the C library give free memory back, so that one request does not hide what the next one
+/// takes.
 const ALLOCATOR: [(&str, &str); 3] =
     [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "65536")];
 

@@ -1,4 +1,5 @@
-//! What the command line makes as root stays the service's: it belongs to the owner of the storage folder.
+//! What the command line makes as root stays the service's: it belongs to the owner of the storage
+//! folder.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};

@@ -48,7 +48,8 @@ fn parts_of(kind: usize, frames: usize) -> usize {
 
 /// Bytes of the spectra and buffers for a response of so many frames.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
-    // Response and past input of each part, then sum, input, output, and a transform with its tables.
+    // Response and past input of each part, then sum, input, output, and a transform with its
+    // tables.
     let of_kind = |kind: usize| (8 * parts_of(kind, frames) + 4 + 4 + 2 + 4 + 8) * KINDS[kind].length;
     values_bytes((0..KINDS.len()).map(of_kind).sum())
 }

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 
 use crate::config::Config;
 
-/// Gives everything of root's in the storage folder, and the database, to the owner of the folder. Only root makes such
-/// files, and only root can give them away.
+/// Gives everything of root's in the storage folder, and the database, to the owner of the folder.
+/// Only root makes such files, and only root can give them away.
 ///
 /// # Errors
 /// When a file cannot be given away, by name.
