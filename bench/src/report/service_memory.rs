@@ -101,7 +101,7 @@ impl Subject {
             .body(request.body)?;
         let mut answer = agent(PATIENCE).run(builder)?;
         let status = answer.status().as_u16();
-        // What comes is read, and is of no interest.
+        // The answer is read to its end and ignored.
         let _ = std::io::copy(&mut answer.body_mut().as_reader(), &mut std::io::sink());
         Ok(status)
     }
