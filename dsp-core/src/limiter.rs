@@ -35,7 +35,7 @@ impl LimiterConfig {
 /// Gain below which a limiter counts as reducing: -0.1 dB.
 const REDUCING_GAIN: f32 = 0.988_553_1;
 
-/// What a limiter has taken from a signal.
+/// The gain reduction of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduction {
     /// Lowest gain that any frame got; 1 where nothing was limited.
@@ -95,7 +95,7 @@ impl LimiterProcessor {
         self.reduction = Reduction::NONE;
     }
 
-    /// What it has taken since it was made or reset.
+    /// Its gain reduction since it was made or reset.
     pub fn reduction(&self) -> Reduction {
         self.reduction
     }

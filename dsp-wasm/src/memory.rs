@@ -18,11 +18,11 @@ pub(crate) enum MemoryError {
          {largest_mib} MiB of that"
     )]
     TooMuch {
-        /// What it needs.
+        /// Estimated need.
         needed_mib: u64,
-        /// What it may need.
+        /// The limit.
         limit_mib: u64,
-        /// What needs most, with its number.
+        /// The largest share, with its count.
         largest: String,
         /// How much that is.
         largest_mib: u64,

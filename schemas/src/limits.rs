@@ -1,9 +1,9 @@
 //! Totals that a project may not exceed, beside the limits in the JSON Schema itself.
 
-/// What a note counts as in [`MAX_EVENT_BYTES`]: about its size in a stored document.
+/// Bytes that a note counts in [`MAX_EVENT_BYTES`]: about its size in a stored document.
 pub const NOTE_BYTES: usize = 80;
 
-/// What a control counts as in [`MAX_EVENT_BYTES`].
+/// Bytes that a control counts in [`MAX_EVENT_BYTES`].
 pub const CONTROL_BYTES: usize = 60;
 
 /// Most bytes that the notes and controls of one project take, all tracks together. They fit into
@@ -11,7 +11,7 @@ pub const CONTROL_BYTES: usize = 60;
 /// controls alone.
 pub const MAX_EVENT_BYTES: usize = 29_000_000;
 
-/// What these notes and controls take of [`MAX_EVENT_BYTES`].
+/// Bytes that these notes and controls count in [`MAX_EVENT_BYTES`].
 pub const fn event_bytes(notes: usize, controls: usize) -> usize {
     notes.saturating_mul(NOTE_BYTES).saturating_add(controls.saturating_mul(CONTROL_BYTES))
 }

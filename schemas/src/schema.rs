@@ -21,7 +21,7 @@ pub(crate) struct Schema {
     rules: Vec<Rule>,
 }
 
-/// What a value has to be. What is left out is free.
+/// Constraints on a value; absent ones allow everything.
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
     pub(crate) types: Vec<&'static str>,

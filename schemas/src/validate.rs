@@ -106,7 +106,7 @@ impl Check {
         Self::fault(view, rule).is_none()
     }
 
-    /// What is wrong with a value by itself, its fields and entries left aside.
+    /// The first fault of a value itself, without its fields and entries.
     fn fault(view: View<'_>, rule: &Rule) -> Option<String> {
         if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
             return Some(message::wrong_type(view, &rule.types));

@@ -1,4 +1,4 @@
-//! What answers with server-sent events share, so that they pass proxies as they come.
+//! Shared parts of server-sent event streams, so that proxies pass events on at once.
 
 use std::time::Duration;
 

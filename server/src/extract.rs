@@ -56,7 +56,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     Permits::weighted("documents", Bounds { running, least, waiting, requests })
 });
 
-/// Works on a JSON document of so many bytes on a thread that may block, once there is room for it.
+/// Runs `work` on a JSON document of `size_bytes` on a blocking thread, once a permit is free.
 ///
 /// # Errors
 /// Those of the work; 503 `busy` where too many documents wait.

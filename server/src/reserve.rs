@@ -8,7 +8,7 @@ use crate::state::AppState;
 /// runs once more.
 ///
 /// # Errors
-/// What `run` answers.
+/// Those of `run`.
 pub(crate) async fn making_room<T, Running>(state: &AppState, run: impl Fn() -> Running) -> ApiResult<T>
 where
     Running: Future<Output = ApiResult<T>>,

@@ -58,8 +58,7 @@ fn left(path: &Path) -> Vec<f64> {
         .collect()
 }
 
-/// What a Butterworth high-pass of fourth order leaves of a signal (Bristow-Johnson, "Audio EQ
-/// Cookbook").
+/// A signal behind a fourth-order Butterworth high-pass (Bristow-Johnson, "Audio EQ Cookbook").
 fn treble(signal: &[f64]) -> Vec<f64> {
     let angle = std::f64::consts::TAU * TREBLE_HZ / RATE_HZ;
     let mut filtered = signal.to_vec();

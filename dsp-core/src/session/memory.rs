@@ -32,10 +32,10 @@ const TRACK_BLOCKS: usize = 4;
 /// while they are sorted.
 const COPIES: usize = 3;
 
-/// What takes memory.
+/// One kind of memory use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryShare {
-    /// What it is, in the plural: "delay effects".
+    /// Name of the kind, in the plural: "delay effects".
     pub what: String,
     /// How many there are.
     pub count: u64,
@@ -43,7 +43,7 @@ pub struct MemoryShare {
     pub bytes: u64,
 }
 
-/// What playing or rendering a session needs, banks and recorded audio not included.
+/// Memory for playing or rendering a session, without banks and recorded audio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryNeed {
     shares: Vec<MemoryShare>,
@@ -56,7 +56,7 @@ impl MemoryNeed {
         self.shares.iter().fold(SHARED_BYTES, |sum, share| sum.saturating_add(share.bytes))
     }
 
-    /// What takes memory, the largest share first.
+    /// The shares, the largest first.
     #[must_use]
     pub fn shares(&self) -> &[MemoryShare] {
         &self.shares

@@ -1,4 +1,4 @@
-//! What the NRPNs of the Sound Blaster AWE32 put in the place of a bank's values.
+//! NRPNs of the Sound Blaster AWE32, which replace values of a bank.
 
 use super::awe32_table::{Law, NUMBERS, PITCH};
 use super::filter::CENT_ZERO_HZ;
@@ -51,7 +51,7 @@ impl Awe32 {
         self.is_used = true;
     }
 
-    /// What is added to the channel's tuning, in cents.
+    /// Offset to the channel's tuning in cents.
     pub(super) fn pitch_cents(&self) -> f32 {
         self.pitch_cents
     }

@@ -39,10 +39,10 @@ pub(super) const PITCH: u8 = 16;
 /// 100 Hz, the lowest cutoff, in absolute cents: `1200 log2(100 / 8.175799)`.
 const CUTOFF_CENTS: f32 = 4_335.0;
 
-/// What one unit adds to the cutoff: 7646 cents times `value / 128` end at 8 kHz.
+/// Cents of cutoff for one unit: 7646 cents times `value / 128` end at 8 kHz.
 const CUTOFF_UNIT_CENTS: f32 = 7_646.0 / 128.0;
 
-/// What one unit adds to the resonance: 20 dB times `value / 128` end at 19.84 dB.
+/// Resonance for one unit: 20 dB times `value / 128` end at 19.84 dB.
 const RESONANCE_UNIT_CB: f32 = 200.0 / 128.0;
 
 /// Tenths of a per cent of one unit of a send: 256 are as much as controllers 91 and 93 reach

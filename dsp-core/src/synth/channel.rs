@@ -181,7 +181,7 @@ impl Channel {
         &self.generator_offsets
     }
 
-    /// What NRPNs of the AWE32 put in the place of the generators' values.
+    /// Values from AWE32 NRPNs, which replace those of the generators.
     pub(super) fn awe32(&self) -> &Awe32 {
         &self.awe32
     }

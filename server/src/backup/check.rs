@@ -89,7 +89,7 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
     tokio::task::spawn_blocking(looking).await?
 }
 
-/// What is wrong with one stored file.
+/// A fault of a stored file.
 struct Fault {
     /// Folder and name, with `/` between.
     name: String,

@@ -67,7 +67,7 @@ impl Quarantined {
         })
     }
 
-    /// Whether it was set aside at least so long ago.
+    /// Whether it was set aside at least `secs` seconds ago.
     #[must_use]
     pub fn is_older(&self, secs: u64) -> bool {
         let secs = i64::try_from(secs).unwrap_or(i64::MAX / 2);
@@ -210,7 +210,7 @@ fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
     Ok(found)
 }
 
-/// What is in a folder; nothing if it is none.
+/// Paths of the entries of a folder; empty if there is no such folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

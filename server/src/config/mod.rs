@@ -161,7 +161,7 @@ pub struct LimitsConfig {
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
-    /// What the kept revisions of a user's projects and the user's tasks may take, in bytes.
+    /// Quota of the kept revisions of a user's projects and of the user's tasks, in bytes.
     pub projects_quota_bytes: u64,
     /// What a user's finished renders may take, in bytes; older ones make room.
     pub renders_quota_bytes: u64,

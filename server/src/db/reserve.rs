@@ -58,7 +58,7 @@ impl Reserve {
             && let Err(error) = fill(path)
         {
             tracing::warn!(%error, "there is no reserve for deleting on a full disk");
-            // What was written of it is of no use.
+            // A part of the file is useless.
             let _ = remove_if_there(path);
         }
     }

@@ -11,7 +11,7 @@ use super::DatabaseAddress;
 /// SQLite before this version can lose committed writes when a WAL is reset.
 const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
-/// What every connection is told after its busy time-out.
+/// Pragmas of every connection, after its busy time-out.
 ///
 /// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two writers
 /// never meet halfway, every transaction that writes begins with its write.

@@ -103,7 +103,7 @@ fn leave_out_null(schema: &mut Value) {
     }
 }
 
-/// What an answer is where its handler says nothing, by its status (RFC 9110, section 15).
+/// Default descriptions of answers by status (RFC 9110, section 15).
 const ANSWERS: &[(&str, &str)] = &[
     ("200", "Done; the body is the answer."),
     ("201", "Made; the body says what."),

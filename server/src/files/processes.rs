@@ -27,8 +27,8 @@ pub(super) async fn list(State(state): State<AppState>, _: AdminOrLocal) -> Json
     Json(HelperList { items: state.helpers.list() })
 }
 
-/// Ends a helper process. What it worked on fails as if it had been cancelled. Administrators and
-/// callers on this machine only.
+/// Ends a helper process. Its work fails as if it had been cancelled. Administrators and callers on
+/// this machine only.
 #[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin", "local", "log_in"])),
     params(("id" = u64, Path, description = "Id of the helper")),
     responses((status = 202, description = "It was told to end", body = Helper), CommonErrors))]

@@ -1,5 +1,4 @@
-//! What happens on one HTTP/2 connection, so that it can be closed when its client does nothing or
-//! stops reading.
+//! Activity of one HTTP/2 connection, so that it is closed when its client is idle or stops reading.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub(super) struct Activity {
     had_request: AtomicBool,
 }
 
-/// What a connection does.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     /// No request ever came.

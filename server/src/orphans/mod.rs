@@ -3,8 +3,8 @@
 //! They are not removed but set aside (`blobs/quarantine.rs`), each with a line in the log, and
 //! only once this database has needed none of them for `SF_ORPHAN_AGE_SECS`: a database that is
 //! younger than the files, or another one, must not decide at once. A file that a row needs returns
-//! by itself. What has been in the quarantine for `SF_QUARANTINE_DAYS` is removed. One process does
-//! all this at a time, by a lease in the database.
+//! by itself. A file is removed after `SF_QUARANTINE_DAYS` in the quarantine. One process does all
+//! this at a time, by a lease in the database.
 
 mod store;
 
@@ -80,8 +80,8 @@ async fn collect_if_mine(state: &AppState, holder: &str, every: Duration, now_ms
     Ok(())
 }
 
-/// Sets aside every file that this database has needed no more for so long, brings back what it
-/// needs, and removes what has been in the quarantine for long enough.
+/// Sets aside every file that this database has not needed for `age`, brings back the needed ones,
+/// and removes those whose time in the quarantine is over.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -96,7 +96,7 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
 }
 
 fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
-    // What somebody is just bringing must not look like a leftover.
+    // Under the lock, a file that is being uploaded does not look like a leftover.
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     runtime.block_on(audio::forget_unowned(&state.db))?;
     let expected = runtime.block_on(backup::expected(&state.db))?;
@@ -158,7 +158,7 @@ pub(crate) async fn bring_back_needed(state: &AppState) -> ApiResult<()> {
     tokio::task::spawn_blocking(bringing).await?
 }
 
-/// What is in the quarantine and stays there: what the database needs has returned.
+/// Moves needed files back, and lists those that stay in the quarantine.
 fn needless(state: &AppState, runtime: &Handle) -> ApiResult<Vec<Quarantined>> {
     let quarantined = state.blobs.quarantined()?;
     if quarantined.is_empty() {
@@ -214,7 +214,7 @@ mod tests {
 
     const AGE: Duration = Duration::from_secs(3_600);
 
-    /// Stores a file that was there for so long.
+    /// Stores a file whose modification time is `age` ago.
     fn store(app: &TestApp, key: &BlobKey, age: Duration) {
         app.state.blobs.put(key, b"belongs to nothing").expect("stores");
         let file = File::options().write(true).open(app.state.blobs.path(key)).expect("opens");

@@ -9,7 +9,7 @@ use super::renders::{About, FILES};
 use crate::blobs::Blobs;
 use crate::error::ApiResult;
 
-/// What is wrong with finished renders, in sentences, and how many there are. Blocks.
+/// The number of finished renders, and their faults in sentences. Blocks.
 ///
 /// # Errors
 /// When the storage cannot be read.

@@ -110,8 +110,8 @@ pub(crate) fn storing_lock(owner_id: &str) -> String {
     store::saving(owner_id)
 }
 
-/// What the kept revisions of a user's projects and the user's tasks take, in bytes: what counts
-/// for the quota.
+/// Bytes of the kept revisions of a user's projects and of the user's tasks, which count for the
+/// quota.
 ///
 /// # Errors
 /// When the database refuses.

@@ -192,8 +192,7 @@ impl BankCache {
     }
 
     /// Decodes the compressed samples of presets of a bank that was opened here, as long as `go_on`
-    /// says so. Whoever asks for a bank that somebody else prepares waits for that. `name` is for
-    /// errors.
+    /// says so. Waits while another thread prepares the same bank. `name` is for errors.
     ///
     /// # Errors
     /// [`RenderError::Bank`]: the bank takes more memory than is accepted, or than is left now.

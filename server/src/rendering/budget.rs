@@ -41,7 +41,7 @@ pub struct Reservation {
 }
 
 impl MemoryBudget {
-    /// A budget of so many bytes.
+    /// A budget of `limit_bytes`.
     #[must_use]
     pub fn new(limit_bytes: u64) -> Arc<Self> {
         Arc::new(Self { limit_bytes, queue: Mutex::default(), changed: Condvar::new() })

@@ -61,7 +61,7 @@ pub struct NamedPreset {
 pub struct MissingPreset {
     /// The preset that the notes ask for.
     pub wanted: PresetNumbers,
-    /// What plays instead; `None`: nothing.
+    /// The preset that plays instead; `None`: nothing.
     pub played: Option<NamedPreset>,
 }
 

@@ -64,11 +64,11 @@ pub enum RenderError {
          (SF_RENDER_MEMORY_BYTES); {largest} need {largest_mib} MiB of that"
     )]
     TooMuchMemory {
-        /// What it needs, in MiB.
+        /// Estimated need in MiB.
         needed_mib: u64,
-        /// What renders may have together, in MiB.
+        /// Limit of all renders together, in MiB.
         limit_mib: u64,
-        /// What needs most, with its number.
+        /// The largest share, with its count.
         largest: String,
         /// How much that is, in MiB.
         largest_mib: u64,
@@ -101,7 +101,7 @@ pub enum BankProblem {
     /// It takes more memory than is accepted.
     #[error("it needs {needed_mib} MiB of memory; at most {limit_mib} MiB are accepted ({setting})")]
     TooLarge {
-        /// What it needs, in MiB.
+        /// Estimated need in MiB.
         needed_mib: u64,
         /// The limit in MiB.
         limit_mib: u64,
@@ -114,7 +114,7 @@ pub enum BankProblem {
          may take (SF_BANK_CACHE_BYTES); try again in a moment"
     )]
     MemoryInUse {
-        /// What it needs, in MiB.
+        /// Estimated need in MiB.
         needed_mib: u64,
         /// The limit in MiB.
         limit_mib: u64,

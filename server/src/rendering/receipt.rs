@@ -55,7 +55,7 @@ pub struct Receipt {
     pub frames: u64,
     /// Where the last item ends, in seconds; the rest of the file is its tail.
     pub song_secs: f64,
-    /// What the limiter has taken from the mix.
+    /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
     /// How it was rendered.
     pub settings: ReceiptSettings,

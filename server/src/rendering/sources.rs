@@ -13,7 +13,7 @@ use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::mix::LeftOutOfRender;
 use super::{Observer, RenderError, banks};
 
-/// What the default bank is called where it has no other name.
+/// Name of the default bank where it has no other.
 const DEFAULT_NAME: &str = "default";
 
 /// Recorded audio, ready to be played.
@@ -52,7 +52,7 @@ pub trait Sources {
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// What the render takes its memory from; by default its own [`budget::DEFAULT_BYTES`].
+    /// The budget of the render; by default its own [`budget::DEFAULT_BYTES`].
     fn memory(&self) -> Arc<MemoryBudget> {
         MemoryBudget::new(budget::DEFAULT_BYTES)
     }
@@ -161,7 +161,7 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
     Ok(banks)
 }
 
-/// What the tracks that play ask of their banks in vain, in the order of the banks.
+/// Sounds that playing tracks name and banks lack, in the order of the banks.
 fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
     let mut missing: Vec<MissingSound> = Vec::new();
     let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));

@@ -42,7 +42,7 @@ impl TrackChannels {
 /// Decodes the compressed samples of presets, each a bank number and a program.
 pub type Prepare<'v> = &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>;
 
-/// What plays a track.
+/// The instrument of a track.
 pub struct TrackVoice<'v> {
     /// The bank.
     pub bank: &'v Bank,

@@ -40,7 +40,7 @@ const REFUSALS_MAX: u32 = 5;
 /// task.
 const WORKER_WAITS: Duration = Duration::from_secs(1);
 
-/// What a task says while its end cannot be stored.
+/// Message of a task while its end cannot be stored.
 const WAITING: &str = "Waiting for the database";
 
 /// Longest wait before another attempt.
@@ -233,7 +233,7 @@ impl TaskContext {
         }
     }
 
-    /// What becomes of the task after this outcome.
+    /// The end of the attempt for this outcome.
     fn end(&self, outcome: ApiResult<Value>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.is_cancelled();

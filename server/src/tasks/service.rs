@@ -36,7 +36,7 @@ pub(super) struct Inner {
     pub(super) runner: Runner,
     pub(super) runtime: Handle,
     pub(super) config: TasksConfig,
-    /// What a user's projects and tasks may take together, in bytes.
+    /// Quota of a user's projects and tasks together, in bytes.
     quota_bytes: u64,
     /// The attempts that run here, by their task.
     live: Mutex<HashMap<String, Live>>,

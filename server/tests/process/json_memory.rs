@@ -11,7 +11,7 @@ use crate::support::Service;
 /// Memory that one request may take for each byte of JSON.
 const TIMES: u64 = 10;
 
-/// What connections, threads and the database take beside that, in KiB.
+/// Memory of connections, threads and the database beside that, in KiB.
 const BESIDE_KIB: u64 = 16 * 1024;
 
 /// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS`
@@ -34,7 +34,7 @@ fn start_over_kib(service: &Service) -> u64 {
 const ALLOCATOR: [(&str, &str); 3] =
     [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "65536")];
 
-/// JSON of about so many bytes: `unit` over and over between two ends.
+/// JSON of about `bytes` bytes: `unit` repeated between two ends.
 fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
     let count = bytes / unit.len();
     let mut text = String::with_capacity(bytes + start.len() + end.len());

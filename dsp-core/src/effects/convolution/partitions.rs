@@ -46,7 +46,7 @@ fn parts_of(kind: usize, frames: usize) -> usize {
     end_of(kind, frames).saturating_sub(KINDS[kind].start).div_ceil(KINDS[kind].length)
 }
 
-/// Bytes of the spectra and buffers for a response of so many frames.
+/// Bytes of the spectra and buffers for a response of `frames` frames.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
     // Response and past input of each part, then sum, input, output, and a transform with its
     // tables.

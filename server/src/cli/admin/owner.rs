@@ -49,7 +49,7 @@ impl Owner {
     fn give(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::{MetadataExt as _, lchown};
         let Ok(facts) = std::fs::symlink_metadata(path) else { return Ok(()) };
-        // What belongs to anybody but root was not made by this command.
+        // Files of other users than root were not made by this command.
         let given = match facts.uid() {
             0 => lchown(path, Some(self.user), Some(self.group)),
             _ => Ok(()),

@@ -1,10 +1,10 @@
-//! What tasks take in the database, and removing the old ones.
+//! Size of tasks in the database, and removal of old ones.
 
 use sqlx::Row as _;
 
 use crate::db::Db;
 
-/// What the inputs and results of a user's tasks take, in bytes.
+/// Bytes of the inputs and results of a user's tasks.
 pub(in crate::tasks) async fn stored_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,

@@ -703,8 +703,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Ends a helper process. What it worked on fails as if it had been cancelled. Administrators and
-         *     callers on this machine only.
+         * Ends a helper process. Its work fails as if it had been cancelled. Administrators and callers on
+         *     this machine only.
          */
         delete: operations["delete_files_processes_id"];
         options?: never;
@@ -2160,7 +2160,7 @@ export interface components {
             /** @description Why. */
             reason: string;
         };
-        /** @description What was forgotten. */
+        /** @description The number of deleted counters. */
         Lifted: {
             /**
              * Format: int64
@@ -2168,7 +2168,7 @@ export interface components {
              */
             lifted: number;
         };
-        /** @description What the limiter at the end of a mix has taken from it, at the project's own sample rate. */
+        /** @description Gain reduction of the mix limiter, at the project's own sample rate. */
         LimiterReport: {
             /**
              * Format: double
@@ -2754,7 +2754,7 @@ export interface components {
             items: {
                 /** @description Tells this entry apart. */
                 id: string;
-                /** @description What is slowed down. */
+                /** @description The kind of a throttled entry. */
                 kind: components["schemas"]["ThrottledKind"];
                 /**
                  * @description Name of the account; null where the entry is about an address, or where no account has the
@@ -3097,7 +3097,7 @@ export interface components {
              * @description Where the last item ends, in seconds; the rest of the file is its tail.
              */
             song_secs: number;
-            /** @description What the limiter has taken from the mix. */
+            /** @description Gain reduction of the mix limiter. */
             limiter: components["schemas"]["LimiterReport"];
             /** @description How it was rendered. */
             settings: components["schemas"]["ReceiptSettings"];
@@ -3232,8 +3232,8 @@ export interface components {
              */
             true_peak_db: number | null;
             /**
-             * @description What somebody who listens to the file should know, as sentences: SoundFonts and presets that
-             *     are not there, and whether it is silent.
+             * @description Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
+             *     silent.
              */
             warnings: string[];
             /** @description Proof of what was rendered. */
@@ -3733,7 +3733,7 @@ export interface components {
         Throttled: {
             /** @description Tells this entry apart. */
             id: string;
-            /** @description What is slowed down. */
+            /** @description The kind of a throttled entry. */
             kind: components["schemas"]["ThrottledKind"];
             /**
              * @description Name of the account; null where the entry is about an address, or where no account has the
@@ -3759,7 +3759,7 @@ export interface components {
             retry_after_secs: number;
         };
         /**
-         * @description What is slowed down.
+         * @description The kind of a throttled entry.
          * @enum {string}
          */
         ThrottledKind: "account_at_address" | "address" | "account";
