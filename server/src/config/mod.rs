@@ -202,7 +202,7 @@ pub struct AudioLimits {
 pub struct OrphansConfig {
     /// How often, in seconds.
     pub every_secs: u64,
-    /// How long the database must have missed no such file before it is set aside, in seconds.
+    /// How long no row of the database must have needed a file before it is set aside, in seconds.
     pub age_secs: u64,
     /// How long a file stays in the quarantine, in seconds.
     pub quarantine_secs: u64,
