@@ -36,7 +36,7 @@ impl QueryNames {
         Self(Arc::new(all))
     }
 
-    /// Names of an operation's parameters; `None` if it is not described. `HEAD` has those of `GET`.
+    /// Names of an operation's parameters; `None` if it is not described. `HEAD` has `GET`'s.
     fn find(&self, method: &str, path: &str) -> Option<&[String]> {
         let of = |method: &str| self.0.get(&(method.to_owned(), path.to_owned())).map(Vec::as_slice);
         let method = method.to_ascii_lowercase();

@@ -23,8 +23,8 @@ function ownType(_, { path }) {
 }
 
 /**
- * Failures are thrown as problems, so the types speak of successes only. Examples are for readers of
- * the description.
+ * Failures are thrown as problems, so the types speak of successes only. Examples are for readers
+ * of the description.
  */
 function successesOf(paths) {
   const kept = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));

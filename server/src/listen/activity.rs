@@ -1,4 +1,4 @@
-//! Activity of one HTTP/2 connection, so that it is closed when its client is idle or stops reading.
+//! Activity of one HTTP/2 connection. It is closed when its client is idle or stops reading.
 
 use std::pin::Pin;
 use std::sync::Arc;

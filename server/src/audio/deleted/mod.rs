@@ -131,8 +131,8 @@ fn is_disk_full(state: &AppState) -> ApiResult<bool> {
     Ok(free_bytes(state.blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
 }
 
-/// Brings back a user's deleted files that `text` names, a document that was just stored. Errors are
-/// logged only, since the document is stored; forgetting a deleted file looks for songs again.
+/// Brings back a user's deleted files that `text` names, a document that was just stored. Errors
+/// are logged only, since the document is stored; forgetting a deleted file looks for songs again.
 pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &str) {
     let bringing = async {
         let deleted = store::of_owner(&state.db, owner_id).await?;

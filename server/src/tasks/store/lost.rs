@@ -81,8 +81,8 @@ pub(in crate::tasks) async fn put_back_lost(db: &Db, id: &str, attempt: i64) -> 
     Ok(state.as_deref() == Some("queued"))
 }
 
-/// Tasks that have been due for `for_ms` and that no worker took up: their offers may be lost. Each is
-/// returned once in that time.
+/// Tasks that have been due for `for_ms` and that no worker took up: their offers may be lost. Each
+/// is returned once in that time.
 pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delivery>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state = 'queued' AND due_ms < $1")
