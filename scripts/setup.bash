@@ -126,7 +126,8 @@ need_s3_service() {
   need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
-# library_tests CRATE: the program of a library's unit tests, built with the features of the whole workspace.
+# library_tests CRATE: the program of a library's unit tests, built with the features of the whole
+# workspace.
 library_tests() {
   cargo test --workspace --lib --no-run --quiet --message-format json |
     node -e '

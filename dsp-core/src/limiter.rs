@@ -35,7 +35,7 @@ impl LimiterConfig {
 /// Gain below which a limiter counts as reducing: -0.1 dB.
 const REDUCING_GAIN: f32 = 0.988_553_1;
 
-/// What a limiter has taken from a signal.
+/// The gain reduction of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduction {
     /// Lowest gain that any frame got; 1 where nothing was limited.
@@ -95,7 +95,7 @@ impl LimiterProcessor {
         self.reduction = Reduction::NONE;
     }
 
-    /// What it has taken since it was made or reset.
+    /// Its gain reduction since it was made or reset.
     pub fn reduction(&self) -> Reduction {
         self.reduction
     }
@@ -197,11 +197,11 @@ mod tests {
         assert_eq!(limit(0.7, 1_000), Reduction::NONE);
         let while_loud = limit(2.0 * crate::gain::from_db(-3.0), 1_000);
         assert!((while_loud.least_gain - 0.5).abs() < 1e-6, "{while_loud:?}");
-        // The gain begins to fall 72 frames ahead of what comes out, and with the first of its 72 steps
-        // 0.06 dB are gone, with the second 0.12.
+        // The gain begins to fall 72 frames ahead of what comes out, and with the first of its 72
+        // steps 0.06 dB are gone, with the second 0.12.
         assert_eq!(while_loud.frames, 999);
-        // It recovers by 1 / 3840 of its way with each frame, once the last loud frame has passed: 0.1 dB are left
-        // after 3840 * ln(0.5 / 0.01145) frames.
+        // It recovers by 1 / 3840 of its way with each frame, once the last loud frame has passed:
+        // 0.1 dB are left after 3840 * ln(0.5 / 0.01145) frames.
         let after = limit(0.0, 48_000);
         let recovery = 72.0 + 3_840.0 * libm::log(0.5 / (1.0 - 0.988_553_1));
         assert!((after.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0, "{after:?}");

@@ -1,7 +1,7 @@
 //! JSON as text that was checked once, for documents of other people.
 //!
-//! A tree of values takes up to a hundred times the bytes of its text. [`JsonText`] keeps the text instead, and
-//! [`View`] reads values of it in place, without any memory of its own.
+//! A tree of values takes up to a hundred times the bytes of its text. [`JsonText`] keeps the text
+//! instead, and [`View`] reads values of it in place, without any memory of its own.
 
 mod compact;
 mod view;
@@ -19,8 +19,8 @@ pub use write::{ObjectWriter, push_list, push_text};
 
 /// Well-formed JSON without whitespace, nested at most 127 levels deep.
 ///
-/// Numbers and strings have the form that `serde_json` gives them, so equal documents have equal texts.
-/// As a part of another document it is a string that holds the text.
+/// Numbers and strings have the form that `serde_json` gives them, so equal documents have equal
+/// texts. As a part of another document it is a string that holds the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonText(String);
 
@@ -61,8 +61,8 @@ impl JsonText {
         self.0
     }
 
-    /// The same object with a string as the value of one field, which is appended if there is none of the name.
-    /// Anything but an object stays as it is.
+    /// The same object with a string as the value of one field, which is appended if there is none
+    /// of the name. Anything but an object stays as it is.
     #[must_use]
     pub fn with_text(&self, name: &str, value: &str) -> Self {
         let root = self.view();

@@ -4,11 +4,13 @@ use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
-/// Largest value of an unknown field that is kept, in bytes: unlike everything else it becomes a tree.
+/// Largest value of an unknown field that is kept, in bytes: unlike everything else it becomes a
+/// tree.
 const UNKNOWN_MAX_BYTES: usize = 1024 * 1024;
 
-/// Reads a project. Of the fields that the schema does not know only those named in `unknown` are kept, up to a
-/// MiB each: memory grows with what is played, not with what others keep in a document.
+/// Reads a project. Of the fields that the schema does not know only those named in `unknown` are
+/// kept, up to a MiB each: memory grows with what is played, not with what others keep in a
+/// document.
 ///
 /// # Errors
 /// The document does not follow the schema.

@@ -1,6 +1,7 @@
 //! The project's JSON Schema as rules that text can be held against.
 //!
-//! Only the keywords that `json/project.schema.json` uses are known; any other one is a panic that every test meets.
+//! Only the keywords that `json/project.schema.json` uses are known; any other one is a panic that
+//! every test meets.
 
 use std::sync::OnceLock;
 
@@ -20,7 +21,7 @@ pub(crate) struct Schema {
     rules: Vec<Rule>,
 }
 
-/// What a value has to be. What is left out is free.
+/// Constraints on a value; absent ones allow everything.
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
     pub(crate) types: Vec<&'static str>,

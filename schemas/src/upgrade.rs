@@ -1,8 +1,8 @@
 //! How documents of older versions become documents of this one.
 //!
-//! Works on JSON as text, so that nothing is lost of a document that this version does not understand, and a
-//! document takes no more memory than its text. Every step is idempotent; the first one also runs on every save,
-//! which is how clients may go on writing the historical names.
+//! Works on JSON as text, so that nothing is lost of a document that this version does not
+//! understand, and a document takes no more memory than its text. Every step is idempotent; the
+//! first one also runs on every save, which is how clients may go on writing the historical names.
 
 use std::borrow::Cow;
 

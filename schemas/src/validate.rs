@@ -1,6 +1,7 @@
 //! The check of a project document: the JSON Schema, and what a schema cannot say.
 //!
-//! Both read the text in place, stop after [`MAX_VIOLATIONS`] and take memory for ids and references only.
+//! Both read the text in place, stop after [`MAX_VIOLATIONS`] and take memory for ids and
+//! references only.
 
 mod effects;
 mod message;
@@ -105,7 +106,7 @@ impl Check {
         Self::fault(view, rule).is_none()
     }
 
-    /// What is wrong with a value by itself, its fields and entries left aside.
+    /// The first fault of a value itself, without its fields and entries.
     fn fault(view: View<'_>, rule: &Rule) -> Option<String> {
         if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
             return Some(message::wrong_type(view, &rule.types));

@@ -1,9 +1,11 @@
-//! How fast bodies of requests must come, so that slow senders do not hold memory, permits and connections.
+//! How fast bodies of requests must come, so that slow senders do not hold memory, permits and
+//! connections.
 //!
-//! Only the time in which the service waits for the client counts. A client may pause for `pause_max`; each byte
-//! that comes earns `1 / min_bytes_per_sec` of further waiting, up to `pause_max` again. So pauses are forgiven,
-//! and over time the body must come at the smallest rate. A body that is held in memory must also be whole within
-//! `whole_max`; files that are written to the disk while they come need not.
+//! Only the time in which the service waits for the client counts. A client may pause for
+//! `pause_max`; each byte that comes earns `1 / min_bytes_per_sec` of further waiting, up to
+//! `pause_max` again. So pauses are forgiven, and over time the body must come at the smallest
+//! rate. A body that is held in memory must also be whole within `whole_max`; files that are
+//! written to the disk while they come need not.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

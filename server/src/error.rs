@@ -9,11 +9,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// When another try makes sense after a 503, in seconds: longer than the database's own short locks.
+/// When another try makes sense after a 503, in seconds: longer than the database's own short
+/// locks.
 const UNAVAILABLE_RETRY_AFTER_SECS: u64 = 2;
 
-/// Result codes of SQLite for a lock that another connection holds (`SQLITE_BUSY`, `SQLITE_LOCKED` and their extended
-/// forms): <https://www.sqlite.org/rescode.html>.
+/// Result codes of SQLite for a lock that another connection holds (`SQLITE_BUSY`, `SQLITE_LOCKED`
+/// and their extended forms): <https://www.sqlite.org/rescode.html>.
 const SQLITE_LOCKED_CODES: [&str; 7] = ["5", "6", "261", "262", "517", "518", "773"];
 
 /// Result of a handler.
@@ -260,8 +261,9 @@ impl ApiError {
         }
     }
 
-    /// Whether what was sent caused it, so that sending the same again can only fail again. Everything else passes, or
-    /// somebody can mend it: a busy database, a full disk or quota, a fault of the service.
+    /// Whether what was sent caused it, so that sending the same again can only fail again.
+    /// Everything else passes, or somebody can mend it: a busy database, a full disk or quota, a
+    /// fault of the service.
     #[must_use]
     pub fn is_fault_of_content(&self) -> bool {
         matches!(
@@ -421,8 +423,8 @@ impl From<sqlx::Error> for ApiError {
                     return Self::bad_request("bad_text", detail);
                 }
                 // serialization_failure, deadlock_detected, lock_not_available, query_canceled by its time-out,
-                // too_many_connections, idle_in_transaction_session_timeout: nothing was changed, and another try may
-                // well succeed.
+                // too_many_connections, idle_in_transaction_session_timeout: nothing was changed,
+                // and another try may well succeed.
                 Some("40001" | "40P01" | "55P03" | "57014" | "53300" | "25P03") => {
                     tracing::warn!(error = %error, "the database is busy");
                     return Self::database_busy();
@@ -431,8 +433,8 @@ impl From<sqlx::Error> for ApiError {
                     tracing::warn!(error = %error, "another connection holds the lock of the database");
                     return Self::database_busy();
                 }
-                // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again. Class 08: the
-                // connection was refused or broke.
+                // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again.
+                // Class 08: the connection was refused or broke.
                 Some("57P01" | "57P02" | "57P03") => {}
                 Some(code) if code.len() == 5 && code.starts_with("08") => {}
                 _ => return Self::Internal(anyhow::Error::new(error).context("database")),

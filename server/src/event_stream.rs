@@ -1,10 +1,11 @@
-//! What answers with server-sent events share, so that they pass proxies as they come.
+//! Shared parts of server-sent event streams, so that proxies pass events on at once.
 
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
 
-/// How often a comment is sent while nothing happens: well within the minute after which proxies give up.
+/// How often a comment is sent while nothing happens: well within the minute after which proxies
+/// give up.
 pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 
 /// A heartbeat: a comment, which readers of events skip (HTML Living Standard, section 9.2.5).

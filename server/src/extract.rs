@@ -56,7 +56,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     Permits::weighted("documents", Bounds { running, least, waiting, requests })
 });
 
-/// Works on a JSON document of so many bytes on a thread that may block, once there is room for it.
+/// Runs `work` on a JSON document of `size_bytes` on a blocking thread, once a permit is free.
 ///
 /// # Errors
 /// Those of the work; 503 `busy` where too many documents wait.
@@ -120,7 +120,8 @@ pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// A body that is announced as too long: whoever reads it learns so. Before that, the handler finds out who sends it.
+/// A body that is announced as too long: whoever reads it learns so. Before that, the handler finds
+/// out who sends it.
 fn refused_when_read(body: Body) -> Body {
     Body::from_stream(futures_util::stream::once(async {
         discard(body).await;
@@ -215,7 +216,8 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
     }
 }
 
-/// Parses a small body at once, and a larger one on another thread when few enough others are parsed.
+/// Parses a small body at once, and a larger one on another thread when few enough others are
+/// parsed.
 async fn parsed<T: Send + 'static>(
     bytes: Bytes,
     parse: impl FnOnce(Bytes) -> Result<T, ApiError> + Send + 'static,
@@ -226,8 +228,8 @@ async fn parsed<T: Send + 'static>(
     with_document(bytes.len(), move || parse(bytes)).await
 }
 
-/// A type with fields that may be as long as the body: they are of the type [`JsonText`], which takes no more memory
-/// than the text.
+/// A type with fields that may be as long as the body: they are of the type [`JsonText`], which
+/// takes no more memory than the text.
 pub trait LongFields: DeserializeOwned {
     /// Names of the fields.
     const NAMES: &'static [&'static str];
@@ -279,9 +281,11 @@ pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
     JsonText::read(bytes).map_err(|error| not_expected(&error))
 }
 
-/// Refuses JSON of too many values before any of them is built. Bytes that are no JSON are for the parser to refuse.
+/// Refuses JSON of too many values before any of them is built. Bytes that are no JSON are for the
+/// parser to refuse.
 fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
-    // Between two values there is a comma or a colon; those in strings only make the first guess higher.
+    // Between two values there is a comma or a colon; those in strings only make the first guess
+    // higher.
     if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {
         return Ok(());
     }

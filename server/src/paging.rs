@@ -75,7 +75,8 @@ impl<T> Page<T> {
     /// A page of a whole list. `id_of` names an entry; no two entries have one name.
     ///
     /// # Errors
-    /// 400 `bad_query` and `bad_cursor`, also when the entry before the page is no longer in the list.
+    /// 400 `bad_query` and `bad_cursor`, also when the entry before the page is no longer in the
+    /// list.
     pub fn of_whole(
         items: Vec<T>,
         query: &PageQuery,

@@ -58,7 +58,7 @@ impl Bounds {
 /// A limit on a kind of work.
 #[derive(Debug)]
 pub(crate) struct Permits {
-    /// What the work is, in the plural, for people.
+    /// Name of the work, in the plural, for messages.
     what: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
@@ -84,7 +84,7 @@ impl Permits {
         }
     }
 
-    /// A limit on work that counts alike: so many at once, and so many requests that wait.
+    /// A limit by number: of jobs at a time, and of requests that wait.
     pub(crate) fn counted(what: &'static str, running: u32, requests: u64) -> Self {
         Self::weighted(what, Bounds { running, least: 1, waiting: u64::MAX, requests })
     }
@@ -100,7 +100,7 @@ impl Permits {
         self.run_weighted(1, work).await
     }
 
-    /// The same for work of any weight. What weighs more than all that may run at once runs alone.
+    /// The same for work of any weight. Work above the whole limit runs alone.
     ///
     /// # Errors
     /// As [`Self::run`].

@@ -1,6 +1,8 @@
-//! Refuses query parameters that an operation does not have, as unknown fields of bodies are refused.
+//! Refuses query parameters that an operation does not have, as unknown fields of bodies are
+//! refused.
 //!
-//! Which parameters an operation has stands in the API's description, so that the two cannot disagree.
+//! Which parameters an operation has stands in the API's description, so that the two cannot
+//! disagree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,8 +36,7 @@ impl QueryNames {
         Self(Arc::new(all))
     }
 
-    /// The names that an operation has; `None` for what is not described. Whoever asks for the head of an answer sends
-    /// what the answer takes.
+    /// Names of an operation's parameters; `None` if it is not described. `HEAD` has `GET`'s.
     fn find(&self, method: &str, path: &str) -> Option<&[String]> {
         let of = |method: &str| self.0.get(&(method.to_owned(), path.to_owned())).map(Vec::as_slice);
         let method = method.to_ascii_lowercase();
@@ -46,7 +47,7 @@ impl QueryNames {
         let Some(path) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
         let Some(known) = self.find(request.method().as_str(), path.as_str()) else { return Ok(()) };
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(request.uri());
-        // What cannot be read at all is refused where it is read.
+        // A malformed query is refused by its extractor.
         let Ok(axum::extract::Query(pairs)) = pairs else { return Ok(()) };
         match pairs.iter().find(|(name, _)| !known.contains(name)) {
             Some((name, _)) => Err(refusal(name, known)),

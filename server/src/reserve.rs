@@ -4,10 +4,11 @@ use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Runs what makes room on the disk. Where it finds none itself, the reserve is given up and it runs once more.
+/// Runs what makes room on the disk. Where it finds none itself, the reserve is given up and it
+/// runs once more.
 ///
 /// # Errors
-/// What `run` answers.
+/// Those of `run`.
 pub(crate) async fn making_room<T, Running>(state: &AppState, run: impl Fn() -> Running) -> ApiResult<T>
 where
     Running: Future<Output = ApiResult<T>>,

@@ -187,12 +187,13 @@ pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the storage folder {} (SF_STORAGE_DIR)", dir.display()))
 }
 
-/// Keeps other processes from the storage folder. The system lets go of it when the process ends, however it ends.
+/// Keeps other processes from the storage folder. The system lets go of it when the process ends,
+/// however it ends.
 #[derive(Debug)]
 pub(crate) struct StorageLock {
     _file: File,
-    /// The folder itself, where the system locks folders: a lock file may be deleted and made anew, and then no longer
-    /// keeps anybody out.
+    /// The folder itself, where the system locks folders: a lock file may be deleted and made anew,
+    /// and then no longer keeps anybody out.
     _folder: Option<File>,
 }
 

@@ -1,6 +1,7 @@
 //! A soft piano is as bright as in FluidSynth, for which banks are voiced.
 //!
-//! Debian's `fluidsynth`, `timgm6mb-soundfont` and `fluid-soundfont-gm`; `scripts/test` installs them.
+//! Debian's `fluidsynth`, `timgm6mb-soundfont` and `fluid-soundfont-gm`; `scripts/test` installs
+//! them.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,8 +17,9 @@ const VELOCITY: u8 = 40;
 /// Where brightness begins, in hertz.
 const TREBLE_HZ: f64 = 4_000.0;
 
-/// How far the two may differ, in decibels: 0.2 and 0.6 were measured, which follow from FluidSynth's filter and
-/// interpolation. With the default modulator of section 8.4.2 they differ by 8 and 11.
+/// How far the two may differ, in decibels: 0.2 and 0.6 were measured, which follow from
+/// FluidSynth's filter and interpolation. With the default modulator of section 8.4.2 they differ
+/// by 8 and 11.
 const TOLERANCE_DB: f64 = 1.0;
 
 /// Piano keys of four octaves, a second each, without reverb and chorus.
@@ -56,7 +58,7 @@ fn left(path: &Path) -> Vec<f64> {
         .collect()
 }
 
-/// What a Butterworth high-pass of fourth order leaves of a signal (Bristow-Johnson, "Audio EQ Cookbook").
+/// A signal behind a fourth-order Butterworth high-pass (Bristow-Johnson, "Audio EQ Cookbook").
 fn treble(signal: &[f64]) -> Vec<f64> {
     let angle = std::f64::consts::TAU * TREBLE_HZ / RATE_HZ;
     let mut filtered = signal.to_vec();

@@ -22,7 +22,10 @@ function ownType(_, { path }) {
   return ts.factory.createTypeReferenceNode(`project.${name}`);
 }
 
-/** Failures are thrown as problems, so the types speak of successes only. Examples are for readers of the description. */
+/**
+ * Failures are thrown as problems, so the types speak of successes only. Examples are for readers
+ * of the description.
+ */
 function successesOf(paths) {
   const kept = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));
   for (const operation of Object.values(kept).flatMap(Object.values)) {

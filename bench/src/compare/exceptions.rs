@@ -97,8 +97,6 @@ struct Remedy {
     ours: Vec<(u8, i32)>,
     /// In FluidSynth.
     theirs: Vec<(u8, i32)>,
-    /// In FluidSynth, for each step of the velocity below 127.
-    theirs_per_step: Vec<(u8, f64)>,
     /// In both.
     both: Vec<(u8, i32)>,
     /// Whether FluidSynth is tuned up by the least step there is.
@@ -110,13 +108,7 @@ impl Remedy {
         let fixed = |list: &[(u8, i32)]| -> Vec<Offset> {
             list.iter().map(|&(generator, amount)| Offset { generator, amount }).collect()
         };
-        let steps = f64::from(127 - velocity.min(127));
-        let stepped = self
-            .theirs_per_step
-            .iter()
-            .map(|&(generator, amount)| Offset { generator, amount: (amount * steps).round() as i32 });
         let (mut ours, mut theirs) = (fixed(&self.ours), fixed(&self.theirs));
-        theirs.extend(stepped);
         ours.extend(fixed(&self.both));
         theirs.extend(fixed(&self.both));
         Conditions { velocity, ours, theirs, theirs_nudged: self.theirs_nudged }
@@ -184,7 +176,7 @@ mod tests {
 banks = ["A"]
 programs = [3, 4]
 at_most = { bands = 6.0, decay = 6.0 }
-gone_with = { theirs_per_step = [[8, -18.75]], both = [[9, -960]], ours = [[38, 4800]] }
+gone_with = { theirs = [[8, -506]], both = [[9, -960]], ours = [[38, 4800]] }
 clause = "8.4.2"
 reason = "left out"
 "#;

@@ -1,5 +1,5 @@
-//! How much memory the service takes for the worst that a request may carry, one at a time and eight
-//! at once, and whether it still answers then.
+//! How much memory the service takes for the worst that a request may carry, one at a time and
+//! eight at once, and whether it still answers then.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,8 @@ use super::{Args, Goal, figure};
 /// Most that the process may take, in MB.
 const GOAL_MB: f64 = 1_500.0;
 
-/// Memory that the system gives the process, in bytes: what wants more ends there, and not the machine.
+/// Memory that the system gives the process, in bytes: what wants more ends there, and not the
+/// machine.
 const ADDRESS_SPACE_BYTES: u64 = 6 << 30;
 
 /// Requests that come at once.
@@ -100,7 +101,7 @@ impl Subject {
             .body(request.body)?;
         let mut answer = agent(PATIENCE).run(builder)?;
         let status = answer.status().as_u16();
-        // What comes is read, and is of no interest.
+        // The answer is read to its end and ignored.
         let _ = std::io::copy(&mut answer.body_mut().as_reader(), &mut std::io::sink());
         Ok(status)
     }

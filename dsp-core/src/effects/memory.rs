@@ -8,7 +8,7 @@ pub(super) fn inline_bytes<E>(_sample_rate_hz: u32, _impulse_frames: u64) -> u64
     (size_of::<E>() + SMALL_BYTES) as u64
 }
 
-/// Bytes of so many values.
+/// Bytes of `count` values.
 pub(super) fn values_bytes(count: usize) -> u64 {
     (count * size_of::<f32>()) as u64
 }

@@ -109,7 +109,8 @@ pub struct EffectKind {
     pub impulse_max_secs: Option<f64>,
     /// Makes one, with every parameter at its default.
     pub make: fn(&EffectConfig<'_>) -> Box<dyn Effect>,
-    /// Bytes that one allocates at most, at a sample rate in hertz and with an impulse response of so many frames.
+    /// Most bytes that one allocates, at a sample rate in hertz and with an impulse response of
+    /// `impulse_frames` frames.
     pub memory_bytes: fn(sample_rate_hz: u32, impulse_frames: u64) -> u64,
 }
 

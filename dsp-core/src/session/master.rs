@@ -54,7 +54,7 @@ impl Master {
         self.insert.latency_frames() + self.limiter.latency_frames()
     }
 
-    /// What the limiter has taken since the last jump.
+    /// The limiter's gain reduction since the last seek.
     pub(super) fn reduction(&self) -> Reduction {
         self.limiter.reduction()
     }

@@ -20,19 +20,22 @@ use crate::chain::Slot;
 use crate::effects::{EffectConfig, effect_kind};
 use crate::synth::SynthProcessor;
 
-/// The reverb and the chorus that tracks share, the limiter, and the mixer itself, in bytes at 192 kHz.
+/// The reverb and the chorus that tracks share, the limiter, and the mixer itself, in bytes at 192
+/// kHz.
 const SHARED_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Blocks of a track beside its spans: of its source, of its input, of what feeds it, and room for growing lists.
+/// Blocks of a track beside its spans: of its source, of its input, of what feeds it, and room for
+/// growing lists.
 const TRACK_BLOCKS: usize = 4;
 
-/// How often lists of events, points and clips are in memory: in the session, in the mixer, and while they are sorted.
+/// How often lists of events, points and clips are in memory: in the session, in the mixer, and
+/// while they are sorted.
 const COPIES: usize = 3;
 
-/// What takes memory.
+/// One kind of memory use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryShare {
-    /// What it is, in the plural: "delay effects".
+    /// Name of the kind, in the plural: "delay effects".
     pub what: String,
     /// How many there are.
     pub count: u64,
@@ -40,7 +43,7 @@ pub struct MemoryShare {
     pub bytes: u64,
 }
 
-/// What playing or rendering a session needs, banks and recorded audio not included.
+/// Memory for playing or rendering a session, without banks and recorded audio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryNeed {
     shares: Vec<MemoryShare>,
@@ -53,7 +56,7 @@ impl MemoryNeed {
         self.shares.iter().fold(SHARED_BYTES, |sum, share| sum.saturating_add(share.bytes))
     }
 
-    /// What takes memory, the largest share first.
+    /// The shares, the largest first.
     #[must_use]
     pub fn shares(&self) -> &[MemoryShare] {
         &self.shares
@@ -61,7 +64,8 @@ impl MemoryNeed {
 }
 
 impl Session {
-    /// Estimates what [`super::OfflineRender`] allocates for this session. Allocates next to nothing itself.
+    /// Estimates what [`super::OfflineRender`] allocates for this session. Allocates next to
+    /// nothing itself.
     ///
     /// # Errors
     ///
@@ -161,7 +165,8 @@ impl Tally {
         let impulse_frames =
             slot.map_or(0, |audio| audio.frames()).min(kind.impulse_max_frames(sample_rate_hz));
         let own = usize::try_from((kind.memory_bytes)(sample_rate_hz, impulse_frames)).unwrap_or(usize::MAX);
-        // Its impulse is converted from the slot's samples while it is made; its dry signal waits for it.
+        // Its impulse is converted from the slot's samples while it is made; its dry signal waits
+        // for it.
         let around =
             2 * size_of::<Slot>() + 2 * size_of::<f32>() * (latency_frames + impulse_frames as usize);
         self.add(&format!("{} effects", kind.id), 1, own.saturating_add(around));

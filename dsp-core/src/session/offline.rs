@@ -330,7 +330,7 @@ impl OfflineRender {
         self.length.longest_frames
     }
 
-    /// What the limiter of the mix has taken so far; as of the span that is being rendered.
+    /// The mix limiter's gain reduction so far, the current span included.
     pub fn limiter_reduction(&self) -> Reduction {
         self.mixer.desk.master.reduction()
     }

@@ -129,8 +129,8 @@ impl Bank {
         self.prepare_while(presets, &mut || true)
     }
 
-    /// The same as long as `go_on` says so; it is asked many times a second. Streams that are decoded
-    /// when it says no stay decoded.
+    /// The same as long as `go_on` says so; it is asked many times a second. Streams that are
+    /// decoded when it says no stay decoded.
     ///
     /// # Errors
     ///
@@ -232,8 +232,8 @@ impl Bank {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Bank and program number of the preset that sounds for these numbers: the same, or those of the preset that stands
-    /// in; `None` where nothing sounds.
+    /// Bank and program number of the preset that sounds for these numbers: the same, or those of
+    /// the preset that stands in; `None` where nothing sounds.
     #[must_use]
     pub fn sounding_preset(&self, bank: u16, program: u8) -> Option<(u16, u16)> {
         let preset = self.presets().get(self.resolve(bank, program)?)?;

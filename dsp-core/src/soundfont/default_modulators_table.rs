@@ -14,8 +14,8 @@ const fn modulator(source: Source, amount: i16, destination: Generator, amount_s
 
 /// Section 8.4.2: velocity to the cutoff of the filter; -2400 cents for a velocity of 0.
 ///
-/// It is no part of [`DEFAULT_MODULATORS`]. Version 2.01 defines it otherwise, FluidSynth and BASSMIDI
-/// leave it out, and banks are voiced with these. A session may ask for it:
+/// It is no part of [`DEFAULT_MODULATORS`]. Version 2.01 defines it otherwise, FluidSynth and
+/// BASSMIDI leave it out, and banks are voiced with these. A session may ask for it:
 /// [`crate::session::VelocityToCutoff`].
 pub(crate) const VELOCITY_TO_CUTOFF: Modulator = modulator(
     source(Controller::NoteOnVelocity, true, false, Curve::Linear),

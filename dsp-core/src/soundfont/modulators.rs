@@ -25,11 +25,12 @@ impl Modulator {
             && self.transform == other.transform
     }
 
-    /// Whether it states how velocity moves the cutoff, so that the default of section 8.4.2 does not
-    /// apply: in the form of version 2.04, or in that of 2.01, which has a switch as its amount source.
+    /// Whether it states how velocity moves the cutoff, so that the default of section 8.4.2 does
+    /// not apply: in the form of version 2.04, or in that of 2.01, which has a switch as its amount
+    /// source.
     ///
-    /// The two forms are two modulators, which add up: banks state their curve in the form of 2.04, and
-    /// turn off the default of older players in the form of 2.01.
+    /// The two forms are two modulators, which add up: banks state their curve in the form of 2.04,
+    /// and turn off the default of older players in the form of 2.01.
     pub(crate) fn states_velocity_to_cutoff(&self) -> bool {
         const SWITCH_OF_2_01: Source = Source {
             controller: Controller::NoteOnVelocity,

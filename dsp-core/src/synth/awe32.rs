@@ -1,4 +1,4 @@
-//! What the NRPNs of the Sound Blaster AWE32 put in the place of a bank's values.
+//! NRPNs of the Sound Blaster AWE32, which replace values of a bank.
 
 use super::awe32_table::{Law, NUMBERS, PITCH};
 use super::filter::CENT_ZERO_HZ;
@@ -10,8 +10,8 @@ pub(super) const MSB: u8 = 127;
 /// The data of 14 bits that mean 0.
 const CENTRE: i32 = 8_192;
 
-/// The shortest time that a generator can have, a millisecond (SoundFont 2.04, section 8.1.3); a delay of it
-/// is none.
+/// The shortest time that a generator can have, a millisecond (SoundFont 2.04, section 8.1.3); a
+/// delay of it is none.
 const LEAST_TIMECENTS: f32 = -12_000.0;
 
 /// Below the lowest frequency of an oscillator, in absolute cents: it stands still.
@@ -33,7 +33,8 @@ impl Awe32 {
         usize::from(number) < NUMBERS.len()
     }
 
-    /// Takes the data of a number, 7 bits each. Data beyond its range count as the end of the range.
+    /// Takes the data of a number, 7 bits each. Data beyond its range count as the end of the
+    /// range.
     pub(super) fn enter(&mut self, number: u8, msb: u8, lsb: u8) {
         let centred = (i32::from(msb) << 7 | i32::from(lsb)) - CENTRE;
         if number == PITCH {
@@ -50,7 +51,7 @@ impl Awe32 {
         self.is_used = true;
     }
 
-    /// What is added to the channel's tuning, in cents.
+    /// Offset to the channel's tuning in cents.
     pub(super) fn pitch_cents(&self) -> f32 {
         self.pitch_cents
     }

@@ -1,10 +1,11 @@
-//! The NRPNs of the Sound Blaster AWE32, MSB 127: what each LSB from 0 to 26 replaces, and by how much.
+//! The NRPNs of the Sound Blaster AWE32, MSB 127: what each LSB from 0 to 26 replaces, and by how
+//! much.
 //!
-//! Sources: Creative, "SB AWE32 Developer's Information Pack" 3.01 (ranges, units, which of them are
-//! realtime), with the corrections that FluidSynth 2.4.5 found by listening (`FluidFeatures.md`, "AWE32
-//! NRPNs"): seven-bit values are the least significant byte alone, and the filter's oscillator and
-//! envelope move the cutoff. Cutoff and resonance: S. Christian Collins, "Filter NRPN Test", measured
-//! on an Audigy 2.
+//! Sources: Creative, "SB AWE32 Developer's Information Pack" 3.01 (ranges, units, which of them
+//! are realtime), with the corrections that FluidSynth 2.4.5 found by listening
+//! (`FluidFeatures.md`, "AWE32 NRPNs"): seven-bit values are the least significant byte alone, and
+//! the filter's oscillator and envelope move the cutoff. Cutoff and resonance: S. Christian
+//! Collins, "Filter NRPN Test", measured on an Audigy 2.
 
 use crate::soundfont::Generator;
 
@@ -17,7 +18,8 @@ pub(super) struct Number {
     pub(super) law: Law,
 }
 
-/// How data become the value of a generator. The centre of 14 bits is 0 for times and for centred data.
+/// How data become the value of a generator. The centre of 14 bits is 0 for times and for centred
+/// data.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Law {
     /// A time: seconds of one unit, and the largest data.
@@ -30,16 +32,17 @@ pub(super) enum Law {
     Centred { least: i32, most: i32, unit: f32 },
 }
 
-/// The LSB that tunes the channel. It replaces no generator: it adds cents, as the fine tuning does.
+/// The LSB that tunes the channel. It replaces no generator: it adds cents, as the fine tuning
+/// does.
 pub(super) const PITCH: u8 = 16;
 
 /// 100 Hz, the lowest cutoff, in absolute cents: `1200 log2(100 / 8.175799)`.
 const CUTOFF_CENTS: f32 = 4_335.0;
 
-/// What one unit adds to the cutoff: 7646 cents times `value / 128` end at 8 kHz.
+/// Cents of cutoff for one unit: 7646 cents times `value / 128` end at 8 kHz.
 const CUTOFF_UNIT_CENTS: f32 = 7_646.0 / 128.0;
 
-/// What one unit adds to the resonance: 20 dB times `value / 128` end at 19.84 dB.
+/// Resonance for one unit: 20 dB times `value / 128` end at 19.84 dB.
 const RESONANCE_UNIT_CB: f32 = 200.0 / 128.0;
 
 /// Tenths of a per cent of one unit of a send: 256 are as much as controllers 91 and 93 reach

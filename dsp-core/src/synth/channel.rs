@@ -181,7 +181,7 @@ impl Channel {
         &self.generator_offsets
     }
 
-    /// What NRPNs of the AWE32 put in the place of the generators' values.
+    /// Values from AWE32 NRPNs, which replace those of the generators.
     pub(super) fn awe32(&self) -> &Awe32 {
         &self.awe32
     }
@@ -227,7 +227,8 @@ impl Channel {
     /// Lets data entry begin from the parameter that has been selected.
     fn show_parameter(&mut self) {
         let data = match self.parameter {
-            // The AWE32's begins from what data entry has been sent last: many songs send one byte alone.
+            // The AWE32's begins from what data entry has been sent last: many songs send one byte
+            // alone.
             Parameter::None | Parameter::Awe32(_) => return,
             Parameter::BendRange => {
                 let cents = self.bend_range_cents as i32;

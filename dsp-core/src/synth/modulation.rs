@@ -127,8 +127,8 @@ pub(super) fn sum(list: &[Modulator], generator: Generator, note: Note, channel:
     added.map(|(number, _)| output(list, number, note, channel)).sum()
 }
 
-/// What the default modulator of section 8.4.2 adds to the cutoff of a note, in cents: nothing where the
-/// zone of the instrument states how velocity moves it.
+/// Cents that the default modulator of section 8.4.2 adds to the cutoff of a note; 0 where the zone
+/// of the instrument states how velocity moves it.
 pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
     if list.iter().any(Modulator::states_velocity_to_cutoff) {
         return 0.0;

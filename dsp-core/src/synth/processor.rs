@@ -94,7 +94,7 @@ pub(crate) struct SynthProcessor {
 }
 
 impl SynthProcessor {
-    /// Bytes of a synthesizer of so many voices.
+    /// Bytes of a synthesizer of `polyphony` voices.
     pub(crate) fn memory_bytes(polyphony: u16) -> u64 {
         Voices::memory_bytes(polyphony.into()) + size_of::<Self>() as u64
     }

@@ -126,10 +126,10 @@ pub(super) struct Voice {
     pub(super) lane: usize,
     note: Note,
     zones: ZonePlace,
-    /// The zones' own values, or those that the channel has put in their place, before anything modulates
-    /// them.
+    /// The zones' own values, or those that the channel has put in their place, before anything
+    /// modulates them.
     base: Values,
-    /// What the default modulator of velocity and cutoff takes from the cutoff, in cents.
+    /// Offset of the default velocity-to-cutoff modulator in cents.
     velocity_cutoff_cents: f32,
     settings: Settings,
     tuning: Tuning,

@@ -141,7 +141,7 @@ impl Voices {
         }
     }
 
-    /// Bytes of so many voices.
+    /// Bytes of `polyphony` voices.
     pub(super) fn memory_bytes(polyphony: usize) -> u64 {
         let groups = (polyphony + SPARE_PLACES).div_ceil(GROUP);
         (groups * size_of::<Group>() + size_of::<Scratch>()) as u64

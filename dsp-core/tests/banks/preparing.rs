@@ -1,4 +1,4 @@
-//! What preparing a bank may cost, and that it can be stopped.
+//! Preparing a bank has a cost limit and can be stopped.
 
 use dsp_core::soundfont::{Bank, BankError};
 

@@ -166,7 +166,8 @@ fn controllers_add_to_a_send() {
     assert_near("both", db(both / sent(&[control(93, 64)])), 6.02, 0.01);
 }
 
-/// The cutoffs in hertz of values, measured on an Audigy 2 by S. Christian Collins ("Filter NRPN Test").
+/// The cutoffs in hertz of values, measured on an Audigy 2 by S. Christian Collins ("Filter NRPN
+/// Test").
 const CUTOFFS_HZ: [(u8, f64); 11] = [
     (0, 100.0),
     (13, 157.0),

@@ -70,7 +70,7 @@ fn check(what: &str, statement: Statement<'_>, velocity: u8, expected_cents: f64
     assert_near(&format!("{what}, reduced"), db(level(&filtered.reduced()) / level(&open)), -3.01, 0.2);
 }
 
-/// What an amount makes of a velocity by the form of version 2.04.
+/// Cutoff in cents for a velocity and an amount by the form of version 2.04.
 fn lowered(amount: i16, velocity: u8) -> f64 {
     f64::from(BASE) + f64::from(amount) * f64::from(127 - velocity) / 128.0
 }

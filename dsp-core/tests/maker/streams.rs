@@ -1,5 +1,5 @@
-//! Ogg Vorbis streams of a few bytes that take much time or memory to decode (Vorbis I specification;
-//! RFC 3533).
+//! Ogg Vorbis streams of a few bytes that take much time or memory to decode (Vorbis I
+//! specification; RFC 3533).
 
 /// Frames of a block, as a power of two, and those that each packet adds.
 const BLOCK_BITS: u32 = 13;
@@ -15,8 +15,8 @@ const ENDS: u8 = 4;
 /// Frames that a reader believes for each byte of a stream.
 const FRAMES_PER_BYTE: u64 = 512;
 
-/// A mono stream of `frames` silent frames at 48 kHz. Its setup header also has a codebook of `2^bits`
-/// entries for each of `codebook_bits`, which no packet uses.
+/// A mono stream of `frames` silent frames at 48 kHz. Its setup header also has a codebook of
+/// `2^bits` entries for each of `codebook_bits`, which no packet uses.
 pub(crate) fn silent(frames: u64, codebook_bits: &[u32]) -> Vec<u8> {
     let padding = usize::try_from(frames / FRAMES_PER_BYTE).expect("a short stream") + 1;
     let mut pages = Pages { bytes: Vec::new(), count: 0 };

@@ -91,7 +91,7 @@ fn a_session_takes_what_it_says() {
     check("streamed clips", &clips((0..300).map(streamed).collect()), &banks);
 }
 
-/// What is quick waits for what is slow: many short ways beside one with much latency.
+/// Latency compensation: many routes without latency beside one with much of it.
 #[test]
 fn compensated_latency_is_part_of_it() {
     const TRACKS: usize = 100;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `null`.
@@ -65,7 +65,7 @@ impl<'t> View<'t> {
         self.0
     }
 
-    /// What the value is.
+    /// The type of the value.
     #[must_use]
     pub fn kind(self) -> Kind {
         match self.0.as_bytes().first() {

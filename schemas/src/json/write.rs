@@ -87,7 +87,8 @@ pub fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends a list of what `write` appends for each entry; one for which it says `false` is left out.
+/// Appends a list of what `write` appends for each entry; one for which it says `false` is left
+/// out.
 pub fn push_list<'t>(
     out: &mut String,
     entries: impl Iterator<Item = View<'t>>,

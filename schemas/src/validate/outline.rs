@@ -13,7 +13,7 @@ pub(super) struct Outline<'t> {
     pub(super) totals: Totals,
 }
 
-/// What of a track is about other tracks.
+/// References of a track to other tracks.
 pub(super) struct TrackOutline<'t> {
     pub(super) id: Cow<'t, str>,
     pub(super) kind: Cow<'t, str>,

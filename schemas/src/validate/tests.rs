@@ -289,7 +289,8 @@ fn a_known_field_stands_once_and_long_names_are_cut() {
     assert!(long[0].pointer.len() < 200 && long[0].pointer.ends_with("nnn..."));
 }
 
-/// The JSON Schema's own validator agrees on what is valid, whatever single value of a document is exchanged.
+/// The JSON Schema's own validator agrees on what is valid, whatever single value of a document is
+/// exchanged.
 #[test]
 fn an_independent_validator_agrees() {
     let schema: Value = serde_json::from_str(crate::PROJECT_SCHEMA).unwrap();

@@ -1,5 +1,4 @@
-//! What administrators see and do: accounts, invitations, throttled log-ins, storage, tasks, scans,
-//! the audit log.
+//! Administration: accounts, invitations, throttled log-ins, storage, tasks, scans, the audit log.
 //!
 //! This slice has no tables: it asks the slices that do. Everything here is for administrators, the desktop's
 //! local caller included. What changes accounts is not for API keys.

@@ -33,7 +33,7 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
-/// What was forgotten.
+/// The number of deleted counters.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Lifted {
     /// Entries of failed log-ins, one for each account at each address.

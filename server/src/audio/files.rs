@@ -58,8 +58,8 @@ pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResul
     store::by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
-/// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound. For a while it
-/// comes back when a project that names it is saved.
+/// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its
+/// sound. For a while it comes back when a project that names it is saved.
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),
         (status = 409, description = "`audio_in_use`: a project names it", body = Problem,

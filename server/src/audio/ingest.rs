@@ -48,7 +48,7 @@ pub(super) fn ingest(
         return Ok(Ingested { file: found.file, known: true });
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
-        // What comes back is counted already.
+        // A file of this user counts for the quota already.
         allowance if is_own => allowance.without(u64::MAX),
         allowance => allowance,
     };
@@ -119,7 +119,7 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
-    /// What is to be stored of it.
+    /// The database row for it.
     pub(super) fn content(&self, received: &Received) -> io::Result<Content> {
         let Report { channels, frames, .. } = self.report;
         Ok(Content {
@@ -161,7 +161,7 @@ pub(super) fn decode(
     room.decode(allowance, received, observer)
 }
 
-/// What decoding needs.
+/// Everything that decoding needs.
 pub(super) struct Room<'r> {
     pub(super) decoder: &'r Decoder,
     pub(super) blobs: &'r Blobs,

@@ -91,7 +91,7 @@ impl Allowance {
         Self::of_disk(&state.config.limits.audio)
     }
 
-    /// What the disk has room for.
+    /// An allowance that only the disk limits.
     pub(super) fn of_disk(limits: &AudioLimits) -> Self {
         Self { quota_bytes: u64::MAX, used_bytes: 0, reserve_bytes: limits.reserve_bytes }
     }
@@ -208,8 +208,8 @@ impl Intake {
     }
 }
 
-/// Writes a stream of bytes to a nameless file in the store's folder. It holds a thread only while it
-/// writes: senders may be slow, and there may be many.
+/// Writes a stream of bytes to a nameless file in the store's folder. It holds a thread only while
+/// it writes: senders may be slow, and there may be many.
 pub(crate) async fn receive(
     state: &AppState,
     allowance: Allowance,

@@ -1,4 +1,5 @@
-//! Making stored files again that are missing or damaged: decoded copies and peaks, from the file as it came.
+//! Making stored files again that are missing or damaged: decoded copies and peaks, from the file
+//! as it came.
 
 use std::collections::HashSet;
 use std::io::{Seek as _, SeekFrom};
@@ -16,11 +17,13 @@ use crate::db::Db;
 use crate::error::ApiResult;
 use crate::helpers::Helpers;
 
-/// Makes the files of `faulty` again (folder and name, with `/` between) whose original is not among them, and says
-/// which. A copy at another rate is removed: it is made when it is next asked for. Blocks.
+/// Makes the files of `faulty` again (folder and name, with `/` between) whose original is not
+/// among them, and says which. A copy at another rate is removed: it is made when it is next asked
+/// for. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses. A file that cannot be decoded any more is left as it is.
+/// When the database or the storage refuses. A file that cannot be decoded any more is left as it
+/// is.
 pub(crate) fn mend(
     db: &Db,
     runtime: &Handle,

@@ -6,7 +6,8 @@
 //! decoded copies included, each content once; SoundFonts that the user has uploaded count along.
 //!
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older
-//! revisions of a project do not hold it. A deleted file comes back when a project that names it is saved ([`deleted`]).
+//! revisions of a project do not hold it. A deleted file comes back when a project that names it is
+//! saved ([`deleted`]).
 
 mod analyze;
 pub(crate) mod decode;
@@ -156,7 +157,8 @@ impl Drop for ContentsGuard<'_> {
     }
 }
 
-/// Removes uploads whose time is over, and goes on with those that were whole. For the start, before anybody uploads.
+/// Removes uploads whose time is over, and goes on with those that were whole. For the start,
+/// before anybody uploads.
 ///
 /// # Errors
 /// When the database or the storage refuses.

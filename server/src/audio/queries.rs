@@ -68,8 +68,8 @@ pub(super) struct PeaksQuery {
     pub(super) format: PeaksFormat,
     /// Width of the values: 8 or 16 (the default).
     pub(super) bits: Option<u32>,
-    /// Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels` the next
-    /// of 512 to 65536 at which one answer has room for the whole file.
+    /// Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and
+    /// `pixels` the next of 512 to 65536 at which one answer has room for the whole file.
     pub(super) samples_per_pixel: Option<u64>,
     /// First pixel, 0 by default.
     pub(super) start: Option<u64>,

@@ -22,7 +22,8 @@ pub(super) struct Content {
     pub(super) samples_bytes: u64,
     /// Size of the peaks, in bytes.
     pub(super) peaks_bytes: u64,
-    /// SHA-256 of the decoded copy and of the peaks in hexadecimal; empty where they were made before it was kept.
+    /// SHA-256 of the decoded copy and of the peaks in hexadecimal; empty where they were made
+    /// before it was kept.
     pub(super) samples_sha256: String,
     pub(super) peaks_sha256: String,
     pub(super) report: Report,

@@ -38,7 +38,8 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// Largest body of this slice: a name and two passwords of 1024 bytes, each byte written as six characters of JSON.
+/// Largest body of this slice: a name and two passwords of 1024 bytes, each byte written as six
+/// characters of JSON.
 const BODY_MAX_BYTES: u64 = 16 * 1024;
 
 /// The routes of this slice, relative to `/api/v1`.

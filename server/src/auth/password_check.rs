@@ -11,7 +11,7 @@ use super::throttle::Subject;
 use crate::error::ApiResult;
 use crate::state::AppState;
 
-/// What somebody says to prove who they are.
+/// Credentials to check.
 #[derive(Debug)]
 pub(super) struct Claim {
     /// Name of the account, in lower case.

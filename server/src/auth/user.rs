@@ -131,8 +131,9 @@ pub struct CurrentUser {
 }
 
 impl CurrentUser {
-    /// Whether they may have the code of plugins run: administrators, and callers on this machine, who can run any
-    /// program there anyway. An API key gets that right from an administrator's account only.
+    /// Whether they may have the code of plugins run: administrators, and callers on this machine,
+    /// who can run any program there anyway. An API key gets that right from an administrator's
+    /// account only.
     #[must_use]
     pub fn may_run_plugins(&self) -> bool {
         self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
@@ -162,7 +163,8 @@ pub struct LoggedIn(pub CurrentUser);
 #[derive(Debug, Clone)]
 pub struct Admin(pub CurrentUser);
 
-/// An administrator, or a caller on this machine with any account: 403 `admin_only` for everybody else.
+/// An administrator, or a caller on this machine with any account: 403 `admin_only` for everybody
+/// else.
 #[derive(Debug, Clone)]
 pub struct AdminOrLocal(pub CurrentUser);
 

@@ -41,8 +41,8 @@ pub(crate) struct Report {
 pub(crate) struct Thoroughness {
     /// Whether files are read and their hashes compared.
     pub(crate) hashes: bool,
-    /// Whether files that belong to nothing are moved to the quarantine, missing ones brought back from there, and
-    /// damaged ones made again that can be. The service must not be running.
+    /// Whether files that belong to nothing are moved to the quarantine, missing ones brought back
+    /// from there, and damaged ones made again that can be. The service must not be running.
     pub(crate) repair: bool,
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
     tokio::task::spawn_blocking(looking).await?
 }
 
-/// What is wrong with one stored file.
+/// A fault of a stored file.
 struct Fault {
     /// Folder and name, with `/` between.
     name: String,
@@ -97,7 +97,8 @@ struct Fault {
     what: String,
 }
 
-/// Compares every expected file with what is there. With `repair` missing ones return from the quarantine.
+/// Compares every expected file with what is there. With `repair` missing ones return from the
+/// quarantine.
 fn files(
     config: &Config,
     db: &Db,

@@ -192,7 +192,8 @@ impl Blobs {
         Ok(this)
     }
 
-    /// The same with the quarantine inside its folder, for a folder whose neighbours belong to others.
+    /// The same with the quarantine inside its folder, for a folder whose neighbours belong to
+    /// others.
     #[must_use]
     pub fn with_quarantine_inside(self) -> Self {
         Self { quarantine: self.root.join(quarantine::FOLDER), ..self }
@@ -358,14 +359,6 @@ impl Blobs {
             Some(store) => store.remote.entries(folder),
             None => local_entries(&self.root.join(folder)),
         }
-    }
-
-    /// Ids and extensions of the stored files of one kind.
-    ///
-    /// # Errors
-    /// As [`Self::entries`].
-    pub fn list(&self, folder: &'static str) -> io::Result<Vec<(String, String)>> {
-        Ok(self.entries(folder)?.into_iter().map(|one| (one.id, one.extension)).collect())
     }
 
     /// Ids and sizes in bytes of the stored files of one kind.
@@ -539,14 +532,15 @@ mod tests {
     #[test]
     fn a_name_can_come_last_and_the_bytes_from_elsewhere() {
         let (_dir, blobs) = store();
-        assert_eq!(blobs.list("audio").expect("lists"), []);
+        assert!(blobs.entries("audio").expect("lists").is_empty());
         let writer = blobs.unnamed_writer("audio").expect("starts");
         fs::write(writer.temporary(), b"from elsewhere").expect("writes");
         let key = BlobKey::new("audio", "b2", "wav").expect("fits");
         let copy_of = BlobKey::new("parts", "c3", "part").expect("fits");
         writer.finish_as(&key).expect("names it");
         assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
-        assert_eq!(blobs.list("audio").expect("lists"), [("b2".to_owned(), "wav".to_owned())]);
+        let stored = blobs.entries("audio").expect("lists");
+        assert_eq!((stored.len(), stored[0].file_name()), (1, "b2.wav".to_owned()));
         blobs.put(&copy_of, b"a part").expect("stores");
         let second = BlobKey::new("audio", "d4", "wav").expect("fits");
         blobs.unnamed_copy(&copy_of, "audio").expect("copies").finish_as(&second).expect("names it");

@@ -1,7 +1,9 @@
-//! Files that were set aside instead of removed, until somebody needs them again or their time is over.
+//! Files that were set aside instead of removed, until somebody needs them again or their time is
+//! over.
 //!
-//! They lie in `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` for what users deleted: beside the folder of a
-//! process's own files, inside a shared folder, or in the bucket. A file that is read and missing returns from there.
+//! They lie in `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` for what users deleted:
+//! beside the folder of a process's own files, inside a shared folder, or in the bucket. A file
+//! that is read and missing returns from there.
 
 use std::fs;
 use std::io;
@@ -65,7 +67,7 @@ impl Quarantined {
         })
     }
 
-    /// Whether it was set aside at least so long ago.
+    /// Whether it was set aside at least `secs` seconds ago.
     #[must_use]
     pub fn is_older(&self, secs: u64) -> bool {
         let secs = i64::try_from(secs).unwrap_or(i64::MAX / 2);
@@ -82,7 +84,8 @@ fn time_digits(text: &str) -> String {
 }
 
 impl Blobs {
-    /// Moves the file of `key` to the quarantine, and says where it is there; `None` if there is no such file.
+    /// Moves the file of `key` to the quarantine, and says where it is there; `None` if there is no
+    /// such file.
     ///
     /// # Errors
     /// When it cannot be moved; it is then where it was.
@@ -120,8 +123,8 @@ impl Blobs {
         Ok(found)
     }
 
-    /// Moves the newest file of `key` from the quarantine back to where it was; false if there is none. A file that is
-    /// stored already stays, and the other one is left in the quarantine.
+    /// Moves the newest file of `key` from the quarantine back to where it was; false if there is
+    /// none. A file that is stored already stays, and the other one is left in the quarantine.
     ///
     /// # Errors
     /// When it cannot be moved.
@@ -207,7 +210,7 @@ fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
     Ok(found)
 }
 
-/// What is in a folder; nothing if it is none.
+/// Paths of the entries of a folder; empty if there is no such folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

@@ -118,7 +118,8 @@ impl Remote {
         }
     }
 
-    /// Gives a stored file another name; false if there is none. The store copies it and removes the first one.
+    /// Gives a stored file another name; false if there is none. The store copies it and removes
+    /// the first one.
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<bool> {
         let whole = |name: &str| Path::from(format!("{}/{name}", self.prefix));
         match self.runtime.block_on(self.store.rename(&whole(from), &whole(to))) {

@@ -63,10 +63,12 @@ pub(super) struct Args {
     /// Fail, and write nothing, if the whole render is silent.
     #[arg(long)]
     strict: bool,
-    /// Decibels by which the whole song is rendered louder, or softer if below 0, before the limiter.
+    /// Decibels by which the whole song is rendered louder, or softer if below 0, before the
+    /// limiter.
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
     gain_db: f64,
-    /// Memory that the render may take, the SoundFont not counted; a song that needs more is refused.
+    /// Memory that the render may take, the SoundFont not counted; a song that needs more is
+    /// refused.
     #[arg(long, value_name = "BYTES", env = "SF_RENDER_MEMORY_BYTES", default_value_t = budget::DEFAULT_BYTES)]
     memory_bytes: u64,
     /// Print the receipt as JSON.

@@ -21,8 +21,9 @@ use crate::log_tail::{LogTail, Redacting};
 Settings come from SF_ variables and songfoundry.toml; `songfoundry config` lists them.
 Ctrl-C or SIGTERM ends it within 10 seconds; everything acknowledged is stored.")]
 pub(super) struct Args {
-    /// Start with this database even if it does not know the stored files. Those that it does not need move to the
-    /// quarantine after a while, from which `songfoundry admin quarantine` brings them back.
+    /// Start with this database even if it does not know the stored files. Those that it does not
+    /// need move to the quarantine after a while, from which `songfoundry admin quarantine` brings
+    /// them back.
     #[arg(long)]
     adopt: bool,
 }

@@ -163,7 +163,7 @@ pub struct LimitsConfig {
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
-    /// What the kept revisions of a user's projects and the user's tasks may take, in bytes.
+    /// Quota of the kept revisions of a user's projects and of the user's tasks, in bytes.
     pub projects_quota_bytes: u64,
     /// What a user's finished renders may take, in bytes; older ones make room.
     pub renders_quota_bytes: u64,
@@ -204,7 +204,7 @@ pub struct AudioLimits {
 pub struct OrphansConfig {
     /// How often, in seconds.
     pub every_secs: u64,
-    /// How long the database must have missed no such file before it is set aside, in seconds.
+    /// How long no row of the database must have needed a file before it is set aside, in seconds.
     pub age_secs: u64,
     /// How long a file stays in the quarantine, in seconds.
     pub quarantine_secs: u64,

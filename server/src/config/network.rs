@@ -34,7 +34,8 @@ pub struct NetworkConfig {
 /// Limits on connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// Longest time without activity, for the head of a request, and in which a client reads nothing of an answer.
+    /// Longest time without activity, for the head of a request, and in which a client reads
+    /// nothing of an answer.
     pub idle_max: Duration,
     /// Most connections at a time.
     pub max: usize,

@@ -198,7 +198,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "10000",
         unit: "milliseconds",
         range: Range::Whole(10, 600_000),
-        about: "Longest wait for a lock in the database, and 5 s less than for a connection to it; then a request is answered 503 `database_busy`.",
+        about: "Longest wait for a lock in the database; a connection is waited for 5 s longer. Then a request is answered 503 `database_busy`.",
         ..BLANK
     },
     Setting {
@@ -584,7 +584,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Whole(60, 31_536_000),
-        about: "How long the database must have needed a stored file no more before it moves to the quarantine.",
+        about: "How long no row of the database must have needed a stored file before it moves to the quarantine.",
         ..BLANK
     },
     Setting {

@@ -126,7 +126,8 @@ impl Source {
     }
 }
 
-/// The variables of the process that begin with `SF_`. Others may hold anything, and are left alone.
+/// The variables of the process that begin with `SF_`. Others may hold anything, and are left
+/// alone.
 fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
     let mut environment = BTreeMap::new();
     for (key, value) in std::env::vars_os() {

@@ -18,7 +18,8 @@ pub struct StorageConfig {
     pub database: DatabaseAddress,
     /// Connections to it, and how long they are waited for.
     pub database_limits: PoolLimits,
-    /// Whether the database may be used beside stored files that it does not know; told by the command line only.
+    /// Whether the database may be used beside stored files that it does not know; told by the
+    /// command line only.
     pub adopts_files: bool,
 }
 

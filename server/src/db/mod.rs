@@ -52,8 +52,8 @@ pub fn kind(db: &Db) -> Kind {
     }
 }
 
-/// How much longer than for a lock a request waits for a connection: those in use may wait for a lock, and a new one must
-/// be made first.
+/// How much longer than for a lock a request waits for a connection: those in use may wait for a
+/// lock, and a new one must be made first.
 const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 
 /// Connections to the database that one process keeps, and how long it waits for them.
@@ -61,8 +61,8 @@ const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 pub struct PoolLimits {
     /// Connections at most.
     pub connections_max: u32,
-    /// Longest wait for a lock that another connection holds; then the answer is 503. A connection is waited for
-    /// 5 s longer.
+    /// Longest wait for a lock that another connection holds; then the answer is 503. A connection
+    /// is waited for 5 s longer.
     pub wait_max: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! Room for deleting on a full disk.
 //!
-//! Deleting writes to the database, too: SQLite appends to its log before anything gets smaller. So a file of a few
-//! megabytes lies beside the database. It is given up when something that makes room finds no room, and made again as
-//! soon as there is some.
+//! Deleting writes to the database, too: SQLite appends to its log before anything gets smaller. So
+//! a file of a few megabytes lies beside the database. It is given up when something that makes
+//! room finds no room, and made again as soon as there is some.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,7 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use super::{DatabaseAddress, Db, Kind, kind};
 use crate::blobs::remove_if_there;
 
-/// Size of the file in bytes: many times what the longest deletion writes (50 revisions of 10 MB: 60 KB).
+/// Size of the file in bytes: many times what the longest deletion writes (50 revisions of 10 MB:
+/// 60 KB).
 const SIZE_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Start value of the content, which no file system can make smaller.
@@ -57,7 +58,7 @@ impl Reserve {
             && let Err(error) = fill(path)
         {
             tracing::warn!(%error, "there is no reserve for deleting on a full disk");
-            // What was written of it is of no use.
+            // A part of the file is useless.
             let _ = remove_if_there(path);
         }
     }
@@ -86,7 +87,8 @@ fn fill(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Empties the log of an SQLite database into its file, so that its room is free. Others may be reading: then it stays.
+/// Empties the log of an SQLite database into its file, so that its room is free. Others may be
+/// reading: then it stays.
 pub(crate) async fn truncate_log(db: &Db) {
     if kind(db) == Kind::Sqlite
         && let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await

@@ -11,7 +11,7 @@ use super::DatabaseAddress;
 /// SQLite before this version can lose committed writes when a WAL is reset.
 const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
-/// What every connection is told after its busy time-out.
+/// Pragmas of every connection, after its busy time-out.
 ///
 /// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two writers
 /// never meet halfway, every transaction that writes begins with its write.
@@ -36,7 +36,8 @@ pub(super) async fn first_connection(
     Ok((url, connection))
 }
 
-/// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may have to wait.
+/// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may
+/// have to wait.
 pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
     let busy_timeout = format!("PRAGMA busy_timeout = {}", wait_max.as_millis());
     sqlx::query(AssertSqlSafe(busy_timeout)).execute(&mut *connection).await?;

@@ -69,9 +69,9 @@ fn operation_id(path: &str, method: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object): `admin`; `local`, also
-/// whoever is on this machine; `log_in`, so not
-/// by an API key; `before_password_change`, even while the password must be changed.
+/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object):
+/// `admin`; `local`, also whoever is on this machine; `log_in`, so not by an API key;
+/// `before_password_change`, even while the password must be changed.
 fn who(operation: &Map<String, Value>) -> String {
     if !asks_who("", operation) {
         return "everybody".to_owned();
@@ -103,7 +103,7 @@ fn leave_out_null(schema: &mut Value) {
     }
 }
 
-/// What an answer is where its handler says nothing, by its status (RFC 9110, section 15).
+/// Default descriptions of answers by status (RFC 9110, section 15).
 const ANSWERS: &[(&str, &str)] = &[
     ("200", "Done; the body is the answer."),
     ("201", "Made; the body says what."),

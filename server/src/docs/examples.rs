@@ -1,7 +1,7 @@
 //! An example for each operation: `examples.json`, by the operation's name.
 //!
-//! Each has `parameters`, by their names, the JSON `body` of the request, and the JSON `answer`, as far as the operation
-//! has them. Tests send every request, and hold every example to its schema.
+//! Each has `parameters`, by their names, the JSON `body` of the request, and the JSON `answer`, as
+//! far as the operation has them. Tests send every request, and hold every example to its schema.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,9 @@
 //! Whether the database and the stored files belong together.
 //!
-//! Both carry the id of their installation: the database in a table, the files as the name of a file in the folder
-//! `installation`. A start with a new database, or with that of another installation, is refused while files are stored,
-//! since every one of them would look as if nobody needed it.
+//! Both carry the id of their installation: the database in a table, the files as the name of a
+//! file in the folder `installation`. A start with a new database, or with that of another
+//! installation, is refused while files are stored, since every one of them would look as if nobody
+//! needed it.
 
 mod store;
 
@@ -30,7 +31,7 @@ enum Relation {
     Strange(String),
 }
 
-/// What the stored files say.
+/// Result of a look through the stored files.
 struct Survey {
     /// Ids of installations.
     ids: Vec<String>,
@@ -57,7 +58,8 @@ pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
     marking.await?.context("cannot mark the stored files with the id of the installation")
 }
 
-/// What is wrong with the database beside the stored files, in a sentence; `None` if they belong together.
+/// Says in a sentence why the database and the stored files do not belong together; `None` if they
+/// do.
 ///
 /// # Errors
 /// When one of them cannot be read.
@@ -140,7 +142,7 @@ fn ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
     Ok(blobs.entries_for_good(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
 }
 
-/// What a database knows of stored files.
+/// Stored files that a database knows.
 #[derive(Default)]
 struct Known {
     names: HashSet<String>,

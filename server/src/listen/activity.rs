@@ -1,4 +1,4 @@
-//! What happens on one HTTP/2 connection, so that it can be closed when its client does nothing or stops reading.
+//! Activity of one HTTP/2 connection. It is closed when its client is idle or stops reading.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Activity {
     had_request: AtomicBool,
 }
 
-/// What a connection does.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     /// No request ever came.
@@ -73,7 +73,8 @@ impl Activity {
         }
     }
 
-    /// Begins a request: the request with a body that notes what comes, and what its answer must be given to.
+    /// Begins a request: the request with a body that notes what comes, and what its answer must be
+    /// given to.
     pub(super) fn begin(self: &Arc<Self>, request: Request) -> (Request, Exchange) {
         self.had_request.store(true, Ordering::Relaxed);
         self.open_requests.fetch_add(1, Ordering::Relaxed);

@@ -26,16 +26,17 @@ use super::{Https, Shared, redirect};
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Memory for the head of a request and for parts of bodies on their way, in bytes for each connection.
+/// Memory for the head of a request and for parts of bodies on their way, in bytes for each
+/// connection.
 const HTTP1_BUFFER_MAX_BYTES: usize = 64 * 1024;
 
 /// Requests of one HTTP/2 connection that may be under way at a time.
 const STREAMS_MAX: u32 = 64;
 
-/// What an HTTP/2 client may send before the service has read it, in bytes for each connection.
+/// Unread bytes that an HTTP/2 client may have sent, for each connection.
 const HTTP2_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// What of one HTTP/2 answer may wait for the client, in bytes, beside the piece of a file that was read last.
+/// Unsent bytes that one HTTP/2 answer may buffer, beside the piece of a file that was read last.
 const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 
 /// Longest list of headers of an HTTP/2 request, in bytes as RFC 9113, section 6.5.2, counts them.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A connection on which a write may wait at most `longest` for the peer; then it fails with `TimedOut`.
+/// A connection on which a write may wait at most `longest` for the peer; then it fails with
+/// `TimedOut`.
 #[derive(Debug)]
 pub(super) struct StallGuard<Io> {
     io: Io,

@@ -131,7 +131,11 @@ impl Metrics {
         registry.register("database_connections", "Connections of the pool", self.connections.clone());
         let about = "Most connections that the pool may have";
         registry.register("database_connections_max", about, self.connections_max.clone());
-        registry.register("orphans_removed", "Stored files that belonged to nothing", self.orphans.clone());
+        registry.register(
+            "orphans_removed",
+            "Stored files set aside because nothing needed them",
+            self.orphans.clone(),
+        );
         registry.register("orphans_removed_bytes", "Their size in bytes", self.orphans_bytes.clone());
     }
 

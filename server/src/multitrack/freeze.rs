@@ -58,19 +58,22 @@ struct Input {
 pub(super) struct Frozen {
     /// Its sound, among the caller's audio.
     file: AudioFile,
-    /// The track turned into an audio track that plays the file, for its index in the project. It is not stored.
+    /// The track turned into an audio track that plays the file, for its index in the project. It
+    /// is not stored.
     #[schema(value_type = Object)]
     track: Value,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences.
     warnings: Vec<String>,
 }
 
 /// Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
-/// answers the track of a project that plays that file and sounds as the track did. The task's result is a `Frozen`.
+/// answers the track of a project that plays that file and sounds as the track did. The task's
+/// result is a `Frozen`.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
     responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]

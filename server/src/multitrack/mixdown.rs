@@ -62,7 +62,8 @@ pub(super) struct Mixdown {
     true_peak_db: Option<f64>,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences, and whether the file is silent.
     warnings: Vec<String>,

@@ -69,7 +69,8 @@ pub(super) struct Stems {
     stems: Vec<Stem>,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences.
     warnings: Vec<String>,

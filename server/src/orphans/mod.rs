@@ -1,9 +1,10 @@
 //! Stored files that belong to nothing: what a crash, a cancelled task or a lost row left.
 //!
-//! They are not removed but set aside (`blobs/quarantine.rs`), each with a line in the log, and only once this database
-//! has needed none of them for `SF_ORPHAN_AGE_SECS`: a database that is younger than the files, or another one, must
-//! not decide at once. A file that a row needs returns by itself. What has been in the quarantine for
-//! `SF_QUARANTINE_DAYS` is removed. One process does all this at a time, by a lease in the database.
+//! They are not removed but set aside (`blobs/quarantine.rs`), each with a line in the log, and
+//! only once this database has needed none of them for `SF_ORPHAN_AGE_SECS`: a database that is
+//! younger than the files, or another one, must not decide at once. A file that a row needs returns
+//! by itself. A file is removed after `SF_QUARANTINE_DAYS` in the quarantine. One process does all
+//! this at a time, by a lease in the database.
 
 mod store;
 
@@ -24,7 +25,8 @@ use crate::{audio, backup};
 /// Name of the lease.
 const LEASE: &str = "orphans";
 
-/// Every file that belongs to nothing, as the database stands, of those that were stored so long ago. Blocks.
+/// Every file that belongs to nothing, as the database stands, of those that were stored so long
+/// ago. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -78,8 +80,8 @@ async fn collect_if_mine(state: &AppState, holder: &str, every: Duration, now_ms
     Ok(())
 }
 
-/// Sets aside every file that this database has needed no more for so long, brings back what it needs, and removes
-/// what has been in the quarantine for long enough.
+/// Sets aside every file that this database has not needed for `age`, brings back the needed ones,
+/// and removes those whose time in the quarantine is over.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -94,7 +96,7 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
 }
 
 fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
-    // What somebody is just bringing must not look like a leftover.
+    // Under the lock, a file that is being uploaded does not look like a leftover.
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     runtime.block_on(audio::forget_unowned(&state.db))?;
     let expected = runtime.block_on(backup::expected(&state.db))?;
@@ -127,8 +129,9 @@ pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
     Ok(())
 }
 
-/// Uploads that began on this machine and that its database does not know lie here alone where files are in object
-/// storage, so every process looks at its own. They are set aside once no upload could go on with them.
+/// Uploads that began on this machine and that its database does not know lie here alone where
+/// files are in object storage, so every process looks at its own. They are set aside once no
+/// upload could go on with them.
 async fn collect_parts_of_this_machine(state: &AppState) -> ApiResult<()> {
     if !state.blobs.is_remote() {
         return Ok(());
@@ -155,7 +158,7 @@ pub(crate) async fn bring_back_needed(state: &AppState) -> ApiResult<()> {
     tokio::task::spawn_blocking(bringing).await?
 }
 
-/// What is in the quarantine and stays there: what the database needs has returned.
+/// Moves needed files back, and lists those that stay in the quarantine.
 fn needless(state: &AppState, runtime: &Handle) -> ApiResult<Vec<Quarantined>> {
     let quarantined = state.blobs.quarantined()?;
     if quarantined.is_empty() {
@@ -211,7 +214,7 @@ mod tests {
 
     const AGE: Duration = Duration::from_secs(3_600);
 
-    /// Stores a file that was there for so long.
+    /// Stores a file whose modification time is `age` ago.
     fn store(app: &TestApp, key: &BlobKey, age: Duration) {
         app.state.blobs.put(key, b"belongs to nothing").expect("stores");
         let file = File::options().write(true).open(app.state.blobs.path(key)).expect("opens");

@@ -16,8 +16,9 @@ pub(super) struct Unneeded<'f> {
     pub(super) stored_ms: i64,
 }
 
-/// Notes the files that are not needed now, and forgets all others. Answers, as folder and name, which of them have not
-/// been needed since `due_ms`. A file that was stored again since it was noted counts as new.
+/// Notes the files that are not needed now, and forgets all others. Answers, as folder and name,
+/// which of them have not been needed since `due_ms`. A file that was stored again since it was
+/// noted counts as new.
 pub(super) async fn note(
     db: &Db,
     unneeded: &[Unneeded<'_>],

@@ -54,8 +54,8 @@ pub struct RenderAnswer {
     pub lufs: Option<f64>,
     /// True peak of the file in dBTP; null for silence.
     pub true_peak_db: Option<f64>,
-    /// What somebody who listens to the file should know, as sentences: SoundFonts and presets that are not there, and
-    /// whether it is silent.
+    /// Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
+    /// silent.
     pub warnings: Vec<String>,
     /// Proof of what was rendered.
     pub receipt: Receipt,
@@ -117,7 +117,7 @@ struct RenderInput {
 }
 
 impl RenderInput {
-    /// What a request asks for.
+    /// The input that a request describes.
     async fn of(state: &AppState, user: &CurrentUser, request: RenderRequest) -> ApiResult<Self> {
         let settings = RenderSettings::of(&request, state.config.limits.tail_max_secs)?;
         let source = document(state, user, request.project_id, request.project).await?;

@@ -9,7 +9,7 @@ use super::renders::{About, FILES};
 use crate::blobs::Blobs;
 use crate::error::ApiResult;
 
-/// What is wrong with finished renders, in sentences, and how many there are. Blocks.
+/// The number of finished renders, and their faults in sentences. Blocks.
 ///
 /// # Errors
 /// When the storage cannot be read.
@@ -20,7 +20,8 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
             continue;
         };
         let Some(about) = FILES.key(&format!("{}.json", entry.id)) else { continue };
-        // A render without its other half is listed as belonging to nothing, unless it is just being made.
+        // A render without its other half is listed as belonging to nothing, unless it is just
+        // being made.
         let Some(mut text) = blobs.read(&about)? else { continue };
         count += 1;
         let mut bytes = Vec::new();

@@ -36,7 +36,8 @@ pub(super) struct ScanAnswer {
     truncated: bool,
     /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded.
     soundfonts: Vec<ScannedSoundFont>,
-    /// Whether a kept list of effects, of any user, was thrown away, so that lists read before are out of date.
+    /// Whether a kept list of effects, of any user, was thrown away, so that lists read before are
+    /// out of date.
     fx_cache_invalidated: bool,
     /// When the scan ended, RFC 3339.
     scanned_at: String,
@@ -82,9 +83,9 @@ struct ScannedSoundFont {
 }
 
 /// Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
-/// they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of
-/// effects that are kept for any user are thrown away. Administrators and callers on this machine only, for the code of
-/// plugins is run, in processes of its own.
+/// they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified.
+/// The lists of effects that are kept for any user are thrown away. Administrators and callers on
+/// this machine only, for the code of plugins is run, in processes of its own.
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
     responses((status = 200, body = ScanAnswer), CommonErrors))]
 pub(super) async fn scan(

@@ -229,7 +229,8 @@ fn project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     read_text(text.as_bytes())
 }
 
-/// Events in seconds as events in ticks of [`SECONDS_BPM`]. Values that are no times stay, for validation to refuse.
+/// Events in seconds as events in ticks of [`SECONDS_BPM`]. Values that are no times stay, for
+/// validation to refuse.
 fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     let mut text = String::with_capacity(events.as_str().len());
     push_list(&mut text, events.view().entries(), |out, event| {

@@ -116,7 +116,8 @@ impl Document {
     }
 }
 
-/// Upgrades and validates a document. One without an id, or with an empty one, gets `path_id`, or else a new one.
+/// Upgrades and validates a document. One without an id, or with an empty one, gets `path_id`, or
+/// else a new one.
 ///
 /// # Errors
 /// 400 `invalid_project` with the places that are wrong; `project_id_mismatch` if the document has
@@ -165,7 +166,8 @@ pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
     })
 }
 
-/// Names a stored document, so that an error can say what it is and where its text can be downloaded.
+/// Names a stored document, so that an error can say what it is and where its text can be
+/// downloaded.
 #[derive(Debug, Clone)]
 pub(super) enum StoredText {
     /// The current revision of a project.

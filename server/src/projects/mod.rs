@@ -110,7 +110,8 @@ pub(crate) fn storing_lock(owner_id: &str) -> String {
     store::saving(owner_id)
 }
 
-/// What the kept revisions of a user's projects and the user's tasks take, in bytes: what counts for the quota.
+/// Bytes of the kept revisions of a user's projects and of the user's tasks, which count for the
+/// quota.
 ///
 /// # Errors
 /// When the database refuses.
@@ -159,8 +160,8 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     with_document(found.text.len(), move || document::stored(&source, &found.text)).await
 }
 
-/// Begins a transaction in which no save of a user comes between: for slices that must not take away what a song
-/// needs. Its first statement must write.
+/// Begins a transaction in which no save of a user comes between: for slices that must not take
+/// away what a song needs. Its first statement must write.
 ///
 /// # Errors
 /// When the database refuses.

@@ -354,7 +354,7 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
-/// What the kept revisions of a user's projects and the user's tasks take, in bytes.
+/// Bytes of the kept revisions of a user's projects and of the user's tasks.
 pub(super) async fn used_bytes(
     transaction: &mut sqlx::AnyConnection,
     owner_id: &str,

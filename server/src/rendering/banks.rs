@@ -37,11 +37,11 @@ pub struct BankLimits {
     pub decoded_bytes: u64,
 }
 
-/// Opened banks, and how much memory they take: their tables and their decoded samples. The sample data
-/// of a file is mapped and does not count.
+/// Opened banks, and how much memory they take: their tables and their decoded samples. The sample
+/// data of a file is mapped and does not count.
 ///
-/// A bank that somebody plays stays here and counts. Above the limit those that nobody plays are let go,
-/// the least recently used first; if that is not enough, nothing more is decoded.
+/// A bank that somebody plays stays here and counts. Above the limit those that nobody plays are
+/// let go, the least recently used first; if that is not enough, nothing more is decoded.
 #[derive(Debug)]
 pub struct BankCache {
     limits: BankLimits,
@@ -191,8 +191,8 @@ impl BankCache {
         Err(self.no_room(bank.table_bytes()))
     }
 
-    /// Decodes the compressed samples of presets of a bank that was opened here, as long as `go_on` says
-    /// so. Whoever asks for a bank that somebody else prepares waits for that. `name` is for errors.
+    /// Decodes the compressed samples of presets of a bank that was opened here, as long as `go_on`
+    /// says so. Waits while another thread prepares the same bank. `name` is for errors.
     ///
     /// # Errors
     /// [`RenderError::Bank`]: the bank takes more memory than is accepted, or than is left now.

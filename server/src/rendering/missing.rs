@@ -5,7 +5,8 @@ use dsp_core::soundfont::Bank;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Controllers that select a bank, which the next program change takes over (MIDI 1.0, "Bank Select").
+/// Controllers that select a bank, which the next program change takes over (MIDI 1.0, "Bank
+/// Select").
 const BANK_SELECT: [u8; 2] = [0, 32];
 
 /// A bank that was opened for what a project names.
@@ -30,7 +31,8 @@ pub struct MissingSound {
     pub preset: Option<PresetNumbers>,
     /// The SoundFont that played instead; null: nothing played.
     pub played_soundfont_id: Option<String>,
-    /// The preset that played instead of the missing one; null: the SoundFont itself is missing, or nothing played.
+    /// The preset that played instead of the missing one; null: the SoundFont itself is missing, or
+    /// nothing played.
     pub played_preset: Option<NamedPreset>,
 }
 
@@ -59,7 +61,7 @@ pub struct NamedPreset {
 pub struct MissingPreset {
     /// The preset that the notes ask for.
     pub wanted: PresetNumbers,
-    /// What plays instead; `None`: nothing.
+    /// The preset that plays instead; `None`: nothing.
     pub played: Option<NamedPreset>,
 }
 
@@ -102,7 +104,8 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
             Event::Controller { controller, .. } if BANK_SELECT.contains(&controller) => {
                 bank_is_selected = true;
             }
-            // Which bank a selection means is the synthesizer's business; such a change names no preset for certain.
+            // Which bank a selection means is the synthesizer's business; such a change names no
+            // preset for certain.
             Event::Program { .. } if bank_is_selected => wanted = None,
             Event::Program { program } => wanted = wanted.map(|(bank, _)| (bank, program)),
             Event::NoteOn { velocity: 1.., .. } => {

@@ -47,11 +47,11 @@ pub struct MixReport {
     pub is_silent: bool,
     /// Where the last item ends, in seconds; the rest of the file is its tail.
     pub song_secs: f64,
-    /// What the limiter of the mix has taken.
+    /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
 }
 
-/// What the limiter at the end of a mix has taken from it, at the project's own sample rate.
+/// Gain reduction of the mix limiter, at the project's own sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
 pub struct LimiterReport {
     /// Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
@@ -70,11 +70,11 @@ impl LimiterReport {
     }
 }
 
-/// What is said of a render in which nothing is to be heard.
+/// Warning about a silent render.
 const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
 
 impl MixReport {
-    /// What somebody who listens to the file should know, as sentences.
+    /// Warnings about the file, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let missing = self.missing_sounds.iter().map(MissingSound::in_words);

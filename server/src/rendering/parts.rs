@@ -50,7 +50,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Opens everything that a project plays, at its own sample rate, once there is memory for rendering it.
+    /// Opens everything that a project plays, at its own sample rate, once there is memory for
+    /// rendering it.
     ///
     /// # Errors
     /// [`RenderError`].

@@ -42,7 +42,8 @@ pub struct Receipt {
     pub silent_tracks: Vec<String>,
     /// What the engine does not play of the project: plugins, effects of other versions, audio that is gone.
     pub left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played instead.
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
     pub missing_sounds: Vec<MissingSound>,
     /// Version of the engine.
     pub engine_version: &'static str,
@@ -54,7 +55,7 @@ pub struct Receipt {
     pub frames: u64,
     /// Where the last item ends, in seconds; the rest of the file is its tail.
     pub song_secs: f64,
-    /// What the limiter has taken from the mix.
+    /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
     /// How it was rendered.
     pub settings: ReceiptSettings,

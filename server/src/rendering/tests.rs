@@ -121,7 +121,7 @@ fn a_bank_is_asked_for_once_and_only_where_notes_are() {
     assert_eq!(report.silent_tracks, ["1", "3", "4"], "without a bank they are silent, and that is said");
 }
 
-/// A cache for tables and samples of so many bytes.
+/// A cache for `total_bytes` of tables and samples.
 fn cache(total_bytes: u64) -> BankCache {
     BankCache::new(BankLimits { total_bytes, decoded_bytes: total_bytes })
 }

@@ -39,7 +39,7 @@ impl TrackChannels {
 /// Decodes the compressed samples of presets, each a bank number and a program.
 pub type Prepare<'v> = &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>;
 
-/// What plays a track.
+/// The instrument of a track.
 pub struct TrackVoice<'v> {
     /// The bank.
     pub bank: &'v Bank,
@@ -50,7 +50,8 @@ pub struct TrackVoice<'v> {
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
-/// the engine in the page computes for the same track. Returns the presets that the notes ask for and the bank lacks.
+/// the engine in the page computes for the same track. Returns the presets that the notes ask for
+/// and the bank lacks.
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.

@@ -27,17 +27,20 @@ const BEAT_EVERY: Duration = Duration::from_millis(750);
 /// How long a task waits that could not be taken up although it was due.
 const POSTPONED: Duration = Duration::from_secs(1);
 
-/// Wait before the end of an attempt is stored again after the database refused it; it doubles up to the longest.
+/// Wait before the end of an attempt is stored again after the database refused it; it doubles up
+/// to the longest.
 const STORE_AGAIN_AFTER: Duration = Duration::from_millis(250);
 const STORE_AGAIN_MAX: Duration = Duration::from_secs(15);
 
-/// After how many refusals for another reason than a busy or full database a result counts as one that cannot be stored.
+/// After how many refusals for another reason than a busy or full database a result counts as one
+/// that cannot be stored.
 const REFUSALS_MAX: u32 = 5;
 
-/// How long a worker waits for the end of its attempt to be stored before it turns to the next task.
+/// How long a worker waits for the end of its attempt to be stored before it turns to the next
+/// task.
 const WORKER_WAITS: Duration = Duration::from_secs(1);
 
-/// What a task says while its end cannot be stored.
+/// Message of a task while its end cannot be stored.
 const WAITING: &str = "Waiting for the database";
 
 /// Longest wait before another attempt.
@@ -230,7 +233,7 @@ impl TaskContext {
         }
     }
 
-    /// What becomes of the task after this outcome.
+    /// The end of the attempt for this outcome.
     fn end(&self, outcome: ApiResult<Value>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.is_cancelled();
@@ -247,13 +250,15 @@ impl TaskContext {
         }
     }
 
-    /// Stores how the attempt ended, again and again until the database takes it, and gives up the task.
+    /// Stores how the attempt ended, again and again until the database takes it, and gives up the
+    /// task.
     async fn settle(self: Arc<Self>, mut end: End, kind: String, begun: Instant, beating: CancellationToken) {
         let (mut wait, mut refusals) = (STORE_AGAIN_AFTER, 0);
         while let Err(error) = self.store(&end).await {
             tracing::error!(task = self.id, %error, "cannot store the end of an attempt; trying again");
             if self.tasks.0.db.is_closed() {
-                // The process ends. The next start, or another process, finds that the attempt is gone.
+                // The process ends. The next start, or another process, finds that the attempt is
+                // gone.
                 break;
             }
             if let ApiError::Internal(cause) = ApiError::from(error) {

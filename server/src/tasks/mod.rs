@@ -115,7 +115,7 @@ pub struct StartedTask {
     pub task_id: String,
 }
 
-/// What the inputs and results of a user's tasks take, in bytes; it counts for the quota of projects.
+/// Bytes of the inputs and results of a user's tasks, which count for the quota of projects.
 ///
 /// # Errors
 /// When the database refuses.

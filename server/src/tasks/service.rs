@@ -36,7 +36,7 @@ pub(super) struct Inner {
     pub(super) runner: Runner,
     pub(super) runtime: Handle,
     pub(super) config: TasksConfig,
-    /// What a user's projects and tasks may take together, in bytes.
+    /// Quota of a user's projects and tasks together, in bytes.
     quota_bytes: u64,
     /// The attempts that run here, by their task.
     live: Mutex<HashMap<String, Live>>,
@@ -50,8 +50,9 @@ pub(super) struct Inner {
 pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
-    /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together. On a desktop, what an earlier run left unfinished is marked failed, and the threads
-    /// start; with PostgreSQL the queue is opened.
+    /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together.
+    /// On a desktop, what an earlier run left unfinished is marked failed, and the threads start;
+    /// with PostgreSQL the queue is opened.
     ///
     /// # Errors
     /// When the database or the system refuses.
@@ -101,8 +102,8 @@ impl Tasks {
     /// Starts a task of a kind and says its id.
     ///
     /// # Errors
-    /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the owner's quota of
-    /// projects; 5xx when the database refuses.
+    /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the
+    /// owner's quota of projects; 5xx when the database refuses.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
         let task = Task {
             id: uuid::Uuid::new_v4().to_string(),

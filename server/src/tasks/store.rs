@@ -33,7 +33,7 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     })
 }
 
-/// What became of a new task.
+/// Outcome of storing a new task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InsertOutcome {
     /// Stored.
@@ -42,13 +42,13 @@ pub(super) enum InsertOutcome {
     TooMany,
     /// It does not fit into the quota. Nothing was changed.
     Full {
-        /// What is taken already, in bytes.
+        /// Bytes used already.
         used_bytes: u64,
     },
 }
 
-/// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the owner's projects and tasks
-/// take would exceed `quota_bytes`.
+/// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the
+/// owner's projects and tasks take would exceed `quota_bytes`.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,

@@ -388,7 +388,7 @@ fn the_quarantine_is_listed_and_gives_back() {
     done(&storage, &["quarantine", "restore", &name]);
     assert_eq!(fs::read(&strange).expect("is back"), b"left over");
 
-    // What a row needs returns when it is asked for, and by a check.
+    // A file that a row needs returns when it is read, and by a check.
     let batch = storage.join("quarantine/20260101000000/audio");
     fs::create_dir_all(&batch).expect("makes");
     let original = stored(&storage, "audio", ".original");

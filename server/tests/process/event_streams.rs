@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::nginx::{Nginx, plain};
 use crate::support::Service;
 
-/// A service of language models that sends one event, and another for each message through the channel.
+/// A service of language models that sends one event, and another for each message through the
+/// channel.
 fn language_models() -> (String, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));

@@ -108,7 +108,8 @@ fn who_stops_reading_a_download_by_http2_is_not_waited_for() {
     let client = place.client();
     let answer = place.get(&client, &service, &url).expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
-    // The answer is kept and not read: HTTP/2 makes no room for more of it. Its connection is the only one.
+    // The answer is kept and not read: HTTP/2 makes no room for more of it. Its connection is the
+    // only one.
     wait_until_closed(&service, client_port_to(service.address.port()));
     drop((answer, client));
 }

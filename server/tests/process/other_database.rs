@@ -1,4 +1,5 @@
-//! Starts with a database that is not the one of the stored files: nothing is lost, and the start says what is wrong.
+//! Starts with a database that is not the one of the stored files: nothing is lost, and the start
+//! says what is wrong.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -18,7 +19,8 @@ fn database_of(storage: &Path) -> String {
     database::of(storage).unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
 }
 
-/// Starts an installation with a recording and a SoundFont, and ends it. Says where the recording is.
+/// Starts an installation with a recording and a SoundFont, and ends it. Says where the recording
+/// is.
 fn installation(storage: &Path, frames: u32) -> String {
     let service = Service::start(storage, &[]);
     let answer = upload(&service, "", &wav(frames, 7)).expect("an answer");

@@ -1,4 +1,4 @@
-//! What the command line makes as root stays the service's: it belongs to the owner of the storage folder.
+//! Files that the command line makes as root belong to the owner of the storage folder.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};

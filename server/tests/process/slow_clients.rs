@@ -78,7 +78,7 @@ fn a_body_may_take_longer_than_a_head() {
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
 }
 
-/// The head of a log-in whose body is announced with so many bytes.
+/// The head of a log-in that announces a body of `body_bytes` bytes.
 fn log_in_head(service: &Service, body_bytes: usize) -> String {
     format!(
         "POST /api/v1/auth/login HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {body_bytes}\r\n\r\n",
@@ -156,7 +156,7 @@ pub(crate) fn upload_large_sound(service: &Service) -> String {
     said["files"][0]["file_url"].as_str().expect("an address").to_owned()
 }
 
-/// A 16-bit WAV file, mono at 48 kHz, with so many bytes of samples.
+/// A 16-bit WAV file, mono at 48 kHz, with `data_bytes` bytes of samples.
 fn wav_of_noise(data_bytes: u32) -> Vec<u8> {
     let mut file = Vec::from(*b"RIFF");
     file.extend((36 + data_bytes).to_le_bytes());

@@ -75,7 +75,7 @@ impl SmallDisk {
         while file.write_all(&piece).is_ok() {}
     }
 
-    /// Gives so many bytes of a full disk back.
+    /// Frees `bytes` bytes of a full disk.
     pub(crate) fn leave(&self, bytes: u64) {
         let file = File::options().write(true).open(self.path("ballast")).expect("opens");
         let size_bytes = file.metadata().expect("reads").len();

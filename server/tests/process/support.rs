@@ -225,7 +225,8 @@ pub(crate) fn request(
     Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }
 
-/// Waits until the service has closed its end of the connection from `client_port`, which the client leaves open.
+/// Waits until the service has closed its end of the connection from `client_port`, which the
+/// client leaves open.
 #[track_caller]
 pub(crate) fn wait_until_closed(service: &Service, client_port: u16) {
     const ENDS_WITHIN: Duration = Duration::from_secs(20);
@@ -236,7 +237,8 @@ pub(crate) fn wait_until_closed(service: &Service, client_port: u16) {
     }
 }
 
-/// Whether the system lists the connection on `port` from `client_port` as established (proc(5), `/proc/net/tcp`).
+/// Whether the system lists the connection on `port` from `client_port` as established (proc(5),
+/// `/proc/net/tcp`).
 fn is_established(port: u16, client_port: u16) -> bool {
     const ESTABLISHED: &str = "01";
     let list = std::fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");

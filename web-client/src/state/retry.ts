@@ -5,7 +5,10 @@ import { ApiError } from '../api/client';
 const FIRST_WAIT_SECS = 1;
 const LONGEST_WAIT_SECS = 30;
 
-/** Whether another attempt may succeed: nobody answered, there were too many requests, or the service had a fault. */
+/**
+ * Whether another attempt may succeed: nobody answered, there were too many requests, or the
+ * service had a fault.
+ */
 export function mayPass(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }

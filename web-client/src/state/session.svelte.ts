@@ -32,7 +32,10 @@ export class Session {
     setInterval(() => void this.#renew(), RENEW_MS);
   }
 
-  /** Finds out who we are. Where the service is busy or does not answer, asks again and keeps the token. */
+  /**
+   * Finds out who we are. Where the service is busy or does not answer, asks again and keeps the
+   * token.
+   */
   async start(): Promise<void> {
     const begun = ++this.#starts;
     this.phase = 'starting';

@@ -46,9 +46,10 @@ fn parts_of(kind: usize, frames: usize) -> usize {
     end_of(kind, frames).saturating_sub(KINDS[kind].start).div_ceil(KINDS[kind].length)
 }
 
-/// Bytes of the spectra and buffers for a response of so many frames.
+/// Bytes of the spectra and buffers for a response of `frames` frames.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
-    // Response and past input of each part, then sum, input, output, and a transform with its tables.
+    // Response and past input of each part, then sum, input, output, and a transform with its
+    // tables.
     let of_kind = |kind: usize| (8 * parts_of(kind, frames) + 4 + 4 + 2 + 4 + 8) * KINDS[kind].length;
     values_bytes((0..KINDS.len()).map(of_kind).sum())
 }

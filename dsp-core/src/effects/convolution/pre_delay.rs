@@ -29,7 +29,7 @@ impl PreDelay {
         (libm::ceil(most_frames) as usize + CONTROL_FRAMES).next_power_of_two()
     }
 
-    /// Bytes of a delay of at most so many frames.
+    /// Bytes of a delay of at most `most_frames` frames.
     pub(super) fn memory_bytes(most_frames: f64) -> u64 {
         values_bytes(2 * Self::size(most_frames))
     }

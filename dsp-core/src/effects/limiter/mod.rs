@@ -67,7 +67,8 @@ struct Limiter {
 }
 
 impl Limiter {
-    /// The delays of both sides, and the gains of the time that it looks ahead, in double precision.
+    /// The delays of both sides, and the gains of the time that it looks ahead, in double
+    /// precision.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let ahead_frames = (LOOKAHEAD_SECS * f64::from(sample_rate_hz)) as usize;
         values_bytes(8 * (ahead_frames + true_peak::LATENCY_FRAMES + 3 * MARGIN_FRAMES))

@@ -24,7 +24,7 @@ use crate::simd::on_best_instructions;
 use oversampling::{FACTOR, Oversampler};
 use shaper::{Curve, Shaper};
 
-/// What the four stages of oversampling hold at most, in bytes: a test compares.
+/// Largest memory of the four oversampling stages in bytes; a test compares it.
 const OVERSAMPLING_BYTES: u64 = 48 * 1024;
 
 /// Drive into a curve.

@@ -91,8 +91,8 @@ pub(super) fn reduced(bank: &Bank, used: &Used) -> Result<Vec<u8>, BankError> {
 }
 
 impl Bank {
-    /// Bytes of sample data in the file that [`Self::reduced`] writes of these presets, whose samples
-    /// have to be prepared.
+    /// Bytes of sample data in the file that [`Self::reduced`] writes of these presets, whose
+    /// samples have to be prepared.
     #[must_use]
     pub fn reduced_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         WaveWriter::new(self, &self.used(presets)).bytes()

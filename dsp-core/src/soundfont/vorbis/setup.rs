@@ -3,8 +3,8 @@
 
 use super::super::skipped::Reason;
 
-/// Most values in all codebooks of a stream together. The banks that musescore-general-soundfont-small
-/// installs have 9,763 in 5,119 entries.
+/// Most values in all codebooks of a stream together. The banks that
+/// musescore-general-soundfont-small installs have 9,763 in 5,119 entries.
 const MOST_VALUES: u64 = 1 << 18;
 
 /// Most entries in all codebooks of a stream together: a decoder builds a tree of them.

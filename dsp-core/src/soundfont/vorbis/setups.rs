@@ -16,7 +16,7 @@ const KEPT: usize = 8;
 /// Largest header that is kept, in bytes; libvorbis writes some 4,000.
 const KEPT_MAX_BYTES: usize = 1 << 16;
 
-/// What reading a header costs beside its codebooks, in entries: the tables of up to 64 floors.
+/// Cost of a header beside its codebooks, in entries: the tables of up to 64 floors.
 const HEADER_COST: u64 = 1 << 13;
 
 /// Most that all headers may cost which one preparation reads: a fraction of a second.

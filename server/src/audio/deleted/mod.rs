@@ -1,9 +1,10 @@
 //! Audio files that users deleted: they come back for a while.
 //!
-//! A window may save a song with a file that another window has just deleted. Deleting and saving take one lock, so the
-//! one that comes first is seen by the other: a file that a song names is not deleted, and a file that was deleted
-//! returns when a song that names it is saved. For `SF_DELETED_KEPT_SECS` its row is kept and its stored files are in the
-//! quarantine. They count for no quota; where a quota or the disk needs their room, they go first.
+//! A window may save a song with a file that another window has just deleted. Deleting and saving
+//! take one lock, so the one that comes first is seen by the other: a file that a song names is not
+//! deleted, and a file that was deleted returns when a song that names it is saved. For
+//! `SF_DELETED_KEPT_SECS` its row is kept and its stored files are in the quarantine. They count
+//! for no quota; where a quota or the disk needs their room, they go first.
 
 mod store;
 
@@ -17,7 +18,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::projects;
 use crate::state::AppState;
 
-/// Free space below which nothing deleted is kept, in bytes, whatever the reserve is: less is used up by a song or two.
+/// Free space below which nothing deleted is kept, in bytes, whatever the reserve is: less is used
+/// up by a song or two.
 const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Deletes a user's file, unless a project or the autosave names it. Blocks.
@@ -73,7 +75,8 @@ pub(super) fn discard(state: &AppState, runtime: &Handle, owner_id: &str, id: &s
     release(state, runtime, &sha256)
 }
 
-/// Takes the stored files of a content away that nobody has: to the quarantine as long as a deleted file may need them.
+/// Takes the stored files of a content away that nobody has: to the quarantine as long as a deleted
+/// file may need them.
 fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     let db = &state.db;
     if runtime.block_on(super::store::is_had(db, sha256))? {
@@ -104,7 +107,8 @@ fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     Ok(keys)
 }
 
-/// Moves files that a user deleted to the quarantine; where the disk is full, or nothing deleted is kept, removes them.
+/// Moves files that a user deleted to the quarantine; where the disk is full, or nothing deleted is
+/// kept, removes them.
 ///
 /// # Errors
 /// When the storage refuses.
@@ -127,8 +131,8 @@ fn is_disk_full(state: &AppState) -> ApiResult<bool> {
     Ok(free_bytes(state.blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
 }
 
-/// Brings back a user's deleted files that `text` names: a document that was just stored. What goes wrong is logged, since
-/// the document is stored; forgetting a deleted file looks for songs once more.
+/// Brings back a user's deleted files that `text` names, a document that was just stored. Errors
+/// are logged only, since the document is stored; forgetting a deleted file looks for songs again.
 pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &str) {
     let bringing = async {
         let deleted = store::of_owner(&state.db, owner_id).await?;
@@ -162,7 +166,8 @@ fn bring_back(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> Api
     Ok(())
 }
 
-/// Forgets the files that were deleted for long enough; those that a song names after all come back.
+/// Forgets the files that were deleted for long enough; those that a song names after all come
+/// back.
 ///
 /// # Errors
 /// When the database or the storage refuses.

@@ -5,8 +5,8 @@ use sqlx::{AnyConnection, Row as _};
 use crate::audio::tags::search_key;
 use crate::db::Db;
 
-/// Moves a file to the deleted ones, or with `is_kept` false forgets it. Answers the hash of its content; `None` if there
-/// is no such file.
+/// Moves a file to the deleted ones, or with `is_kept` false forgets it. Answers the hash of its
+/// content; `None` if there is no such file.
 pub(super) async fn delete(
     connection: &mut AnyConnection,
     owner_id: &str,
@@ -105,7 +105,8 @@ pub(super) async fn forget(connection: &mut AnyConnection, id: &str) -> Result<O
         .await
 }
 
-/// A user's deleted files, the oldest first: ids, and what their contents take on the disk in bytes.
+/// A user's deleted files, the oldest first: ids, and what their contents take on the disk in
+/// bytes.
 pub(super) async fn sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT d.id, c.size_bytes + c.samples_bytes + c.peaks_bytes AS bytes FROM audio_deleted_files d \

@@ -51,7 +51,7 @@ async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
     Ok(task_id)
 }
 
-/// What becomes of an upload after an attempt to decode it.
+/// The state of an upload after an attempt to decode it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// The file is there.

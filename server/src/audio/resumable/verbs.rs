@@ -230,9 +230,9 @@ pub(super) async fn describe(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(status)).into_response())
 }
 
-/// Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that fails for want of room
-/// or of a database, the upload keeps its bytes and is `receiving` again: a request without bytes, at the offset of its
-/// length, decodes once more.
+/// Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that
+/// fails for want of room or of a database, the upload keeps its bytes and is `receiving` again: a
+/// request without bytes, at the offset of its length, decodes once more.
 #[utoipa::path(patch, path = "/audio/uploads/{id}", tag = "audio",
     request_body(content = String, content_type = "application/offset+octet-stream"),
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),

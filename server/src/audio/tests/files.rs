@@ -256,7 +256,8 @@ async fn a_save_while_a_file_is_deleted_keeps_the_file() {
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let file = uploaded(&app, "a.wav", &bytes).await;
     let (id, path) = (file["id"].as_str().expect("an id").to_owned(), path_of(&file));
-    // The deletion waits for this lock; whatever it has looked at by then is out of date afterwards.
+    // The deletion waits for this lock; whatever it has looked at by then is out of date
+    // afterwards.
     let (state, runtime) = (app.state.clone(), tokio::runtime::Handle::current());
     let (is_held, holding) = tokio::sync::oneshot::channel();
     let (let_go, is_free) = std::sync::mpsc::channel::<()>();

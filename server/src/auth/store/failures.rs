@@ -34,8 +34,8 @@ pub(in crate::auth) struct Counted {
     pub is_known_there: bool,
 }
 
-/// What is counted of an account and a network since `since_secs`. `user_id` is empty where no
-/// account has the name: the same questions are asked then, so that it takes as long.
+/// Failures of an account and a network since `since_secs`. `user_id` is empty where no account has
+/// the name; the queries are the same then, so that the answer takes as long.
 pub(in crate::auth) async fn counted(
     db: &Db,
     network: &str,
@@ -169,7 +169,7 @@ pub(in crate::auth) async fn remember_login(
     transaction.commit().await
 }
 
-/// What an entry of the lists below is about.
+/// A counter of failures, for the lists below.
 #[derive(Debug)]
 pub(in crate::auth) struct Counter {
     /// The network; `None`: all of them.

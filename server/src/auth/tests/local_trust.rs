@@ -111,7 +111,7 @@ async fn a_header_of_any_proxy_ends_local_trust() {
             assert_eq!(answer.status, 401, "{name}: {value:?} is local");
         }
     }
-    // What browsers and scripts send without a proxy.
+    // Headers that browsers and scripts send without a proxy.
     for name in ["User-Agent", "Accept", "Referer", "DNT", "Upgrade-Insecure-Requests", "X-Requested-With"] {
         app.local(Method::GET, ME).header(name, "x").send().await.expect(200);
     }

@@ -178,8 +178,8 @@ impl Attempt<'_> {
     }
 }
 
-/// What stands for an account in the database: hashed, so that neither the length nor a password
-/// that somebody typed by mistake is stored.
+/// Key of an account in the database: a hash, so that neither the name's length is stored nor a
+/// password that was typed as the name.
 fn account_sha256(username: &str) -> String {
     format!("{:x}", Sha256::digest(username))
 }

@@ -16,7 +16,7 @@ use crate::error::{ApiError, ApiResult};
 /// Most entries of each kind that are looked up: those that failed last.
 const ENTRIES_MAX: i64 = 1000;
 
-/// What is slowed down.
+/// The kind of a throttled entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThrottledKind {
@@ -33,7 +33,7 @@ pub enum ThrottledKind {
 pub struct Throttled {
     /// Tells this entry apart.
     pub id: String,
-    /// What is slowed down.
+    /// The kind of a throttled entry.
     pub kind: ThrottledKind,
     /// Name of the account; null where the entry is about an address, or where no account has the
     /// name that was typed.

@@ -15,7 +15,7 @@ pub(super) struct Rule {
     pub first_wait_secs: i64,
     /// Longest wait, in seconds.
     pub longest_wait_secs: i64,
-    /// What a refusal is about, as the start of a sentence.
+    /// Subject of a refusal, as the start of a sentence.
     pub about: &'static str,
 }
 

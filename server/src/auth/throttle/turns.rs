@@ -1,4 +1,4 @@
-//! Turns: only so many holders of one key go on at a time, the others wait in their order.
+//! Turns: a limited number of holders of one key run at a time; the others wait in order.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +47,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.permit.take();
         let mut by_key = self.turns.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever waits or goes on holds another reference.
+        // Waiting and running holders have references of their own.
         if by_key.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             by_key.remove(&self.key);
         }

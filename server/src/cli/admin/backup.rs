@@ -41,8 +41,8 @@ pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Make decoded copies and peaks again that are damaged or missing, and move stored files that belong to nothing
-    /// to the quarantine. The service must not be running.
+    /// Make decoded copies and peaks again that are damaged or missing, and move stored files that
+    /// belong to nothing to the quarantine. The service must not be running.
     #[arg(long)]
     repair: bool,
     /// As one JSON object.

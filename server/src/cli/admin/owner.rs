@@ -6,8 +6,8 @@ use anyhow::Context as _;
 
 use crate::config::Config;
 
-/// Gives everything of root's in the storage folder, and the database, to the owner of the folder. Only root makes such
-/// files, and only root can give them away.
+/// Gives everything of root's in the storage folder, and the database, to the owner of the folder.
+/// Only root makes such files, and only root can give them away.
 ///
 /// # Errors
 /// When a file cannot be given away, by name.
@@ -49,7 +49,7 @@ impl Owner {
     fn give(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::{MetadataExt as _, lchown};
         let Ok(facts) = std::fs::symlink_metadata(path) else { return Ok(()) };
-        // What belongs to anybody but root was not made by this command.
+        // Files of other users than root were not made by this command.
         let given = match facts.uid() {
             0 => lchown(path, Some(self.user), Some(self.group)),
             _ => Ok(()),

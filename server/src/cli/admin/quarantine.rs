@@ -8,7 +8,8 @@ use crate::blobs::{Blobs, Quarantined, Reason, Sharing};
 use crate::config::Config;
 use crate::state::open_blobs;
 
-/// Files that were set aside because nothing needed them, or because users deleted them. The service may be running.
+/// Files that were set aside because nothing needed them, or because users deleted them. The
+/// service may be running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin quarantine list

@@ -17,7 +17,7 @@ fn is_absent(operation: &Value) -> bool {
     answers.keys().all(|status| status.as_str() >= "400")
 }
 
-/// What is wrong with `example`, if it is not valid against the schema in the document.
+/// The fault of `example`, if it does not follow the schema in the document.
 fn fault(document: &Value, schema: &Value, example: &Value) -> Option<String> {
     let whole = json!({ "allOf": [schema], "components": { "schemas": document["components"]["schemas"] } });
     let validator = jsonschema::draft202012::new(&whole).expect("a schema");
@@ -75,7 +75,7 @@ async fn every_example_can_be_sent() {
     let things = Things::of(&app, &app.admin_token().await).await;
     let mut faults = Vec::new();
     let mut all: Vec<_> = operations(&document).filter(|(.., operation)| !is_absent(operation)).collect();
-    // What is deleted or logged out comes last.
+    // Operations that delete or log out come last.
     all.sort_by_key(|(path, method, _)| {
         (path.ends_with("/logout"), path.ends_with("/password"), *method == "delete")
     });

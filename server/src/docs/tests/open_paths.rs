@@ -1,4 +1,4 @@
-//! What needs no log-in: the list in `docs/api.md` is what the service lets pass.
+//! Operations without a log-in: the list in `docs/api.md` equals what the service allows.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const UNDESCRIBED: [&str; 8] = [
     "GET /assets/index.js",
 ];
 
-/// What the first column of the list's table names in code marks, such as `GET /healthz`.
+/// Code spans in the first column of the list's table, such as `GET /healthz`.
 fn listed() -> BTreeSet<String> {
     let section = API.split(HEADING).nth(1).expect("the section of the list");
     let section = section.split("\n## ").next().expect("a section");

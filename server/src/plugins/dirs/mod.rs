@@ -29,7 +29,8 @@ const PATH_MAX_BYTES: usize = 2048;
 pub(super) struct PluginDirs {
     /// Their whole paths, without symbolic links, in the order in which they were added.
     plugin_dirs: Vec<String>,
-    /// Where the next page of the list starts; null on the last one, and where all of them are answered.
+    /// Where the next page of the list starts; null on the last one, and where all of them are
+    /// answered.
     next_cursor: Option<String>,
 }
 
@@ -56,7 +57,8 @@ pub(super) async fn list(
 }
 
 /// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
-/// administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+/// administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and
+/// never in the storage folder. One that is there already stays.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
@@ -93,8 +95,8 @@ pub(super) async fn add(
     dirs_of(&state, &user.id).await
 }
 
-/// Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators and callers on
-/// this machine only.
+/// Removes a folder from those in which the caller has plugins; the folder itself stays.
+/// Administrators and callers on this machine only.
 #[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
         (status = 404, description = "It is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]

@@ -77,8 +77,9 @@ impl Plugins {
         self.scan(&user.id, dirs, Wanted::Recent).await.map(Some)
     }
 
-    /// Scans a user's folders now, and forgets the scans that are kept for any user: folders of several users may overlap.
-    /// Says whether there was one to forget. Whoever asks while others wait for the same shares theirs.
+    /// Scans a user's folders now, and forgets the scans that are kept for any user: folders of
+    /// several users may overlap. Says whether there was one to forget. Calls that wait for the
+    /// same scan share its result.
     pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<(Arc<Scan>, bool), ApiError> {
         let asked = Instant::now();
         let forgotten = self.forget_before(asked).await;

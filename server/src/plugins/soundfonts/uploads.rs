@@ -156,7 +156,8 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     Ok(!deleted.is_empty())
 }
 
-/// Sets the file of a content aside that nobody has any more. What a crash leaves of them is found with other orphans.
+/// Moves the file of a content that no user has any more to the quarantine. Files that a crash
+/// leaves are collected as orphans.
 fn remove_if_nobodys(
     state: &AppState,
     runtime: &Handle,

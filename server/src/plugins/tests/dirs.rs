@@ -152,7 +152,7 @@ async fn only_administrators_change_their_list_and_everybody_has_their_own() {
     assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
 }
 
-/// Whoever sits at the machine may run any program there, whatever account they have.
+/// A user at the machine may run any program there, with any account.
 #[tokio::test]
 async fn a_local_caller_changes_the_list_of_the_account_and_an_api_key_never_does() {
     let app = TestApp::start().await;

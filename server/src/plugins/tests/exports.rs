@@ -105,7 +105,7 @@ async fn a_receipt_says_what_the_limiter_took() {
     let answer = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
     let limiter = &answer["receipt"]["limiter"];
     let reduction_db = limiter["largest_reduction_db"].as_f64().expect("decibels");
-    // What goes in is the same as without the gain, which the limiter leaves alone.
+    // The limiter leaves a signal below its ceiling unchanged.
     project["master"]["volume_db"] = 0.into();
     let soft = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
     let soft_peak_db = 20.0 * soft["receipt"]["peak"].as_f64().expect("a peak").log10();

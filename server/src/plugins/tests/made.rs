@@ -46,7 +46,7 @@ pub(super) fn sf2_with_a_bad_sample() -> Vec<u8> {
     with_preset(tables, sample, LOOPED)
 }
 
-/// An SF2 file with so many presets, of which only 0:0 sounds.
+/// An SF2 file with `count` presets, of which only 0:0 sounds.
 pub(super) fn sf2_of_presets(count: u16) -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);

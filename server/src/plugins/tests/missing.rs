@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Studio, song};
 
-/// A song that names a SoundFont that nobody has, and a preset that only sounds of bank 0 can stand in for.
+/// A song that names a SoundFont that nobody has, and a preset that only sounds of bank 0 can stand
+/// in for.
 fn song_without_its_sounds() -> Value {
     let mut song = song(5, 3, json!([]));
     song["tracks"][0]["synth_engine"]["soundfont_id"] = "grand".into();

@@ -140,7 +140,7 @@ async fn instruments_and_effects_are_told_apart() {
     assert_eq!(plugins["problems"][0]["path"], json!(rack.path("Mixed.vst3")));
 }
 
-/// What one user scans may be what another one's list names, so no list that was read before holds any more.
+/// Users may have the same folders, so a scan invalidates the lists of all users.
 #[tokio::test]
 async fn a_scan_clears_the_effect_lists_of_every_user_and_says_whether_there_was_one() {
     let rack = Rack::start().await;

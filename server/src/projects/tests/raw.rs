@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What no version of the service reads.
+/// A document that no version of the service reads.
 const UNREADABLE: &str = "{\"schema_version\": 99, \"tracks\": [}";
 
 async fn execute(app: &TestApp, statement: &'static str) {

@@ -40,7 +40,8 @@ pub(in crate::tasks) async fn lost(db: &Db) -> Result<Vec<Lost>, sqlx::Error> {
         .collect()
 }
 
-/// Ends a task whose last attempt is lost, with `error` as JSON text. False if the attempt lives after all.
+/// Ends a task whose last attempt is lost, with `error` as JSON text. False if the attempt lives
+/// after all.
 pub(in crate::tasks) async fn fail_lost(
     db: &Db,
     id: &str,
@@ -63,7 +64,8 @@ pub(in crate::tasks) async fn fail_lost(
     Ok(done.rows_affected() > 0)
 }
 
-/// Lets a task wait again whose attempt is lost. False if the attempt lives after all, or the task was to be cancelled.
+/// Lets a task wait again whose attempt is lost. False if the attempt lives after all, or the task
+/// was to be cancelled.
 pub(in crate::tasks) async fn put_back_lost(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let state: Option<String> =
@@ -79,7 +81,8 @@ pub(in crate::tasks) async fn put_back_lost(db: &Db, id: &str, attempt: i64) -> 
     Ok(state.as_deref() == Some("queued"))
 }
 
-/// The tasks that nobody took up for so long that their offers may be lost. Each is named once in that time.
+/// Tasks that have been due for `for_ms` and that no worker took up: their offers may be lost. Each
+/// is returned once in that time.
 pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delivery>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state = 'queued' AND due_ms < $1")
@@ -99,7 +102,8 @@ pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delive
     rows.iter().map(delivery).collect()
 }
 
-/// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON text.
+/// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
+/// text.
 pub(in crate::tasks) async fn fail_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
     let done = sqlx::query(
         "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, input = 'null', \

@@ -1,10 +1,10 @@
-//! What tasks take in the database, and removing the old ones.
+//! Size of tasks in the database, and removal of old ones.
 
 use sqlx::Row as _;
 
 use crate::db::Db;
 
-/// What the inputs and results of a user's tasks take, in bytes.
+/// Bytes of the inputs and results of a user's tasks.
 pub(in crate::tasks) async fn stored_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,
@@ -33,7 +33,8 @@ pub(in crate::tasks) async fn stored_bytes_of_all(db: &Db) -> Result<Vec<(String
         .collect()
 }
 
-/// Removes the tasks that ended before a time, in the form of [`crate::clock::now_text`]; says how many.
+/// Removes the tasks that ended before a time, in the form of [`crate::clock::now_text`]; says how
+/// many.
 pub(in crate::tasks) async fn remove_finished_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
     let found: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
         .bind(time)

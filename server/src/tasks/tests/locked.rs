@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Short waits, so that a locked database is noticed soon, and long enough for the writes of a busy machine.
+/// Short waits, so that a locked database is noticed soon, and long enough for the writes of a busy
+/// machine.
 const SHORT_WAITS: [(&str, &str); 2] = [("SF_DATABASE_WAIT_MS", "1000"), ("SF_TASK_RETRY_SECS", "1")];
 
 /// Longest wait for something that a task or a process does by itself.

@@ -1,4 +1,4 @@
-//! What of a task is kept, for how long, and whose quota it counts for.
+//! Parts of a task that are kept, for how long, and whose quota they count for.
 
 use super::*;
 

@@ -398,9 +398,9 @@ export interface paths {
         /** Says how many bytes of an upload have come (tus 1.0.0). */
         head: operations["head_audio_uploads_id"];
         /**
-         * Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that fails for want of room
-         *     or of a database, the upload keeps its bytes and is `receiving` again: a request without bytes, at the offset of its
-         *     length, decodes once more.
+         * Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that
+         *     fails for want of room or of a database, the upload keeps its bytes and is `receiving` again: a
+         *     request without bytes, at the offset of its length, decodes once more.
          */
         patch: operations["patch_audio_uploads_id"];
         trace?: never;
@@ -417,8 +417,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an audio file. One that a project or the autosave names stays, so that no song loses its sound. For a while it
-         *     comes back when a project that names it is saved.
+         * Deletes an audio file. One that a project or the autosave names stays, so that no song loses its
+         *     sound. For a while it comes back when a project that names it is saved.
          */
         delete: operations["delete_audio_id"];
         options?: never;
@@ -680,8 +680,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the helper processes that this process of the service has started and that run now. Administrators and callers on
-         *     this machine only.
+         * Lists the helper processes that this process of the service has started and that run now.
+         *     Administrators and callers on this machine only.
          */
         get: operations["get_files_processes"];
         put?: never;
@@ -703,8 +703,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Ends a helper process. What it worked on fails as if it had been cancelled. Administrators and callers
-         *     on this machine only.
+         * Ends a helper process. Its work fails as if it had been cancelled. Administrators and callers on
+         *     this machine only.
          */
         delete: operations["delete_files_processes_id"];
         options?: never;
@@ -817,7 +817,8 @@ export interface paths {
         put?: never;
         /**
          * Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
-         *     answers the track of a project that plays that file and sounds as the track did. The task's result is a `Frozen`.
+         *     answers the track of a project that plays that file and sounds as the track did. The task's
+         *     result is a `Frozen`.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
@@ -950,12 +951,13 @@ export interface paths {
         put?: never;
         /**
          * Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
-         *     administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+         *     administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and
+         *     never in the storage folder. One that is there already stays.
          */
         post: operations["post_plugins_dirs"];
         /**
-         * Removes a folder from those in which the caller has plugins; the folder itself stays. Administrators and callers on
-         *     this machine only.
+         * Removes a folder from those in which the caller has plugins; the folder itself stays.
+         *     Administrators and callers on this machine only.
          */
         delete: operations["delete_plugins_dirs"];
         options?: never;
@@ -1065,9 +1067,9 @@ export interface paths {
         put?: never;
         /**
          * Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
-         *     they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of
-         *     effects that are kept for any user are thrown away. Administrators and callers on this machine only, for the code of
-         *     plugins is run, in processes of its own.
+         *     they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified.
+         *     The lists of effects that are kept for any user are thrown away. Administrators and callers on
+         *     this machine only, for the code of plugins is run, in processes of its own.
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -2158,7 +2160,7 @@ export interface components {
             /** @description Why. */
             reason: string;
         };
-        /** @description What was forgotten. */
+        /** @description The number of deleted counters. */
         Lifted: {
             /**
              * Format: int64
@@ -2166,7 +2168,7 @@ export interface components {
              */
             lifted: number;
         };
-        /** @description What the limiter at the end of a mix has taken from it, at the project's own sample rate. */
+        /** @description Gain reduction of the mix limiter, at the project's own sample rate. */
         LimiterReport: {
             /**
              * Format: double
@@ -2752,7 +2754,7 @@ export interface components {
             items: {
                 /** @description Tells this entry apart. */
                 id: string;
-                /** @description What is slowed down. */
+                /** @description The kind of a throttled entry. */
                 kind: components["schemas"]["ThrottledKind"];
                 /**
                  * @description Name of the account; null where the entry is about an address, or where no account has the
@@ -2894,7 +2896,10 @@ export interface components {
         PluginDirs: {
             /** @description Their whole paths, without symbolic links, in the order in which they were added. */
             plugin_dirs: string[];
-            /** @description Where the next page of the list starts; null on the last one, and where all of them are answered. */
+            /**
+             * @description Where the next page of the list starts; null on the last one, and where all of them are
+             *     answered.
+             */
             next_cursor: string | null;
         };
         /** @description Something that a scan for plugins could not make out. */
@@ -3071,7 +3076,10 @@ export interface components {
             silent_tracks: string[];
             /** @description What the engine does not play of the project: plugins, effects of other versions, audio that is gone. */
             left_out: components["schemas"]["LeftOutOfRender"][];
-            /** @description SoundFonts and presets that the project names and that are not there, and what played instead. */
+            /**
+             * @description SoundFonts and presets that the project names and that are not there, and what played
+             *     instead.
+             */
             missing_sounds: components["schemas"]["MissingSound"][];
             /** @description Version of the engine. */
             engine_version: string;
@@ -3089,7 +3097,7 @@ export interface components {
              * @description Where the last item ends, in seconds; the rest of the file is its tail.
              */
             song_secs: number;
-            /** @description What the limiter has taken from the mix. */
+            /** @description Gain reduction of the mix limiter. */
             limiter: components["schemas"]["LimiterReport"];
             /** @description How it was rendered. */
             settings: components["schemas"]["ReceiptSettings"];
@@ -3224,8 +3232,8 @@ export interface components {
              */
             true_peak_db: number | null;
             /**
-             * @description What somebody who listens to the file should know, as sentences: SoundFonts and presets that are not there, and
-             *     whether it is silent.
+             * @description Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
+             *     silent.
              */
             warnings: string[];
             /** @description Proof of what was rendered. */
@@ -3377,7 +3385,10 @@ export interface components {
             truncated: boolean;
             /** @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded. */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
-            /** @description Whether a kept list of effects, of any user, was thrown away, so that lists read before are out of date. */
+            /**
+             * @description Whether a kept list of effects, of any user, was thrown away, so that lists read before are
+             *     out of date.
+             */
             fx_cache_invalidated: boolean;
             /** @description When the scan ended, RFC 3339. */
             scanned_at: string;
@@ -3722,7 +3733,7 @@ export interface components {
         Throttled: {
             /** @description Tells this entry apart. */
             id: string;
-            /** @description What is slowed down. */
+            /** @description The kind of a throttled entry. */
             kind: components["schemas"]["ThrottledKind"];
             /**
              * @description Name of the account; null where the entry is about an address, or where no account has the
@@ -3748,7 +3759,7 @@ export interface components {
             retry_after_secs: number;
         };
         /**
-         * @description What is slowed down.
+         * @description The kind of a throttled entry.
          * @enum {string}
          */
         ThrottledKind: "account_at_address" | "address" | "account";
@@ -5003,8 +5014,8 @@ export interface operations {
                 /** @description Width of the values: 8 or 16 (the default). */
                 bits?: number;
                 /**
-                 * @description Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels` the next
-                 *     of 512 to 65536 at which one answer has room for the whole file.
+                 * @description Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and
+                 *     `pixels` the next of 512 to 65536 at which one answer has room for the whole file.
                  */
                 samples_per_pixel?: number;
                 /** @description First pixel, 0 by default. */
