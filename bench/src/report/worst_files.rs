@@ -146,7 +146,7 @@ fn bundle(project: &Value) -> anyhow::Result<Vec<u8>> {
     });
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
-    for (name, text) in [("manifest.json", &manifest), ("project.json", project)] {
+    for (name, text) in [("bundle.json", &manifest), ("project.json", project)] {
         zip.start_file(name, options)?;
         zip.write_all(text.to_string().as_bytes())?;
     }
