@@ -1,11 +1,12 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
+import { brotliFiles } from './build/brotli-files.ts';
 import { engineFiles } from './build/engine-files.ts';
 import { versionedReferences } from './build/versioned-references.ts';
 
 export default defineConfig({
-  plugins: [svelte({ configFile: false }), engineFiles(), versionedReferences()],
+  plugins: [svelte({ configFile: false }), engineFiles(), versionedReferences(), brotliFiles()],
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

@@ -436,6 +436,8 @@ impl From<sqlx::Error> for ApiError {
                 // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again.
                 // Class 08: the connection was refused or broke.
                 Some("57P01" | "57P02" | "57P03") => {}
+                // SQLITE_CANTOPEN: its file was moved away.
+                Some("14") => {}
                 Some(code) if code.len() == 5 && code.starts_with("08") => {}
                 _ => return Self::Internal(anyhow::Error::new(error).context("database")),
             },

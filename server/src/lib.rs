@@ -52,6 +52,7 @@ pub mod rates;
 pub mod rendering;
 mod request_log;
 mod reserve;
+mod room_checked;
 pub mod router;
 pub mod serve;
 mod start_checks;

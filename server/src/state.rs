@@ -20,6 +20,7 @@ use crate::db::{self, Db, Reserve};
 use crate::helpers::Helpers;
 use crate::installation;
 use crate::metrics::Metrics;
+use crate::page::PageFiles;
 use crate::plugins::{Picker, Plugins, Sound};
 use crate::rates::Rates;
 use crate::tasks::Tasks;
@@ -56,6 +57,8 @@ pub struct Services {
     pub started: Started,
     /// How often everybody has asked.
     pub rates: Rates,
+    /// Files of the page.
+    pub(crate) page_files: PageFiles,
     /// Room for deleting on a full disk.
     pub reserve: Reserve,
     /// Background tasks.
@@ -125,6 +128,7 @@ impl AppState {
             metrics: Metrics::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),
+            page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,
             audio: Audio::new(&helpers, config.limits.work_waiting_max)

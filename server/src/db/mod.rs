@@ -88,7 +88,7 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     }
     .with_context(cannot_open)?;
     migrate(first).await.with_context(cannot_open)?;
-    pool(address.kind(), &url, limits).await.with_context(cannot_open)
+    pool(address, &url, limits).await.with_context(cannot_open)
 }
 
 /// The same for somebody who only looks at it: it must be there, and in the form that this program knows.
@@ -110,20 +110,36 @@ pub(crate) async fn open_as_it_is(address: &DatabaseAddress, limits: PoolLimits)
         "the database {address} is in form {found}, and this program knows form {newest}: use the program that the \
          service runs"
     );
-    pool(address.kind(), address.reveal(), limits).await.with_context(cannot_open)
+    pool(address, address.reveal(), limits).await.with_context(cannot_open)
 }
 
 fn cannot_open(address: &DatabaseAddress) -> String {
     format!("cannot open the database {address} (SF_DATABASE_URL)")
 }
 
-async fn pool(kind: Kind, url: &str, limits: PoolLimits) -> Result<Db, sqlx::Error> {
+async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Result<Db, sqlx::Error> {
     let PoolLimits { connections_max, wait_max } = limits;
+    let (kind, file) = (address.kind(), address.file());
+    let opened = file.as_deref().and_then(sqlite::identity);
+    let check = move || match &file {
+        Some(file) if sqlite::identity(file) != opened => {
+            tracing::error!(file = %file.display(), "the file of the database was moved or replaced; put it back");
+            Err(sqlx::Error::Io(std::io::ErrorKind::NotFound.into()))
+        }
+        _ => Ok(true),
+    };
+    let check_new = check.clone();
     AnyPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(wait_max.saturating_add(ACQUIRE_EXTRA))
+        .before_acquire(move |_, _| {
+            let checked = check();
+            Box::pin(async move { checked })
+        })
         .after_connect(move |connection, _| {
+            let checked = check_new();
             Box::pin(async move {
+                checked?;
                 match kind {
                     Kind::Sqlite => sqlite::prepare(connection, wait_max).await,
                     Kind::Postgres => postgres::prepare(connection, wait_max).await,

@@ -18,7 +18,24 @@ const VERSION_MIN: [u64; 3] = [3, 51, 3];
 const CONNECTION_PRAGMAS: [&str; 3] =
     ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"];
 
-/// A prepared connection, with the file and its folder made if needed, and the address for the pool.
+/// Which file a name stands for: its device and number; `None` for no file.
+pub(super) type Identity = Option<(u64, u64)>;
+
+/// The file that has this name now.
+#[cfg(unix)]
+pub(super) fn identity(file: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(file).ok().map(|facts| (facts.dev(), facts.ino()))
+}
+
+/// Elsewhere files have no numbers, and one that is in use cannot be moved.
+#[cfg(not(unix))]
+pub(super) fn identity(_: &Path) -> Identity {
+    None
+}
+
+/// A prepared connection, with the file and its folder made if needed, and the address for the pool, which makes no
+/// file: one that is gone later was moved away by mistake, and writes beside it would be lost.
 pub(super) async fn first_connection(
     address: &DatabaseAddress,
     wait_max: Duration,
@@ -29,11 +46,14 @@ pub(super) async fn first_connection(
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     }
     make_private(&file)?;
-    let url = if url.contains('?') { url.to_owned() } else { format!("{url}?mode=rwc") };
-    let mut connection = AnyConnection::connect(&url).await?;
+    let with_mode = |mode: &str| match url.contains('?') {
+        true => url.to_owned(),
+        false => format!("{url}?mode={mode}"),
+    };
+    let mut connection = AnyConnection::connect(&with_mode("rwc")).await?;
     prepare(&mut connection, wait_max).await?;
     check_version(&mut connection).await?;
-    Ok((url, connection))
+    Ok((with_mode("rw"), connection))
 }
 
 /// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may

@@ -1,47 +1,93 @@
-//! Reading a file of the page: safely, with its type and entity tag.
+//! Reading a file of the page: safely, with its type and entity tag. All who are sent a file share one copy of it.
 
+use std::collections::HashMap;
+use std::fs::Metadata;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
+use axum::body::Bytes;
 use percent_encoding::percent_decode_str;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ApiError;
 
 /// Largest file of the page, in bytes: far above what a build makes.
-const FILE_MAX_BYTES: u64 = 256 * 1024 * 1024;
+const FILE_MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Most that is kept of the page's files, in bytes.
+const KEPT_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Files of the page that were read before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PageFiles(Arc<Mutex<HashMap<PathBuf, Arc<PageFile>>>>);
 
 /// A file of the page.
 #[derive(Debug)]
 pub(super) struct PageFile {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
+    /// The same by Brotli, where the build has put a copy beside it.
+    pub(super) brotli: Option<Bytes>,
     pub(super) etag: String,
     pub(super) media_type: &'static str,
+    version: [Option<Version>; 2],
 }
 
-/// The file at `path` below `folder`; `None` if there is none, or if the path or a link leads out of the folder.
-pub(super) async fn read(folder: &Path, path: &str) -> Result<Option<PageFile>, ApiError> {
-    let Some(file) = below(folder, path) else { return Ok(None) };
-    let folder = folder.to_owned();
-    let found = tokio::task::spawn_blocking(move || read_blocking(&folder, &file)).await?;
-    match found {
-        Ok(file) => Ok(file),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Ok(None)
+/// Size and time of a file.
+type Version = (u64, Option<SystemTime>);
+
+impl PageFiles {
+    /// The file at `path` below `folder`; `None` if there is none, or if the path or a link leads out of the folder.
+    pub(super) async fn read(&self, folder: &Path, path: &str) -> Result<Option<Arc<PageFile>>, ApiError> {
+        let Some(file) = below(folder, path) else { return Ok(None) };
+        let (files, folder) = (self.clone(), folder.to_owned());
+        let found = tokio::task::spawn_blocking(move || files.read_blocking(&folder, &file)).await?;
+        match found {
+            Ok(file) => Ok(file),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
         }
-        Err(error) => Err(error.into()),
+    }
+
+    fn read_blocking(&self, folder: &Path, file: &Path) -> io::Result<Option<Arc<PageFile>>> {
+        let real = file.canonicalize()?;
+        let facts = real.metadata()?;
+        let is_ours = |facts: &Metadata| facts.is_file() && facts.len() <= FILE_MAX_BYTES;
+        if !real.starts_with(folder.canonicalize()?) || !is_ours(&facts) {
+            return Ok(None);
+        }
+        let copy = PathBuf::from(format!("{}.br", real.display()));
+        // A copy that is older than its file is of an earlier build.
+        let copy_facts = copy
+            .symlink_metadata()
+            .ok()
+            .filter(|copy| is_ours(copy) && copy.modified().ok() >= facts.modified().ok());
+        let version = |facts: &Metadata| (facts.len(), facts.modified().ok());
+        let version = [Some(version(&facts)), copy_facts.as_ref().map(version)];
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&real).cloned();
+        if let Some(kept) = kept.filter(|kept| kept.version == version) {
+            return Ok(Some(kept));
+        }
+        let bytes = Bytes::from(std::fs::read(&real)?);
+        let brotli = copy_facts.map(|_| std::fs::read(&copy).map(Bytes::from)).transpose()?;
+        let etag = format!("\"{:x}\"", Sha256::digest(&bytes));
+        let file = Arc::new(PageFile { bytes, brotli, etag, media_type: media_type(file), version });
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(real, Arc::clone(&file));
+        if all.values().map(|one| one.size_bytes()).sum::<usize>() > KEPT_MAX_BYTES {
+            all.clear();
+        }
+        Ok(Some(file))
     }
 }
 
-fn read_blocking(folder: &Path, file: &Path) -> io::Result<Option<PageFile>> {
-    let real = file.canonicalize()?;
-    let facts = real.metadata()?;
-    if !real.starts_with(folder.canonicalize()?) || !facts.is_file() || facts.len() > FILE_MAX_BYTES {
-        return Ok(None);
+impl PageFile {
+    fn size_bytes(&self) -> usize {
+        self.bytes.len() + self.brotli.as_ref().map_or(0, Bytes::len)
     }
-    let bytes = std::fs::read(&real)?;
-    let etag = format!("\"{:x}\"", Sha256::digest(&bytes));
-    Ok(Some(PageFile { bytes, etag, media_type: media_type(file) }))
 }
 
 /// The path in the folder that a URL's path names, if it consists of plain names only.
@@ -113,9 +159,11 @@ mod tests {
         std::fs::write(dir.path().join("secret"), "x").unwrap();
         std::fs::write(page.join("open.txt"), "y").unwrap();
         std::os::unix::fs::symlink(dir.path().join("secret"), page.join("link.txt")).unwrap();
-        assert!(read(&page, "/link.txt").await.unwrap().is_none());
-        assert_eq!(read(&page, "/open.txt").await.unwrap().expect("is there").bytes, b"y");
-        assert!(read(&page, "/").await.unwrap().is_none());
-        assert!(read(&page, "/open.txt/more").await.unwrap().is_none());
+        let files = PageFiles::default();
+        let read = async |path: &str| files.read(&page, path).await.unwrap();
+        assert!(read("/link.txt").await.is_none());
+        assert_eq!(read("/open.txt").await.expect("is there").bytes, "y");
+        assert!(read("/").await.is_none());
+        assert!(read("/open.txt/more").await.is_none());
     }
 }

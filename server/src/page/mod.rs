@@ -13,6 +13,8 @@ use crate::etag;
 use crate::listen::Https;
 use crate::state::AppState;
 
+pub(crate) use files::PageFiles;
+
 /// What the page may load and run: only what this service sends, wasm, and workers and worklets made from blobs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \
      worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
@@ -84,7 +86,7 @@ async fn serve(
         };
     };
     let relative = if path == "/" { "/index.html" } else { path };
-    let file = files::read(folder, relative).await?.ok_or_else(|| no_such_path(path))?;
+    let file = state.page_files.read(folder, relative).await?.ok_or_else(|| no_such_path(path))?;
     let caching = if has_version { "public, max-age=31536000, immutable" } else { "no-cache" };
     let common = [
         (header::ETAG, HeaderValue::from_str(&file.etag).map_err(ApiError::internal)?),
@@ -95,7 +97,22 @@ async fn serve(
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];
-    Ok((common, kind, Body::from(file.bytes)).into_response())
+    if let Some(brotli) = file.brotli.clone().filter(|_| takes_brotli(headers)) {
+        let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("br"))];
+        return Ok((common, kind, encoding, Body::from(brotli)).into_response());
+    }
+    Ok((common, kind, Body::from(file.bytes.clone())).into_response())
+}
+
+/// Whether `Accept-Encoding` names Brotli with a weight above 0 (RFC 9110, section 12.5.3).
+fn takes_brotli(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_brotli = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("br"));
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        is_brotli && weight.is_none_or(|weight| weight.parse::<f32>().is_ok_and(|weight| weight > 0.0))
+    })
 }
 
 #[cfg(test)]

@@ -56,14 +56,29 @@ async fn what_carries_its_version_is_kept_for_ever() {
 
 #[tokio::test]
 async fn scripts_are_compressed_for_those_who_ask() {
-    let (_dir, app) = with_page().await;
+    let (dir, app) = with_page().await;
     let plain = app.remote(Method::GET, "/assets/app.js").send().await;
-    for encoding in ["gzip", "br"] {
-        let packed =
-            app.remote(Method::GET, "/assets/app.js").header("accept-encoding", encoding).send().await;
-        assert_eq!(packed.header("content-encoding"), encoding);
-        assert!(packed.bytes.len() < plain.bytes.len() / 4);
+    let ask = |accepted: &'static str| {
+        app.remote(Method::GET, "/assets/app.js").header("accept-encoding", accepted).send()
+    };
+    let packed = ask("gzip, br").await;
+    assert_eq!(packed.header("content-encoding"), "gzip", "the build has made no other copy");
+    assert!(packed.bytes.len() < plain.bytes.len() / 4);
+
+    std::fs::write(dir.path().join("assets/app.js.br"), "as made by the build").expect("writes");
+    for (accepted, encoding) in
+        [("gzip, br", "br"), ("br;q=0.5", "br"), ("gzip, br;q=0", "gzip"), ("gzip", "gzip"), ("x", "")]
+    {
+        let packed = ask(accepted).await;
+        assert_eq!(packed.header("content-encoding"), encoding, "{accepted}");
+        assert_eq!(packed.bytes == b"as made by the build", encoding == "br");
+        assert_eq!(packed.header("vary"), "accept-encoding");
     }
+    // A copy of an earlier build is of no use.
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let file = std::fs::File::options().write(true).open(dir.path().join("assets/app.js")).expect("opens");
+    file.set_modified(later).expect("sets");
+    assert_eq!(ask("gzip, br").await.header("content-encoding"), "gzip");
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo
 use crate::rendering::RenderError;
 use crate::rendering::missing::MissingPreset;
 use crate::rendering::track::{TrackChannels, TrackVoice, render_first};
+use crate::room_checked::RoomChecked;
 use crate::state::AppState;
 
 /// Names the presets that were not there.
@@ -135,7 +136,7 @@ pub(super) async fn render(
         let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
         // Without a name: the file is gone when the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
-        let buffered = std::io::BufWriter::new(&mut file);
+        let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
         let name = &chosen.soundfont.summary.soundfont_id;
         let mut prepare = |presets: &[(u16, u8)]| {
             work_state.sound.banks.prepare(&bank, name, presets, &mut || !caller.has_gone())

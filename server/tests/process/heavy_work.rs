@@ -29,7 +29,7 @@ fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) 
 }
 
 /// A number of a process that the system counts, such as `Threads:`.
-fn status_field(process: u32, field: &str) -> u64 {
+pub(crate) fn status_field(process: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("the system counts it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")

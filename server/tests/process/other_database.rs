@@ -165,3 +165,33 @@ fn an_older_database_deletes_nothing_at_its_start() {
     let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
     assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
 }
+
+#[test]
+fn a_database_that_is_moved_away_takes_no_saves_and_is_whole_when_it_is_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    if database::of(&storage).is_some() {
+        // A server of its own has no file that could be moved.
+        return;
+    }
+    let service = Service::start(&storage, &[]);
+    let song = |name: &str| serde_json::json!({"schema_version": 1, "project_id": "song", "name": name, "tracks": []});
+    let path = "/api/v1/projects/song";
+    service.expect(201, "POST", "/api/v1/projects", &[], &song("kept"));
+    let (here, away) = (storage.join("songfoundry.db"), storage.join("away.db"));
+    fs::rename(&here, &away).expect("moves");
+    let tag = [("If-Match", "\"1\"")];
+    for _ in 0..20 {
+        let problem = service.expect(503, "PUT", path, &tag, &song("lost"));
+        assert_eq!(problem["code"], "database_unreachable", "{problem}");
+    }
+    service.expect(503, "GET", "/readyz", &[], &Value::Null);
+    assert!(!here.exists(), "no other database is made");
+    fs::rename(&away, &here).expect("moves");
+    service.expect(200, "GET", "/readyz", &[], &Value::Null);
+    assert_eq!(service.expect(200, "GET", path, &[], &Value::Null), song("kept"));
+    service.expect(200, "PUT", path, &tag, &song("again"));
+    assert!(service.stop().0.success());
+    let again = Service::start(&storage, &[]);
+    assert_eq!(again.expect(200, "GET", path, &[], &Value::Null), song("again"));
+}

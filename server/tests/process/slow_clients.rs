@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::heavy_work::status_field as status_kib;
 use crate::support::{Service, form, wait_until_closed};
 
 const IDLE: (&str, &str) = ("SF_CONNECTION_IDLE_SECS", "1");
@@ -143,6 +144,30 @@ fn who_stops_reading_a_download_is_not_waited_for() {
     stream.write_all(request.as_bytes()).expect("writes");
     stream.read_exact(&mut [0; 12]).expect("the answer begins");
     wait_until_closed(&service, stream.local_addr().expect("an address").port());
+}
+
+#[test]
+fn a_file_of_the_page_is_held_once_for_all_who_read_it_slowly() {
+    const CLIENTS: usize = 150;
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page");
+    std::fs::create_dir(&page).expect("a folder");
+    std::fs::write(page.join("index.html"), "<!doctype html>").expect("writes");
+    std::fs::write(page.join("large.js"), vec![b' '; 3_000_000]).expect("writes");
+    let settings = [("SF_WEB_DIR", page.to_str().expect("UTF-8"))];
+    let service = Service::start(&folder.path().join("storage"), &settings);
+    service.expect(200, "GET", "/healthz", &[], &serde_json::Value::Null);
+    let before_kib = status_kib(service.id(), "VmRSS:");
+    let head = format!("GET /large.js HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
+    let mut clients: Vec<TcpStream> = (0..CLIENTS).map(|_| connect(&service)).collect();
+    for client in &mut clients {
+        client.write_all(head.as_bytes()).expect("writes");
+    }
+    for client in &mut clients {
+        client.read_exact(&mut [0; 1]).expect("the answer has begun");
+    }
+    let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
+    assert!(taken_kib < 150 * 1024, "{taken_kib} KiB for {CLIENTS} clients");
 }
 
 /// Uploads a sound that no socket's buffers hold, and says where it can be downloaded.

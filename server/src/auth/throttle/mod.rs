@@ -113,8 +113,8 @@ impl Throttle {
     pub fn new(limits: LoginLimits) -> Self {
         Self {
             rules: Rules::new(limits),
-            of_accounts_at_addresses: Turns::new(1),
-            of_addresses: Turns::new(CHECKS_PER_ADDRESS),
+            of_accounts_at_addresses: Turns::new(1, turns::WAIT_MAX),
+            of_addresses: Turns::new(CHECKS_PER_ADDRESS, turns::WAIT_MAX),
         }
     }
 

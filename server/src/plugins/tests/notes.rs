@@ -182,3 +182,9 @@ async fn the_paths_of_earlier_versions_name_their_replacement() {
         studio.get(path).await.problem(404, "legacy_render_path");
     }
 }
+
+#[tokio::test]
+async fn sound_leaves_the_reserve_of_the_disk_alone() {
+    let studio = Studio::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
+    studio.post(PATH, &json!({"notes": [note(0.0, 960.0)]})).await.problem(507, "storage_full");
+}

@@ -1,0 +1,48 @@
+//! A temporary file that leaves the reserve of its disk alone.
+
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::audio::check_room;
+use crate::state::AppState;
+
+/// Bytes between two looks at the disk.
+const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A file in the storage folder that is being written. A write fails with [`ErrorKind::StorageFull`] if less would be free
+/// than the settings keep in reserve.
+pub(crate) struct RoomChecked<'s, W> {
+    state: &'s AppState,
+    file: W,
+    left_bytes: u64,
+}
+
+impl<'s, W> RoomChecked<'s, W> {
+    pub(crate) fn new(state: &'s AppState, file: W) -> Self {
+        Self { state, file, left_bytes: 0 }
+    }
+}
+
+impl<W: Write> Write for RoomChecked<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.left_bytes < bytes.len() as u64 {
+            let folder: &Path = &self.state.config.storage.dir;
+            let refused = |_| io::Error::from(ErrorKind::StorageFull);
+            check_room(self.state, folder, LOOK_EVERY_BYTES).map_err(refused)?;
+            self.left_bytes = LOOK_EVERY_BYTES.max(bytes.len() as u64);
+        }
+        let written = self.file.write(bytes)?;
+        self.left_bytes -= written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl<W: Seek> Seek for RoomChecked<'_, W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
