@@ -1,8 +1,8 @@
-/** A song that needs more memory than a page has is refused, and the page stays usable. */
+/** A song that needs more memory than a page has. */
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
-test('a song that needs too much memory says so by name, and plays once it is smaller', async ({ page, service }) => {
+test('a song that needs too much memory is refused, and what needs it is named', async ({ page, service }) => {
   const address = `${service.url}/api/v1/projects/demo`;
   const stored = await page.request.get(address);
   const song = (await stored.json()) as { tracks: Record<string, unknown>[] };
