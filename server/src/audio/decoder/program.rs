@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::child::{INSPECTION_SECS, TIME_IS_OVER};
-use super::{Facts, Job, Message, Order, Refusal, Report};
+use super::{Message, Order};
+use crate::audio::decode::{Facts, Job, Refusal, Report};
 use crate::helpers::{Helpers, Registered};
 
 /// How often it is asked whether the work is still wanted.

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::process::exit;
 use std::time::{Duration, Instant};
 
-use super::{Job, Limits, Message, Order, Refusal, reader};
+use super::{Message, Order};
+use crate::audio::decode::{self, Job, Limits, Refusal};
 
 /// Most memory that the process may map, in bytes.
 const MEMORY_MAX_BYTES: u64 = 3 << 29;
@@ -41,7 +42,7 @@ fn decode(job: Job) -> anyhow::Result<()> {
     end_with_parent(job.limits.wall_secs);
     let mut reported = Instant::now();
     let outcome = catch_unwind(move || {
-        reader::decode(&job, &mut |share| {
+        decode::decode(&job, &mut |share| {
             if reported.elapsed() >= REPORT_EVERY {
                 reported = Instant::now();
                 print(&Message::Progress(share.clamp(0.0, 1.0)));
@@ -62,7 +63,7 @@ fn inspect(files: &[PathBuf]) -> anyhow::Result<()> {
     limit(&Limits { max_secs: 0, max_channels: 0, max_output_bytes: 0, wall_secs })?;
     end_with_parent(wall_secs);
     for file in files {
-        print(&Message::Inspected(catch_unwind(|| reader::inspect(file)).unwrap_or_default()));
+        print(&Message::Inspected(catch_unwind(|| decode::inspect(file)).unwrap_or_default()));
     }
     Ok(())
 }

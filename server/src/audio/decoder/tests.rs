@@ -2,14 +2,15 @@
 
 use std::fs;
 
-use super::{Decoder, Failure, Job, Limits, Refusal, Report, child};
+use super::{Decoder, Failure, child};
+use crate::audio::decode::{Job, Limits, Refusal, Report};
 use crate::audio::float_wav::{FloatWavReader, file_bytes};
 use crate::audio::peaks_file::{self, Shape};
 use crate::audio::sounds::*;
 use crate::helpers::Helpers;
 
 /// The test that is the decoder's process when it is told so.
-pub(super) const ENTRY: &str = "audio::decode::tests::a_process_decodes";
+pub(super) const ENTRY: &str = "audio::decoder::tests::a_process_decodes";
 pub(super) const ENTRY_MARK: &str = "SONGFOUNDRY_TEST_DECODES";
 
 pub(super) const LIMITS: Limits =

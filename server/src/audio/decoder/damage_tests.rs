@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Refusal;
 use super::tests::{Decoded, LIMITS, decode, refusal};
+use crate::audio::decode::Refusal;
 use crate::audio::sounds::*;
 
 /// Checks that frames outside `lost` are those of the whole file, that there is silence within, and one warning.
