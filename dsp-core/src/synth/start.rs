@@ -10,7 +10,8 @@ use crate::soundfont::{Bank, Generator, Generators, Sample};
 /// Attenuation of notes that are struck with the soft pedal down. MIDI leaves the amount open.
 const SOFT_PEDAL_CB: f32 = 30.0;
 
-/// A zone of a preset and one of its instrument that play a note, and the sample they play.
+/// A zone of a preset and one of its instrument that play a note, if their sample can be played: one that cannot be
+/// decoded takes no voice from others and ends none.
 pub(super) fn zones(bank: &Bank, preset: usize, key: u8, velocity: u8) -> impl Iterator<Item = ZonePlace> {
     let preset_zones = bank.presets().get(preset).map_or(&[][..], |preset| &preset.zones).iter().enumerate();
     preset_zones
@@ -22,6 +23,7 @@ pub(super) fn zones(bank: &Bank, preset: usize, key: u8, velocity: u8) -> impl I
                 .iter()
                 .enumerate()
                 .filter(move |(_, zone)| zone.keys.contains(key) && zone.velocities.contains(velocity))
+                .filter(|(_, zone)| bank.wave(zone.sample).is_some())
                 .map(move |(instrument_zone, _)| ZonePlace {
                     preset,
                     preset_zone,

@@ -18,6 +18,8 @@ mod samples;
 mod streams;
 mod structure;
 #[cfg(feature = "vorbis")]
+mod undecodable;
+#[cfg(feature = "vorbis")]
 mod vorbis;
 mod zones;
 

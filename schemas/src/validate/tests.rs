@@ -336,3 +336,36 @@ fn list_pointers(value: &Value, pointer: String, pointers: &mut Vec<String>) {
     }
     pointers.push(pointer);
 }
+
+#[test]
+fn frames_beyond_the_exact_numbers_of_a_double_are_refused() {
+    let too_large = "1e+300 is more than the maximum 9007199254740991";
+    for field in ["offset_frames", "length_frames"] {
+        let item =
+            |value: Value| json!({"type": "audio", "id": "i", "start_tick": 0, "source": {}, field: value});
+        let pointer = format!("/tracks/0/items/0/{field}");
+        check(|d| d["tracks"][0]["items"][0] = item(json!(1e300)), &[(&pointer, too_large)]);
+        check(|d| d["tracks"][0]["items"][0] = item(json!(9_007_199_254_740_991_u64)), &[]);
+    }
+    for field in ["in_frames", "out_frames"] {
+        let item =
+            json!({"type": "audio", "id": "i", "start_tick": 0, "source": {}, "fades": {field: 1e300}});
+        let pointer = format!("/tracks/0/items/0/fades/{field}");
+        check(|d| d["tracks"][0]["items"][0] = item, &[(&pointer, too_large)]);
+    }
+}
+
+/// A whole number may be written with an exponent; above 2^53 nobody could tell which one it is, and a document that
+/// is valid could not be read.
+#[test]
+fn every_whole_number_of_the_schema_has_a_greatest_value() {
+    fn check_rule(pointer: &str, rule: &Value) {
+        if rule["type"] == "integer" && rule.get("enum").or(rule.get("const")).is_none() {
+            let greatest = rule["maximum"].as_u64().unwrap_or(u64::MAX);
+            assert!(greatest < 1 << 53, "{pointer} has no maximum below 2^53");
+        }
+        let Some(fields) = rule.as_object() else { return };
+        fields.iter().for_each(|(name, rule)| check_rule(&format!("{pointer}/{name}"), rule));
+    }
+    check_rule("", &serde_json::from_str(crate::PROJECT_SCHEMA).expect("JSON"));
+}

@@ -7,7 +7,8 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
-use super::decode::{Decoder, Failure, Job, Limits, Refusal, Report};
+use super::decode::{Job, Limits, Refusal, Report};
+use super::decoder::{Decoder, Failure};
 use super::intake::{Allowance, Received};
 use super::peaks_file::Shape;
 use super::store::Content;

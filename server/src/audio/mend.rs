@@ -6,7 +6,7 @@ use std::io::{Seek as _, SeekFrom};
 
 use tokio::runtime::Handle;
 
-use super::decode::Decoder;
+use super::decoder::Decoder;
 use super::ingest::Room;
 use super::intake::{Allowance, Received};
 use super::store::{self, Content};

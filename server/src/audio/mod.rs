@@ -10,7 +10,8 @@
 //! saved ([`deleted`]).
 
 mod analyze;
-pub(crate) mod decode;
+mod decode;
+pub(crate) mod decoder;
 mod deleted;
 mod file;
 mod files;
@@ -97,7 +98,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
 /// What this slice keeps in memory.
 #[derive(Debug)]
 pub struct Audio {
-    decoder: decode::Decoder,
+    decoder: decoder::Decoder,
     /// As many files are decoded or measured at a time for direct answers as there are processors.
     pub(crate) decoding: Arc<Permits>,
     /// Answers that are made of peaks at a time.
@@ -116,7 +117,7 @@ impl Audio {
     /// When the system does not say which program this is.
     pub fn new(helpers: &Helpers, waiting_max: u64) -> std::io::Result<Self> {
         Ok(Self {
-            decoder: decode::Decoder::of_this_program(helpers.clone())?,
+            decoder: decoder::Decoder::of_this_program(helpers.clone())?,
             decoding: Arc::new(Permits::counted("audio files", processors(), waiting_max)),
             peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
             contents: Mutex::new(()),

@@ -70,7 +70,7 @@ pub fn run() -> ExitCode {
         Command::Worker(args) => worker::run(&args, &settings),
         Command::Render(args) => render::run(&args),
         Command::Admin(args) => admin::run(&args, &settings),
-        Command::Decode => crate::audio::decode::child::run(),
+        Command::Decode => crate::audio::decoder::child::run(),
         Command::Config(args) => config::run(&args, &settings),
         Command::Openapi(args) => openapi::run(&args),
     };

@@ -1,20 +1,12 @@
-//! Audio files of others as samples: a process of its own for each file.
+//! Audio files of others as samples.
 //!
-//! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a child
-//! of the same program (`songfoundry decode`, hidden) that gets three open-ended things only: the file,
-//! and two empty files for samples and peaks. It has no settings, no secrets and no sockets; its memory,
-//! processor time and file size are limited by the system; and whatever happens to it (an abort for
-//! want of memory, an endless loop, a bug in a codec) is an ordinary refusal of one file. A thread with
-//! `catch_unwind` would be cheaper by some milliseconds, but could neither be stopped nor be limited.
-//!
-//! [`repair`] looks for damage first, [`source`] reads and decodes [`packets`], [`sink`] writes, and [`reader`] joins them; [`mp4_edit`] finds
-//! where the sound of an M4A file begins. [`child`] is the process around it all, [`program`] starts it.
+//! [`repair`] looks for damage first, [`source`] reads and decodes [`packets`], [`sink`] writes, and [`reader`] joins
+//! them; [`mp4_edit`] finds where the sound of an M4A file begins. Nothing here knows the service: [`super::decoder`]
+//! runs it in a process of its own, and `tests/fuzz` compiles it by itself.
 
-pub(crate) mod child;
 mod input;
 mod mp4_edit;
 mod packets;
-mod program;
 mod reader;
 mod refusal;
 mod repair;
@@ -24,21 +16,11 @@ mod speakers;
 
 use std::path::PathBuf;
 
-pub(super) use program::{Decoder, Failure};
+pub(super) use reader::{decode, inspect};
 use serde::{Deserialize, Serialize};
 
 /// Lowest and highest sample rate that is taken, in hertz.
 const SAMPLE_RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
-
-/// What a child is told.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Order {
-    /// Decode a file.
-    Decode(Job),
-    /// Read the headers of these files, and say of each what is in it.
-    Inspect(Vec<PathBuf>),
-}
 
 /// What the header of an audio file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +37,7 @@ pub(crate) struct Facts {
     pub(crate) frames: Option<u64>,
 }
 
-/// What a child is to decode. Paths are relative to its folder.
+/// What is to be decoded. In a child, paths are relative to its folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The file to read.
@@ -67,7 +49,7 @@ pub(super) struct Job {
     pub(super) limits: Limits,
 }
 
-/// How far a child may go.
+/// How far decoding may go.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Limits {
     /// Longest audio, in seconds.
@@ -114,22 +96,3 @@ pub(super) enum Refusal {
     /// The disk failed; for the log.
     Io(String),
 }
-
-/// A line that a child prints.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Message {
-    /// Share of the file that is read, 0 to 1.
-    Progress(f64),
-    /// The end.
-    Done(Report),
-    /// The other end.
-    Refused(Refusal),
-    /// What is in the next of the files to look into; null if it is no audio file that is read here.
-    Inspected(Option<Facts>),
-}
-
-#[cfg(test)]
-mod damage_tests;
-#[cfg(test)]
-mod tests;

@@ -10,7 +10,7 @@ use super::source::{self, Next, Source};
 use super::{Facts, Job, Refusal, Report};
 
 /// Decodes the file of `job` into its two outputs. `progress` hears the share that is read.
-pub(super) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Result<Report, Refusal> {
+pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Result<Report, Refusal> {
     let repair = repair::thorough(&job.input).map_err(disk)?;
     let mut damage = Damage { has_stale_size: repair.has_stale_size, ..Damage::default() };
     let mut source = Source::open(&job.input, repair)?;
@@ -56,7 +56,7 @@ pub(super) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Result<Report,
 }
 
 /// What the header of a file says; `None` if it is no audio file that is read here.
-pub(super) fn inspect(path: &Path) -> Option<Facts> {
+pub(in crate::audio) fn inspect(path: &Path) -> Option<Facts> {
     source::inspect(path).ok().flatten()
 }
 

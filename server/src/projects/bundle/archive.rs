@@ -9,14 +9,44 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 
-use super::{AUDIO_FOLDER, MANIFEST, PROJECT};
-use crate::error::{ApiError, ApiResult};
+use super::manifest::{AUDIO_FOLDER, MANIFEST, PROJECT};
 
 /// Most bytes that are read to find out what is in an archive: some 100,000 entries.
 const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Most entries of an archive.
 const ENTRIES_MAX: usize = 20_000;
+
+/// Why an archive cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BundleError {
+    /// The archive holds something else than a bundle, or is damaged: why, without a full stop.
+    #[error("The file is no bundle of a project: {0}.")]
+    Bad(String),
+    /// An entry is larger than it may be.
+    #[error("{what} may have at most {limit_bytes} bytes")]
+    TooLarge {
+        /// What the entry is, with its article.
+        what: &'static str,
+        /// Its limit in bytes.
+        limit_bytes: u64,
+    },
+    /// The disk failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl BundleError {
+    /// For an archive that is no bundle.
+    pub(super) fn bad(why: impl Into<String>) -> Self {
+        Self::Bad(why.into())
+    }
+
+    /// For an entry that does not give what it promises.
+    fn damaged(name: &str, error: &io::Error) -> Self {
+        Self::Bad(format!("`{name}` is damaged: {error}"))
+    }
+}
 
 /// A bundle's archive, opened and looked through.
 pub(super) struct Archive<R: Read + Seek>(ZipArchive<Budgeted<R>>);
@@ -25,42 +55,55 @@ impl<R: Read + Seek> Archive<R> {
     /// Opens an archive in which there is nothing but what a bundle has.
     ///
     /// # Errors
-    /// 400 `bad_bundle`, naming what is wrong with it.
-    pub(super) fn open(reader: R) -> ApiResult<Self> {
+    /// [`BundleError::Bad`], naming what is wrong with it.
+    pub(super) fn open(reader: R) -> Result<Self, BundleError> {
         let budgeted = Budgeted { reader, left_bytes: Some(DIRECTORY_MAX_BYTES) };
-        let mut zip =
-            ZipArchive::new(budgeted).map_err(|error| bad(&format!("it cannot be opened: {error}")))?;
+        let mut zip = ZipArchive::new(budgeted)
+            .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))?;
         if zip.has_duplicate_names() {
-            return Err(bad("it has two entries of one name"));
+            return Err(BundleError::bad("it has two entries of one name"));
         }
         if zip.len() > ENTRIES_MAX {
-            return Err(bad(&format!("it has {} entries, and at most {ENTRIES_MAX} are taken", zip.len())));
+            return Err(BundleError::bad(format!(
+                "it has {} entries, and at most {ENTRIES_MAX} are taken",
+                zip.len()
+            )));
         }
         for number in 0..zip.len() {
-            let entry = zip.by_index_raw(number).map_err(|error| bad(&error.to_string()))?;
-            let name = entry.name().map_err(|error| bad(&error.to_string()))?;
+            let entry = zip.by_index_raw(number).map_err(|error| BundleError::bad(error.to_string()))?;
+            let name = entry.name().map_err(|error| BundleError::bad(error.to_string()))?;
             let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
             if entry.is_symlink() || entry.encrypted() || !(is_ours(&name) || name == AUDIO_FOLDER) {
-                return Err(bad(&format!("`{shown}` is nothing that a bundle has")));
+                return Err(BundleError::bad(format!("`{shown}` is nothing that a bundle has")));
             }
         }
         let mut reader = zip.into_inner();
         reader.left_bytes = None;
         // What has been looked through is read again without the limit: it is the same bytes.
         reader.seek(SeekFrom::Start(0))?;
-        ZipArchive::new(reader).map(Self).map_err(|error| bad(&format!("it cannot be opened: {error}")))
+        ZipArchive::new(reader)
+            .map(Self)
+            .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))
     }
 
     /// The text of an entry of at most so many bytes.
     ///
     /// # Errors
-    /// 400 `bad_bundle` if there is no such entry, or it is damaged; 413 if it is larger.
-    pub(super) fn text(&mut self, name: &str, max_bytes: u64, what: &'static str) -> ApiResult<Vec<u8>> {
+    /// [`BundleError::Bad`] if there is no such entry, or it is damaged; [`BundleError::TooLarge`] if it is larger.
+    pub(super) fn text(
+        &mut self,
+        name: &str,
+        max_bytes: u64,
+        what: &'static str,
+    ) -> Result<Vec<u8>, BundleError> {
         let mut bytes = Vec::new();
         let entry = self.entry(name)?;
-        entry.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| damaged(name, &error))?;
+        entry
+            .take(max_bytes + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| BundleError::damaged(name, &error))?;
         if bytes.len() as u64 > max_bytes {
-            return Err(ApiError::TooLarge { what, limit_bytes: max_bytes });
+            return Err(BundleError::TooLarge { what, limit_bytes: max_bytes });
         }
         Ok(bytes)
     }
@@ -68,11 +111,11 @@ impl<R: Read + Seek> Archive<R> {
     /// An entry to read.
     ///
     /// # Errors
-    /// 400 `bad_bundle` if there is none.
-    pub(super) fn entry(&mut self, name: &str) -> ApiResult<ZipFile<'_, impl Read + use<'_, R>>> {
+    /// [`BundleError::Bad`] if there is none.
+    pub(super) fn entry(&mut self, name: &str) -> Result<ZipFile<'_, impl Read + use<'_, R>>, BundleError> {
         self.0.by_name(name).map_err(|error| match error {
-            ZipError::FileNotFound => bad(&format!("`{name}` is missing")),
-            other => bad(&format!("`{name}` cannot be read: {other}")),
+            ZipError::FileNotFound => BundleError::bad(format!("`{name}` is missing")),
+            other => BundleError::bad(format!("`{name}` cannot be read: {other}")),
         })
     }
 }
@@ -85,16 +128,6 @@ pub(super) fn is_ours(name: &str) -> bool {
     };
     let audio = name.strip_prefix(AUDIO_FOLDER).filter(|rest| (1..=128).contains(&rest.len()));
     name == MANIFEST || name == PROJECT || audio.is_some_and(is_plain)
-}
-
-/// 400 for an archive that is no bundle.
-pub(super) fn bad(why: &str) -> ApiError {
-    ApiError::bad_request("bad_bundle", format!("The file is no bundle of a project: {why}."))
-}
-
-/// 400 for an entry that does not give what it promises.
-pub(super) fn damaged(name: &str, error: &io::Error) -> ApiError {
-    bad(&format!("`{name}` is damaged: {error}"))
 }
 
 /// Reads at most so many bytes, as long as there is a limit.

@@ -14,7 +14,8 @@ use zip::write::SimpleFileOptions;
 
 use super::super::document::{StoredText, stored};
 use super::super::store;
-use super::{AUDIO_FOLDER, BundledAudio, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
+use super::FOLDER;
+use super::manifest::{AUDIO_FOLDER, BundledAudio, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
 use crate::audio::{self, Original};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};

@@ -16,8 +16,9 @@ use utoipa::ToSchema;
 use super::super::document::Document;
 use super::super::store::{self, InsertOutcome};
 use super::super::verbs;
-use super::archive::{Archive, bad, is_ours};
-use super::{AUDIO_FOLDER, FOLDER, FORMAT, MANIFEST, Manifest, PROJECT, VERSION, audio_ids};
+use super::archive::{Archive, BundleError};
+use super::manifest::{MANIFEST, Manifest, PROJECT, read as read_manifest};
+use super::{FOLDER, audio_ids};
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::blobs::BlobWriter;
@@ -25,9 +26,6 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json, is_length_limit, read_text};
 use crate::permits::Caller;
 use crate::state::AppState;
-
-/// Largest manifest in bytes.
-const MANIFEST_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Media types of an archive in the body.
 const MEDIA_TYPES: &[&str] = &["application/zip", "application/x-zip-compressed", "application/octet-stream"];
@@ -113,6 +111,16 @@ async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
     .await?
 }
 
+impl From<BundleError> for ApiError {
+    fn from(error: BundleError) -> Self {
+        match error {
+            BundleError::Bad(_) => Self::bad_request("bad_bundle", error.to_string()),
+            BundleError::TooLarge { what, limit_bytes } => Self::TooLarge { what, limit_bytes },
+            BundleError::Io(error) => error.into(),
+        }
+    }
+}
+
 /// An import under way.
 struct Import<'i> {
     state: &'i AppState,
@@ -126,7 +134,9 @@ struct Import<'i> {
 impl Import<'_> {
     fn run(mut self, received: &BlobWriter) -> ApiResult<Imported> {
         let file = File::open(received.temporary())?;
-        let outcome = Archive::open(BufReader::new(file)).and_then(|archive| self.take(archive));
+        let outcome = Archive::open(BufReader::new(file))
+            .map_err(ApiError::from)
+            .and_then(|archive| self.take(archive));
         if outcome.is_err() {
             for id in &self.added {
                 if let Err(error) = audio::discard(self.state, self.runtime, self.owner_id, id) {
@@ -138,7 +148,7 @@ impl Import<'_> {
     }
 
     fn take(&mut self, mut archive: Archive<BufReader<File>>) -> ApiResult<Imported> {
-        let manifest = manifest(&mut archive)?;
+        let manifest = read_manifest(&mut archive)?;
         let max_bytes = self.state.config.limits.project_max_bytes;
         let project = archive.text(PROJECT, max_bytes, "A project")?;
         let project = read_text(&project)?;
@@ -170,14 +180,20 @@ impl Import<'_> {
                         &mut |_| !self.caller.has_gone(),
                     );
                     let (file, known) = taken.map_err(|error| match error {
-                        ApiError::BadRequest { detail, .. } => bad(detail.trim_end_matches('.')),
+                        ApiError::BadRequest { detail, .. } => {
+                            BundleError::bad(detail.trim_end_matches('.')).into()
+                        }
                         other => other,
                     })?;
                     if !known {
                         self.added.push(file.id.clone());
                     }
                     if file.sha256 != one.sha256 {
-                        return Err(bad(&format!("`{}` is not what `{MANIFEST}` says", one.path)));
+                        return Err(BundleError::bad(format!(
+                            "`{}` is not what `{MANIFEST}` says",
+                            one.path
+                        ))
+                        .into());
                     }
                     file.id
                 }
@@ -220,25 +236,4 @@ impl Import<'_> {
             audio_missing: manifest.missing.clone(),
         })
     }
-}
-
-/// The manifest of a bundle that this version reads.
-fn manifest(archive: &mut Archive<BufReader<File>>) -> ApiResult<Manifest> {
-    let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The list of what is in a bundle")?;
-    let manifest: Manifest = serde_json::from_slice(&text)
-        .map_err(|error| bad(&format!("`{MANIFEST}` is not what it should be: {error}")))?;
-    if manifest.format != FORMAT || manifest.version > VERSION {
-        let Manifest { format, version, .. } = manifest;
-        let format: String = format.chars().take(50).collect();
-        return Err(bad(&format!(
-            "`{MANIFEST}` says `{format}` of version {version}; `{FORMAT}` up to {VERSION} is read"
-        )));
-    }
-    if let Some(one) =
-        manifest.audio.iter().find(|one| !one.path.starts_with(AUDIO_FOLDER) || !is_ours(&one.path))
-    {
-        let path: String = one.path.chars().take(100).collect();
-        return Err(bad(&format!("`{MANIFEST}` names `{path}`, which is nothing that a bundle has")));
-    }
-    Ok(manifest)
 }

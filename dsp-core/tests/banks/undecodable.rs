@@ -1,0 +1,76 @@
+//! Zones whose compressed sample cannot be decoded, beside others.
+
+use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent, TrackPlayer};
+use dsp_core::soundfont::Bank;
+
+use crate::maker::Tables;
+use crate::streams::silent;
+
+/// Type of a compressed mono sample.
+const VORBIS_MONO: u16 = 0x11;
+
+const CALL_FRAMES: usize = 500;
+const CALLS: u64 = 60;
+
+/// The fewest voices that a session can have.
+const POLYPHONY: u16 = 8;
+
+/// A bank with one preset of a looped PCM sample and, if asked for, a damaged stream on the same keys.
+fn bank(has_damaged_zone: bool) -> Bank {
+    let mut tables = Tables { version: (3, 0), ..Tables::new() };
+    let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 1_000).collect();
+    let sound = tables.add_sample(&ramp, 50..150);
+    let damaged = tables.add_sample(&[], 10..90);
+    let mut stream = silent(1_000, &[3]);
+    // Within the pages of the headers: how long the stream is can still be read at its end.
+    stream[60] ^= 0xff;
+    let start = tables.wave.len();
+    tables.wave.extend(stream);
+    let header = &mut tables.samples[usize::from(damaged)];
+    (header.start, header.end, header.kind) = (start as u32, tables.wave.len() as u32, VORBIS_MONO);
+    let instrument = tables.add_instrument();
+    tables.add_instrument_zone((&[(54, 1)], &[]), Some(sound));
+    if has_damaged_zone {
+        tables.add_instrument_zone((&[(54, 1), (57, 1)], &[]), Some(damaged));
+    }
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    let bank = Bank::from_bytes(&tables.bytes()).expect("a bank");
+    bank.prepare(&[(0, 0)]).expect("a damaged sample is no error");
+    assert_eq!(bank.skipped().len(), usize::from(has_damaged_zone), "{:?}", bank.skipped());
+    bank
+}
+
+/// The bits of as many notes as there are voices, one after another, none of which ends.
+fn held_notes(bank: &Bank) -> Vec<u32> {
+    let note = |frame, key| TrackEvent { frame, event: Event::NoteOn { key, velocity: 100 } };
+    let track = Track {
+        instrument: Some(Instrument { bank_slot: 0, bank: 0, program: 0 }),
+        events: (0..POLYPHONY).map(|n| note(3_000 * u64::from(n), 60 + n as u8)).collect(),
+        ..Track::default()
+    };
+    let session = Session {
+        sample_rate_hz: 48_000,
+        polyphony: POLYPHONY,
+        length_frames: CALLS * CALL_FRAMES as u64,
+        ..Session::default()
+    };
+    let mut player = TrackPlayer::new(&session, &track, Some(bank)).expect("a player");
+    let mut outputs = [const { [0.0_f32; CALL_FRAMES] }; 4];
+    let mut bits = Vec::new();
+    for _ in 0..CALLS {
+        player.process(outputs.each_mut().map(|output| &mut output[..]));
+        bits.extend(outputs.iter().flatten().map(|value| value.to_bits()));
+    }
+    bits
+}
+
+#[test]
+fn a_zone_that_cannot_be_decoded_takes_no_voice_from_others() {
+    let (damaged, sound) = (bank(true), bank(false));
+    let expected = held_notes(&sound);
+    assert!(expected.iter().any(|bits| f32::from_bits(*bits) != 0.0));
+    assert!(held_notes(&damaged) == expected, "a note ends when the last one begins");
+    let small = Bank::from_vec(damaged.reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
+    assert!(held_notes(&small) == expected);
+}

@@ -1,0 +1,221 @@
+//! Damaged files: what is lost is silent, and what follows stays in its place.
+
+use std::ops::Range;
+
+use super::tests::{Decoded, LIMITS, decode, refusal};
+use crate::audio::decode::Refusal;
+use crate::audio::sounds::*;
+
+/// Checks that frames outside `lost` are those of the whole file, that there is silence within, and one warning.
+#[track_caller]
+fn heals(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
+    let (whole, healed) = (decode(whole), decode(broken));
+    assert_eq!(healed.report.frames, whole.report.frames, "{name}");
+    assert_eq!(healed.report.warnings, ["1 damaged place is silent."], "{name}");
+    let differing = differing_frames(&whole, &healed);
+    assert!(
+        lost.start <= differing.start && differing.end <= lost.end && !differing.is_empty(),
+        "{name}: frames {differing:?} differ, {lost:?} may"
+    );
+    let channels = healed.report.channels as usize;
+    let middle = usize::midpoint(differing.start, differing.end) * channels;
+    assert!(healed.samples[middle..middle + 64].iter().all(|value| *value == 0.0), "{name}: no silence");
+}
+
+/// From the first to the last frame that is another.
+fn differing_frames(one: &Decoded, other: &Decoded) -> Range<usize> {
+    let channels = one.report.channels as usize;
+    let differs = |(one, other): (&[f32], &[f32])| one != other;
+    let pairs = || one.samples.chunks_exact(channels).zip(other.samples.chunks_exact(channels));
+    let first = pairs().position(differs).unwrap_or(0);
+    first..pairs().rposition(differs).map_or(first, |last| last + 1)
+}
+
+fn with_byte_changed(bytes: &[u8], place: usize) -> Vec<u8> {
+    let mut broken = bytes.to_vec();
+    broken[place] ^= 0x55;
+    broken
+}
+
+/// Places where `mark` stands.
+fn places(bytes: &[u8], mark: &[u8]) -> Vec<usize> {
+    (0..bytes.len()).filter(|place| bytes[*place..].starts_with(mark)).collect()
+}
+
+/// Where each page of an Ogg file begins, and the position at its end.
+fn pages(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let position = |page: usize| u64::from_le_bytes(bytes[page + 6..page + 14].try_into().expect("eight"));
+    places(bytes, b"OggS").into_iter().map(|page| (page, position(page) as usize)).collect()
+}
+
+#[test]
+fn a_lost_page_of_ogg_is_silent() {
+    let pages = pages(OGG_PAGES);
+    // The first two hold headers; without the last one nobody knows how long the file was.
+    for lost in 2..pages.len() - 1 {
+        let from = if lost == 2 { 0 } else { pages[lost - 1].1 };
+        // A packet needs the one before it.
+        let range = from..pages[lost].1 + 1_024;
+        for place in [pages[lost].0 + 8, pages[lost].0 + 60, pages[lost + 1].0 - 3] {
+            let broken = with_byte_changed(OGG_PAGES, place);
+            heals(&format!("page {lost}, byte {place}"), OGG_PAGES, &broken, range.clone());
+        }
+    }
+    // Two together, and two apart.
+    let broken = with_byte_changed(&with_byte_changed(OGG_PAGES, pages[4].0 + 60), pages[5].0 + 60);
+    heals("two pages", OGG_PAGES, &broken, pages[3].1..pages[5].1 + 1_024);
+    let broken = with_byte_changed(&with_byte_changed(OGG_PAGES, pages[4].0 + 60), pages[6].0 + 60);
+    let healed = decode(&broken);
+    assert_eq!(
+        (healed.report.frames, &healed.report.warnings[..]),
+        (24_000, &["2 damaged places are silent.".to_owned()][..])
+    );
+    let differing = differing_frames(&decode(OGG_PAGES), &healed);
+    assert!(pages[3].1 <= differing.start && differing.end <= pages[6].1 + 1_024, "{differing:?}");
+}
+
+#[test]
+fn a_lost_frame_of_flac_is_silent() {
+    // Frames of a fixed length, the first byte of whose head is the same.
+    let heads = places(FLAC, &[0xFF, 0xF8]);
+    let (whole, block) = (decode(FLAC).report.frames as usize, 4_608);
+    for place in [FLAC.len() / 4, FLAC.len() / 2, 2 * FLAC.len() / 3] {
+        let broken = with_byte_changed(FLAC, place);
+        heals(&format!("byte {place} of {heads:?}"), FLAC, &broken, 0..whole);
+        let differing = differing_frames(&decode(FLAC), &decode(&broken));
+        assert!(differing.len() <= 2 * block, "{differing:?}");
+    }
+}
+
+#[test]
+fn a_lost_frame_of_mp3_is_silent() {
+    let whole = decode(MP3);
+    // At a constant bit rate of 96 kbit/s a frame has 313 bytes, or 314.
+    let frame_bytes = 144 * 96_000 / 44_100;
+    let first = places(MP3, &[0xFF, 0xFB])[0];
+    for broken_bytes in [4, 100, 313, 700] {
+        let mut broken = MP3.to_vec();
+        let heads = places(MP3, &[0xFF, 0xFB]);
+        let head = *heads.iter().find(|head| **head > first + 8 * frame_bytes).expect("a frame");
+        broken[head..head + broken_bytes].fill(0x11);
+        let healed = decode(&broken);
+        assert_eq!(healed.report.frames, whole.report.frames, "{broken_bytes} bytes");
+        assert_eq!(healed.report.warnings, ["1 damaged place is silent."], "{broken_bytes} bytes");
+        // Frames borrow bytes from those before them.
+        let differing = differing_frames(&whole, &healed);
+        assert!(differing.len() <= 1_152 * (broken_bytes / frame_bytes + 5), "{broken_bytes}: {differing:?}");
+    }
+}
+
+#[test]
+fn what_follows_the_end_of_a_stream_is_named() {
+    for (name, bytes) in [("flac", FLAC), ("mp3", MP3), ("ogg", OGG)] {
+        let (one, both) = (decode(bytes), decode(&[bytes, bytes].concat()));
+        assert_eq!(both.report.frames, one.report.frames, "{name}");
+        assert!(both.samples == one.samples, "{name}: other samples");
+        let expected = "Only the first of several streams one after another was read.";
+        assert_eq!(both.report.warnings, [expected], "{name}");
+    }
+}
+
+#[test]
+fn damage_within_an_m4a_file_is_silent() {
+    let whole = decode(M4A);
+    let data = places(M4A, b"mdat")[0];
+    for (from, count) in [(1_000, 300), (500, 2_000), (3_000, 900)] {
+        let mut broken = M4A.to_vec();
+        let mut random = 1_u32;
+        for byte in &mut broken[data + from..data + from + count] {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            *byte = (random >> 24) as u8;
+        }
+        let healed = decode(&broken);
+        assert_eq!(healed.report.frames, whole.report.frames, "{count} bytes from {from}");
+        let warnings = &healed.report.warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("damaged place"), "{warnings:?}");
+    }
+}
+
+#[test]
+fn refusals_are_in_plain_words() {
+    let mut fmt = Format { tag: 0x11, bits: 4, ..Format::PCM16 }.body();
+    // Blocks of 256 bytes, and how many samples are in one.
+    fmt[12..14].copy_from_slice(&256_u16.to_le_bytes());
+    fmt.extend([2, 0, 0xF9, 1]);
+    let adpcm = riff(&[riff_chunk(b"fmt ", &fmt), riff_chunk(b"data", &[0; 512])]);
+    for (name, bytes, expected) in [
+        ("opus", OPUS, Refusal::Unsupported("is coded as Opus, which is not read here".to_owned())),
+        ("adpcm", &adpcm, Refusal::Unsupported("is coded as ADPCM (IMA), which is not read here".to_owned())),
+        (
+            "m4a without its end",
+            &M4A[..M4A.len() / 2],
+            Refusal::Malformed(
+                "is cut off or damaged: the part that says where its sound lies (moov) is missing".to_owned(),
+            ),
+        ),
+    ] {
+        assert_eq!(refusal(bytes, LIMITS), expected, "{name}");
+    }
+}
+
+#[test]
+fn headers_that_were_never_completed_are_read_to_the_end() {
+    let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
+    let whole = float_wav(2, 48_000, &samples);
+    let data = places(&whole, b"data")[0];
+    let mut stale = whole;
+    stale[4..8].fill(0);
+    stale[data + 4..data + 8].fill(0);
+    let healed = decode(&stale);
+    assert_eq!(healed.samples, samples);
+    let expected = "The header was never completed; all that follows it was read as sound.";
+    assert_eq!(healed.report.warnings, [expected]);
+    // As written before the sound: the header alone.
+    stale[4..8].copy_from_slice(&(data as u32).to_le_bytes());
+    assert_eq!(decode(&stale).samples, samples);
+    // The size of the file is right, that of the samples is wild.
+    for wild in [0x7FFF_FFFF_u32, 0xFFFF_FFF0, u32::MAX, stale.len() as u32] {
+        let file_bytes = stale.len() as u32 - 8;
+        stale[4..8].copy_from_slice(&file_bytes.to_le_bytes());
+        stale[data + 4..data + 8].copy_from_slice(&wild.to_le_bytes());
+        let healed = decode(&stale);
+        assert_eq!((healed.samples, healed.report.warnings.len()), (samples.clone(), 1), "{wild:#x}");
+    }
+    // Truly without samples.
+    let empty = riff(&[
+        riff_chunk(b"fmt ", &Format::FLOAT.body()),
+        riff_chunk(b"data", &[]),
+        riff_chunk(b"junk", &[0; 64]),
+    ]);
+    assert_eq!(refusal(&empty, LIMITS), Refusal::Malformed("holds no sound".to_owned()));
+}
+
+#[test]
+fn wide_wav_files_are_read() {
+    let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
+    let data: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    let fmt = riff_chunk(b"fmt ", &Format::FLOAT.body());
+    let sizes = |data_bytes: u64| {
+        [&(data_bytes + 72).to_le_bytes()[..], &data_bytes.to_le_bytes(), &200_u64.to_le_bytes(), &[0; 4]]
+            .concat()
+    };
+    for kind in [b"RF64", b"BW64"] {
+        for (told, is_right) in [(data.len() as u64, true), (0, false)] {
+            let tail = riff_chunk(b"junk", &[7; 10]);
+            let tail = if is_right { &tail[..] } else { &[] };
+            let body = [
+                b"WAVE",
+                &riff_chunk(b"ds64", &sizes(told))[..],
+                &fmt,
+                &chunk(b"data", [0xFF; 4], &data),
+                tail,
+            ];
+            let decoded = decode(&chunk(kind, [0xFF; 4], &body.concat()));
+            assert_eq!(
+                (&decoded.samples, decoded.report.warnings.is_empty()),
+                (&samples, is_right),
+                "{told}"
+            );
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Decoding in its own process: every kind of file, and files that were made to do harm.
+
+use std::fs;
+
+use super::{Decoder, Failure, child};
+use crate::audio::decode::{Job, Limits, Refusal, Report};
+use crate::audio::float_wav::{FloatWavReader, file_bytes};
+use crate::audio::peaks_file::{self, Shape};
+use crate::audio::sounds::*;
+use crate::helpers::Helpers;
+
+/// The test that is the decoder's process when it is told so.
+pub(super) const ENTRY: &str = "audio::decoder::tests::a_process_decodes";
+pub(super) const ENTRY_MARK: &str = "SONGFOUNDRY_TEST_DECODES";
+
+pub(super) const LIMITS: Limits =
+    Limits { max_secs: 60, max_channels: 8, max_output_bytes: 100 << 20, wall_secs: 60 };
+
+/// A decoded file.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) report: Report,
+    /// Interleaved.
+    pub(super) samples: Vec<f32>,
+}
+
+fn decode_within(bytes: &[u8], limits: Limits) -> Result<Decoded, Failure> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, bytes) in [("in", bytes), ("samples", &[][..]), ("peaks", &[][..])] {
+        fs::write(folder.path().join(name), bytes).expect("writes");
+    }
+    let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits };
+    let decoder = Decoder::of_this_program(Helpers::default()).expect("this program");
+    let report = decoder.run(folder.path(), &job, &mut |_| true)?;
+    let Report { channels, frames, .. } = report;
+    let samples = fs::File::open(folder.path().join("samples")).expect("opens");
+    assert_eq!(samples.metadata().expect("facts").len(), file_bytes(channels, frames));
+    let peaks = fs::metadata(folder.path().join("peaks")).expect("facts");
+    assert_eq!(peaks.len(), Shape { channels, frames }.file_bytes());
+    let mut out = Vec::new();
+    FloatWavReader::new(samples, channels, 0, frames).expect("opens").read(frames, &mut out).expect("reads");
+    Ok(Decoded { report, samples: out })
+}
+
+#[track_caller]
+pub(super) fn decode(bytes: &[u8]) -> Decoded {
+    decode_within(bytes, LIMITS).unwrap_or_else(|failure| panic!("{failure:?}"))
+}
+
+#[track_caller]
+pub(super) fn refusal(bytes: &[u8], limits: Limits) -> Refusal {
+    match decode_within(bytes, limits) {
+        Err(Failure::Refused(refusal)) => refusal,
+        other => panic!("not refused: {:?}", other.map(|decoded| decoded.report)),
+    }
+}
+
+#[test]
+fn a_process_decodes() {
+    if std::env::var_os(ENTRY_MARK).is_some() {
+        child::run().expect("a job");
+        return;
+    }
+    let decoded = decode(&float_wav(2, 44_100, &[0.5, -0.25, 1.5, 1e-20]));
+    assert_eq!(decoded.samples, [0.5, -0.25, 1.5, 1e-20]);
+    let Report { sample_rate_hz, source_channels, channels, frames, .. } = decoded.report;
+    assert_eq!((sample_rate_hz, source_channels, channels, frames), (44_100, 2, 2, 2));
+    assert_eq!(decoded.report.container, "wave");
+    assert!(decoded.report.warnings.is_empty(), "{:?}", decoded.report.warnings);
+}
+
+/// Amplitude of a frequency in one channel, by correlation over whole periods in the middle.
+fn amplitude(decoded: &Decoded, channel: usize, frequency_hz: f64) -> f64 {
+    let channels = decoded.report.channels as usize;
+    let rate = f64::from(decoded.report.sample_rate_hz);
+    let all: Vec<f64> =
+        decoded.samples.iter().skip(channel).step_by(channels).map(|sample| f64::from(*sample)).collect();
+    let part = &all[all.len() / 5..all.len() / 5 + (rate / 5.0) as usize];
+    let step = std::f64::consts::TAU * frequency_hz / rate;
+    let (mut real, mut imaginary) = (0.0, 0.0);
+    for (frame, value) in part.iter().enumerate() {
+        let angle = step * frame as f64;
+        real += value * angle.cos();
+        imaginary += value * angle.sin();
+    }
+    2.0 * real.hypot(imaginary) / part.len() as f64
+}
+
+#[test]
+fn every_coding_gives_its_tone() {
+    for (bytes, container, rate_hz, frames, slack) in [
+        (FLAC, "flac", 96_000, 48_000, 0),
+        (ALAC, "isomp4", 48_000, 24_000, 0),
+        (OGG, "ogg", 48_000, 24_000, 0),
+        (MP3, "mp3", 44_100, 22_050, 0),
+        // Priming and padding of the encoder, which the stream does not tell.
+        (ADTS, "aac", 44_100, 22_050, 3_000),
+        (M4A, "isomp4", 44_100, 22_050, 0),
+    ] {
+        let decoded = decode(bytes);
+        let report = &decoded.report;
+        assert_eq!((report.container.as_str(), report.sample_rate_hz), (container, rate_hz));
+        assert_eq!((report.source_channels, report.channels), (2, 2), "{container}");
+        assert!(report.frames.abs_diff(frames) <= slack, "{container}: {} frames", report.frames);
+        assert!(report.warnings.is_empty(), "{container}: {:?}", report.warnings);
+        for (channel, here_hz, there_hz) in [(0, 1_000.0, 500.0), (1, 500.0, 1_000.0)] {
+            let (tone, other) =
+                (amplitude(&decoded, channel, here_hz), amplitude(&decoded, channel, there_hz));
+            assert!((tone - 0.125).abs() < 0.008, "{container}: channel {channel} has {tone}");
+            assert!(other < 0.008, "{container}: channel {channel} has {other} of the other tone");
+        }
+    }
+}
+
+#[test]
+fn every_width_of_pcm_is_read_to_the_bit() {
+    let pcm = |bits| Format { bits, ..Format::PCM16 };
+    let float64: Vec<u8> = [0.5_f64, -1.25].iter().flat_map(|value| value.to_le_bytes()).collect();
+    for (format, data, expected) in [
+        (pcm(8), &[0x80, 0xFF, 0x00, 0xC0][..], &[0.0, 127.0 / 128.0, -1.0, 0.5][..]),
+        (pcm(16), &[0, 0, 0xFF, 0x7F, 0, 0x80], &[0.0, 32_767.0 / 32_768.0, -1.0]),
+        (pcm(24), &[0, 0, 0x40, 1, 0, 0, 0, 0, 0x80], &[0.5, 1.0 / 8_388_608.0, -1.0]),
+        (pcm(32), &[0, 0, 0, 0x40, 0, 0, 0, 0x80], &[0.5, -1.0]),
+        (Format { tag: 3, bits: 64, ..Format::PCM16 }, &float64, &[0.5, -1.25]),
+    ] {
+        assert_eq!(decode(&wav(format, data)).samples, expected, "{} bits", format.bits);
+    }
+    let big_endian = aiff(2, 2, 16, AIFF_48_KHZ, &[0x40, 0, 0xC0, 0, 0x7F, 0xFF, 0x80, 0]);
+    let decoded = decode(&big_endian);
+    assert_eq!(decoded.samples, [0.5, -0.5, 32_767.0 / 32_768.0, -1.0]);
+    assert_eq!((decoded.report.sample_rate_hz, decoded.report.container.as_str()), (48_000, "aiff"));
+}
+
+#[test]
+fn more_channels_become_two() {
+    let gain = std::f32::consts::FRAC_1_SQRT_2;
+    // Left, right, centre, low frequencies, surround left and right.
+    let decoded = decode(&float_wav(6, 48_000, &[0.5, 0.25, 0.5, 1.0, 0.5, -0.5]));
+    assert_eq!((decoded.report.source_channels, decoded.report.channels), (6, 2));
+    let expected = [0.5 + 0.5 * gain + 0.5 * gain, 0.25 + 0.5 * gain - 0.5 * gain];
+    for (value, expected) in decoded.samples.iter().zip(expected) {
+        assert!((value - expected).abs() < 1e-6, "{value} instead of {expected}");
+    }
+}
+
+#[test]
+fn values_that_are_no_numbers_become_silence() {
+    let decoded = decode(&float_wav(1, 48_000, &[0.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY]));
+    assert_eq!(decoded.samples, [0.5, 0.0, 0.0, 0.0]);
+    assert!(decoded.report.warnings[0].starts_with("3 values"), "{:?}", decoded.report.warnings);
+}
+
+#[test]
+fn peaks_are_those_of_the_samples() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let samples: Vec<f32> = (0..1_000).map(|frame| frame as f32 / 1_000.0).collect();
+    for (name, bytes) in
+        [("in", float_wav(1, 48_000, &samples)), ("samples", Vec::new()), ("peaks", Vec::new())]
+    {
+        fs::write(folder.path().join(name), bytes).expect("writes");
+    }
+    let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits: LIMITS };
+    Decoder::of_this_program(Helpers::default())
+        .expect("this program")
+        .run(folder.path(), &job, &mut |_| true)
+        .expect("decodes");
+    let file = fs::File::open(folder.path().join("peaks")).expect("opens");
+    let pixels = peaks_file::read(file, Shape { channels: 1, frames: 1_000 }, 0, 0, 4).expect("reads");
+    let at = |frame: usize| (samples[frame] * 32_767.0).round() as i16;
+    assert_eq!(pixels, [at(0), at(255), at(256), at(511), at(512), at(767), at(768), at(999)]);
+}
+
+#[test]
+fn limits_hold() {
+    let two_secs = wav(Format::PCM16, &vec![0; 2 * 96_000]);
+    let text = |refusal: Refusal| match refusal {
+        Refusal::Limit(text) => text,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text(refusal(&two_secs, Limits { max_secs: 1, ..LIMITS })), "lasts longer than 1 seconds");
+    assert_eq!(refusal(&two_secs, Limits { max_output_bytes: 10_000, ..LIMITS }), Refusal::NoRoom);
+    let channels = float_wav(3, 48_000, &[0.0; 3]);
+    assert!(text(refusal(&channels, Limits { max_channels: 2, ..LIMITS })).starts_with("has 3 channels"));
+    for rate_hz in [1, 7_999, 192_001, u32::MAX] {
+        let found = text(refusal(&float_wav(1, rate_hz, &[0.0; 8]), LIMITS));
+        assert!(found.starts_with(&format!("has a sample rate of {rate_hz} Hz")), "{found}");
+    }
+    let long = wav(Format { rate_hz: 192_000, ..Format::PCM16 }, &vec![1; 64 << 20]);
+    let found =
+        text(refusal(&long, Limits { max_secs: 10_000, max_output_bytes: 1 << 30, wall_secs: 0, ..LIMITS }));
+    assert_eq!(found, "takes longer than 0 seconds to decode");
+}
+
+#[test]
+fn what_nobody_wants_any_more_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, bytes) in
+        [("in", wav(Format::PCM16, &vec![0; 32 << 20])), ("samples", Vec::new()), ("peaks", Vec::new())]
+    {
+        fs::write(folder.path().join(name), bytes).expect("writes");
+    }
+    let limits = Limits { max_secs: 10_000, max_output_bytes: 1 << 30, ..LIMITS };
+    let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits };
+    let outcome = Decoder::of_this_program(Helpers::default()).expect("this program").run(
+        folder.path(),
+        &job,
+        &mut |_| false,
+    );
+    assert!(matches!(outcome, Err(Failure::Cancelled)), "{outcome:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_decoder_can_be_ended_from_the_list_of_helpers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A pipe that nobody writes to: the decoder waits for it.
+    nix::unistd::mkfifo(&folder.path().join("in"), nix::sys::stat::Mode::S_IRWXU).expect("makes a pipe");
+    let helpers = Helpers::default();
+    let decoder = Decoder::of_this_program(helpers.clone()).expect("this program");
+    let job = Job { input: "in".into(), samples: "samples".into(), peaks: "peaks".into(), limits: LIMITS };
+    let mut was_listed = false;
+    let outcome = decoder.run(folder.path(), &job, &mut |_| {
+        for helper in helpers.list() {
+            was_listed |= helper.kind == "decoder" && helpers.end(helper.id).is_some();
+        }
+        true
+    });
+    assert!(was_listed && matches!(outcome, Err(Failure::Cancelled)), "{outcome:?}");
+    assert_eq!(helpers.list(), []);
+}
+
+/// What a hostile file must come to.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Unsupported,
+    /// Any refusal that blames the file.
+    Refused,
+    /// So many frames, with a word about what is wrong.
+    Kept(u64),
+    /// A refusal, or any sound that is no longer than the file it was made from.
+    Whole,
+}
+
+#[track_caller]
+fn check(name: &str, bytes: &[u8], fate: Fate) {
+    let outcome = decode_within(bytes, LIMITS);
+    let outcome = outcome.map(|decoded| {
+        assert!(decoded.samples.iter().all(|sample| sample.is_finite()), "{name}");
+        (decoded.report.frames, decoded.report.warnings)
+    });
+    let fits = match (&outcome, fate) {
+        (Err(Failure::Refused(Refusal::Unsupported(_))), _) => !matches!(fate, Fate::Kept(_)),
+        (Err(Failure::Refused(Refusal::Malformed(_) | Refusal::Limit(_))), Fate::Refused | Fate::Whole) => {
+            true
+        }
+        (Ok((frames, warnings)), Fate::Kept(expected)) => *frames == expected && !warnings.is_empty(),
+        (Ok((frames, _)), Fate::Whole) => *frames <= 200_000,
+        _ => false,
+    };
+    assert!(fits, "{name}: {outcome:?} where {fate:?} was expected");
+}
+
+#[test]
+fn what_is_no_audio_is_named_so() {
+    let zip = b"PK\x03\x04\x14\0\0\0\x08\0 and so on";
+    for (name, bytes) in [
+        ("text", &b"Dear service, please play this."[..]),
+        ("html", b"<!DOCTYPE html><html><body onload=alert(1)></body></html>"),
+        ("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0"),
+        ("zip", zip),
+        ("midi", b"MThd\0\0\0\x06\0\x01\0\x02\x03\xC0MTrk\0\0\0\x04\0\xFF\x2F\0"),
+        ("zeros", &[0; 5_000]),
+        ("opus in ogg", OPUS),
+    ] {
+        check(name, bytes, Fate::Unsupported);
+    }
+}
+
+#[test]
+fn hostile_wav_files_are_refused_or_kept_in_part() {
+    let format = Format::PCM16;
+    let fmt = riff_chunk(b"fmt ", &format.body());
+    let whole = wav(format, &[1; 200]);
+    check("nothing", &[], Fate::Refused);
+    for length in [1, 4, 8, 11, 12, 16, 20, 30, 36, 40, 43, 44] {
+        check(&format!("cut at byte {length}"), &whole[..length], Fate::Refused);
+    }
+    let long = wav(format, &[1; 4_000]);
+    check("cut in its data", &long[..244], Fate::Kept(100));
+    let body = [&b"WAVE"[..], &fmt, &chunk(b"data", [0xFF; 4], &[1; 200])].concat();
+    check("sizes that a stream could not know", &chunk(b"RIFF", [0xFF; 4], &body), Fate::Kept(100));
+    let lying = riff(&[fmt.clone(), chunk(b"data", 4_000_000_u32.to_le_bytes(), &[1; 200])]);
+    check("data longer than the file around it", &lying, Fate::Kept(100));
+    check("no data", &wav(format, &[]), Fate::Refused);
+    check("data before its format", &riff(&[riff_chunk(b"data", &[1; 200]), fmt.clone()]), Fate::Refused);
+    check("no format", &riff(&[riff_chunk(b"data", &[1; 200])]), Fate::Refused);
+    check("an endless first chunk", &riff(&[chunk(b"LIST", [0xFF; 4], b"INFO"), fmt.clone()]), Fate::Refused);
+    check(
+        "an empty format",
+        &riff(&[riff_chunk(b"fmt ", &[]), riff_chunk(b"data", &[1; 200])]),
+        Fate::Refused,
+    );
+    check("a format without end", &riff(&[chunk(b"fmt ", [0xFF; 4], &format.body())]), Fate::Refused);
+    for (name, format) in [
+        ("zero channels", Format { channels: 0, ..format }),
+        ("65535 channels", Format { channels: 65_535, ..format }),
+        ("nine channels", Format { channels: 9, ..format }),
+        ("no sample rate", Format { rate_hz: 0, ..format }),
+        ("a rate beyond any", Format { rate_hz: u32::MAX, ..format }),
+        ("zero bits", Format { bits: 0, ..format }),
+        ("seven bits", Format { bits: 7, ..format }),
+        ("65535 bits", Format { bits: 65_535, ..format }),
+        ("an unknown coding", Format { tag: 0x1234, ..format }),
+        ("ADPCM", Format { tag: 2, bits: 4, ..format }),
+        ("extensible without its extension", Format { tag: 0xFFFE, ..format }),
+        ("floats of 16 bits", Format { tag: 3, ..format }),
+    ] {
+        check(name, &wav(format, &[1; 720]), Fate::Refused);
+    }
+    let mut chunks = vec![fmt.clone()];
+    chunks.extend((0..20_000).map(|_| riff_chunk(b"junk", &[])));
+    check("twenty thousand empty chunks", &riff(&chunks), Fate::Refused);
+    let mut nested = riff_chunk(b"LIST", b"INFO");
+    for _ in 0..200 {
+        nested = riff_chunk(b"LIST", &[&b"INFO"[..], &nested].concat());
+    }
+    check("lists in lists", &riff(&[nested, fmt.clone(), riff_chunk(b"data", &[1; 200])]), Fate::Whole);
+    check("odd bytes at the end", &riff(&[fmt, riff_chunk(b"data", &[1; 201])]), Fate::Whole);
+}
+
+#[test]
+fn hostile_aiff_files_are_refused_or_kept_in_part() {
+    let data = [1; 200];
+    let rate = AIFF_48_KHZ;
+    for (name, bytes, fate) in [
+        ("zero channels", aiff(0, 100, 16, rate, &data), Fate::Refused),
+        ("65535 channels", aiff(65_535, 100, 16, rate, &data), Fate::Refused),
+        ("zero bits", aiff(1, 100, 0, rate, &data), Fate::Refused),
+        ("65535 bits", aiff(1, 100, 65_535, rate, &data), Fate::Refused),
+        ("a rate of zero", aiff(1, 100, 16, [0; 10], &data), Fate::Refused),
+        (
+            "a rate that is no number",
+            aiff(1, 100, 16, [0x7F, 0xFF, 0xC0, 0, 0, 0, 0, 0, 0, 0], &data),
+            Fate::Refused,
+        ),
+        ("an infinite rate", aiff(1, 100, 16, [0x7F, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], &data), Fate::Refused),
+        ("more frames than bytes", aiff(1, u32::MAX, 16, rate, &data), Fate::Whole),
+    ] {
+        check(name, &bytes, fate);
+    }
+    let whole = aiff(1, 100, 16, rate, &data);
+    for length in [12, 16, 30, 38, 50] {
+        check(&format!("cut at byte {length}"), &whole[..length], Fate::Refused);
+    }
+}
+
+#[test]
+fn hostile_coded_files_are_refused_or_kept_in_part() {
+    for (kind, bytes) in
+        [("mp3", MP3), ("ogg", OGG), ("m4a", M4A), ("aac", ADTS), ("flac", FLAC), ("alac", ALAC)]
+    {
+        for (name, cut) in [("a header", 24), ("a third", bytes.len() / 3), ("nearly all", bytes.len() - 7)] {
+            check(&format!("{kind}, {name} of it"), &bytes[..cut], Fate::Whole);
+        }
+        let mut random = 0x2545_F491_4F6C_DD1D_u64;
+        for round in 0..6 {
+            let mut broken = bytes.to_vec();
+            for _ in 0..1 << round {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let place = (random >> 8) as usize % broken.len();
+                broken[place] = random as u8;
+            }
+            check(&format!("{kind}, {} bytes of it changed", 1 << round), &broken, Fate::Whole);
+        }
+    }
+    let flac_header = |length: [u8; 3]| [&b"fLaC\x80"[..], &length, &[0; 34]].concat();
+    check("flac without anything in its header", &flac_header([0, 0, 34]), Fate::Refused);
+    check("flac with an endless header", &flac_header([0xFF; 3]), Fate::Refused);
+    let id3 = |size: [u8; 4]| [&b"ID3\x04\0\0"[..], &size, &[0; 64]].concat();
+    check("a tag alone", &id3([0, 0, 0, 54]), Fate::Refused);
+    check("a tag of 256 MiB", &id3([0x7F; 4]), Fate::Refused);
+    check("a tag before a tag without end", &[id3([0, 0, 0, 64]), id3([0x7F; 4])].concat(), Fate::Refused);
+    check("sync words only", &[0xFF, 0xFB].repeat(4_000), Fate::Whole);
+}
+
+#[test]
+fn hostile_ogg_pages_and_mp4_boxes_end() {
+    // The position of the last page in a stream says how long it is.
+    let last_page = OGG.windows(4).rposition(|bytes| bytes == b"OggS").expect("a page");
+    let mut long = OGG.to_vec();
+    long[last_page + 6..last_page + 14].copy_from_slice(&(i64::MAX - 1).to_le_bytes());
+    check("an ogg that claims millions of years", &long, Fate::Whole);
+    check("an ogg after an ogg", &[OGG, OGG].concat(), Fate::Whole);
+    check("a first page alone", &OGG[..58], Fate::Refused);
+    let mut segments = OGG.to_vec();
+    segments[26] = 0xFF;
+    check("a page of 255 segments that are not there", &segments, Fate::Whole);
+
+    let ftyp = b"\0\0\0\x10ftypM4A \0\0\0\0";
+    check("a type alone", ftyp, Fate::Refused);
+    for (name, head) in [
+        ("a movie without end", &b"\xFF\xFF\xFF\xFFmoov"[..]),
+        ("a movie to the end", b"\0\0\0\0moov"),
+        ("a movie smaller than its header", b"\0\0\0\x03moov"),
+        ("a movie of 2^63 bytes", b"\0\0\0\x01moov\x80\0\0\0\0\0\0\0"),
+    ] {
+        check(name, &[&ftyp[..], head, &[0; 40]].concat(), Fate::Refused);
+    }
+    let mut nested = Vec::new();
+    for _ in 0..2_000 {
+        nested = [&(nested.len() as u32 + 8).to_be_bytes()[..], b"moov", &nested].concat();
+    }
+    check("movies in movies", &[&ftyp[..], &nested].concat(), Fate::Refused);
+    // Every table of the header with a count beyond all bounds, one after the other.
+    for table in [b"stsz", b"stco", b"stsc", b"stts", b"stsd", b"mdhd", b"esds", b"elst"] {
+        let Some(place) = M4A.windows(4).position(|bytes| bytes == table) else {
+            panic!("the file has no {}", String::from_utf8_lossy(table));
+        };
+        for offset in [4, 8, 12] {
+            let mut broken = M4A.to_vec();
+            broken[place + offset..place + offset + 4].fill(0xFF);
+            check(&format!("{} at {offset}", String::from_utf8_lossy(table)), &broken, Fate::Whole);
+        }
+    }
+}
+
+#[test]
+fn headers_are_looked_into_and_what_is_none_harms_nobody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files: Vec<(&str, Vec<u8>)> = vec![
+        ("a", float_wav(2, 44_100, &[0.0; 44_100])),
+        ("b", b"no sound at all".to_vec()),
+        ("c", FLAC.to_vec()),
+        ("d", Vec::new()),
+        ("e", MP3.to_vec()),
+        ("f", OGG.to_vec()),
+    ];
+    let paths: Vec<_> = files.iter().map(|(name, _)| folder.path().join(name)).collect();
+    for (path, (_, bytes)) in paths.iter().zip(&files) {
+        fs::write(path, bytes).expect("writes");
+    }
+    let helpers = Helpers::default();
+    let found =
+        Decoder::of_this_program(helpers.clone()).expect("this program").inspect(&paths).expect("starts");
+    let facts = |place: usize| found[place].as_ref().expect("a sound");
+    assert_eq!((facts(0).container.as_str(), facts(0).frames, facts(0).channels), ("wave", Some(22_050), 2));
+    assert_eq!(facts(0).sample_rate_hz, 44_100);
+    assert_eq!((&found[1], &found[3]), (&None, &None));
+    for place in [2, 5] {
+        // Half a second.
+        let rate = f64::from(facts(place).sample_rate_hz);
+        let secs = facts(place).frames.expect("a length") as f64 / rate;
+        assert!((secs - 0.5).abs() < 0.06, "{place}: {secs}");
+    }
+    assert_eq!(facts(4).container, "mp3");
+    let gone = Decoder::of_this_program(helpers.clone()).expect("this program").inspect(&["/none".into()]);
+    assert_eq!(gone.expect("starts"), [None]);
+    assert_eq!(helpers.list(), []);
+}

@@ -1,0 +1,72 @@
+//! SoundFonts: changes that leave the sizes of chunks right, so that they reach the tables behind them.
+
+use crate::choices::Choices;
+use crate::maker::file::{Chunk, File, List};
+use crate::mutate::{any, ogg, records, word};
+
+/// Sizes of the records of the tables (section 7).
+const RECORD_BYTES: [(&[u8; 4], usize); 9] = [
+    (b"phdr", 38),
+    (b"pbag", 4),
+    (b"pmod", 10),
+    (b"pgen", 4),
+    (b"inst", 22),
+    (b"ibag", 4),
+    (b"imod", 10),
+    (b"igen", 4),
+    (b"shdr", 46),
+];
+
+/// Changes a table, a name or sample data.
+pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
+    let mut file = parse(bytes)?;
+    let chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
+    let mut chunks: Vec<&mut Chunk> = chunks.collect();
+    // The last list holds the tables: rather these than names and sample data.
+    let first = if choices.below(8) == 0 { 0 } else { chunks.len().saturating_sub(RECORD_BYTES.len()) };
+    let index = first + choices.below(chunks.len().checked_sub(first)?.max(1));
+    let Chunk { id, body, .. } = chunks.get_mut(index)?;
+    let record_bytes = RECORD_BYTES.iter().find(|(known, _)| *known == id).map_or(2, |&(_, bytes)| bytes);
+    match choices.below(6) {
+        0 | 1 => records(body, record_bytes, choices),
+        2 => any(body),
+        _ => word(body, choices),
+    }
+    Some(file.bytes())
+}
+
+/// Changes the first Ogg stream of the sample data; the size of the data stays.
+pub(crate) fn stream(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
+    let mut file = parse(bytes)?;
+    let mut chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
+    let Chunk { body, .. } = chunks.find(|chunk| &chunk.id == b"smpl")?;
+    let start = body.windows(4).position(|four| four == b"OggS")?;
+    let mut stream = ogg::mutate(&body[start..], choices)?;
+    stream.resize(body.len() - start, 0);
+    body.truncate(start);
+    body.extend(stream);
+    Some(file.bytes())
+}
+
+fn split<'a>(bytes: &mut &'a [u8]) -> Option<([u8; 4], &'a [u8])> {
+    let (id, rest) = bytes.split_first_chunk::<4>()?;
+    let (size, rest) = rest.split_first_chunk::<4>()?;
+    let (body, rest) = rest.split_at_checked(u32::from_le_bytes(*size) as usize)?;
+    *bytes = if body.len() % 2 == 1 { rest.get(1..).unwrap_or_default() } else { rest };
+    Some((*id, body))
+}
+
+fn parse(mut bytes: &[u8]) -> Option<File> {
+    let (_, body) = split(&mut bytes)?;
+    let (form, mut body) = body.split_first_chunk::<4>()?;
+    let mut file = File { form: *form, lists: Vec::new() };
+    while let Some((_, list)) = split(&mut body) {
+        let (kind, mut inner) = list.split_first_chunk::<4>()?;
+        let mut chunks = Vec::new();
+        while let Some((id, body)) = split(&mut inner) {
+            chunks.push(Chunk::new(&id, body.to_vec()));
+        }
+        file.lists.push(List { kind: *kind, chunks });
+    }
+    Some(file)
+}

@@ -1,0 +1,90 @@
+//! Files of chunks with a name of four letters and a size: RIFF, AIFF, MIDI.
+
+use crate::choices::Choices;
+use crate::mutate::{any, in_place, word};
+
+/// How the sizes stand in the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Little,
+    Big,
+}
+
+/// A chunk and its name.
+pub(crate) struct Chunk {
+    pub(crate) id: [u8; 4],
+    pub(crate) body: Vec<u8>,
+    /// What its header says of its size, if that is wrong.
+    size: Option<u32>,
+}
+
+impl Chunk {
+    pub(crate) fn new(id: &[u8; 4], body: Vec<u8>) -> Self {
+        Self { id: *id, body, size: None }
+    }
+}
+
+/// The chunks of a file, as far as they are whole; one that is cut short goes to the end of the file.
+pub(crate) fn parse(mut bytes: &[u8], order: Order, is_padded: bool) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    while let Some((id, rest)) = bytes.split_first_chunk::<4>()
+        && let Some((size, rest)) = rest.split_first_chunk::<4>()
+    {
+        let size = if order == Order::Little { u32::from_le_bytes(*size) } else { u32::from_be_bytes(*size) };
+        let (body, rest) = rest.split_at((size as usize).min(rest.len()));
+        let size = Some(size).filter(|size| *size as usize != body.len());
+        chunks.push(Chunk { id: *id, body: body.to_vec(), size });
+        bytes = if is_padded && body.len() % 2 == 1 { rest.get(1..).unwrap_or_default() } else { rest };
+    }
+    chunks
+}
+
+/// The file of these chunks.
+pub(crate) fn write(chunks: &[Chunk], order: Order, is_padded: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for Chunk { id, body, size } in chunks {
+        let size = size.unwrap_or(body.len() as u32);
+        out.extend(id);
+        out.extend(if order == Order::Little { size.to_le_bytes() } else { size.to_be_bytes() });
+        out.extend(body);
+        out.resize(out.len() + usize::from(is_padded && body.len() % 2 == 1), 0);
+    }
+    out
+}
+
+/// Changes a chunk within a RIFF, RF64 or AIFF file.
+pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
+    let order = if bytes.starts_with(b"FORM") { Order::Big } else { Order::Little };
+    let (head, inner) = bytes.split_at_checked(12)?;
+    let mut chunks = parse(inner, order, true);
+    if chunks.is_empty() {
+        return None;
+    }
+    let index = choices.below(chunks.len());
+    let chunk = &mut chunks[index];
+    match choices.below(8) {
+        0 => chunk.size = Some([0, 1, 0x7fff_ffff, u32::MAX, chunk.body.len() as u32 + 1][choices.below(5)]),
+        1 => drop(chunks.remove(index)),
+        2 => {
+            let other = choices.below(chunks.len());
+            chunks.swap(index, other);
+        }
+        3 => in_place(&mut chunk.id),
+        4 => any(&mut chunk.body),
+        5 => in_place(&mut chunk.body),
+        _ => word(&mut chunk.body, choices),
+    }
+    let inner = write(&chunks, order, true);
+    let mut out = head.to_vec();
+    // Sizes that are no sizes stay as they are.
+    if ![0, u32::MAX].contains(&u32::from_le_bytes([head[4], head[5], head[6], head[7]])) {
+        let size = inner.len() as u32 + 4;
+        out[4..8].copy_from_slice(&if order == Order::Little {
+            size.to_le_bytes()
+        } else {
+            size.to_be_bytes()
+        });
+    }
+    out.extend(inner);
+    Some(out)
+}

@@ -1,0 +1,42 @@
+//! FLAC: changes within a frame, whose checksum is made right again (RFC 9639, section 9.3).
+
+use crate::choices::Choices;
+use crate::mutate::in_place;
+
+/// Longest header of a frame, with its own checksum (section 9.1).
+const HEADER_MAX_BYTES: usize = 16;
+
+pub(crate) fn checksum(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0_u16, |crc, byte| {
+        (0..8).fold(
+            crc ^ u16::from(*byte) << 8,
+            |crc, _| {
+                if crc >> 15 == 1 { crc << 1 ^ 0x8005 } else { crc << 1 }
+            },
+        )
+    })
+}
+
+/// Changes the body of a frame; `None` where there is no whole one.
+pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
+    let is_start = |at: &usize| bytes[*at] == 0xff && bytes[*at + 1] & 0xfe == 0xf8;
+    let mut starts: Vec<usize> = (0..bytes.len().saturating_sub(1)).filter(is_start).collect();
+    starts.push(bytes.len());
+    let ends_whole = |pair: &&[usize]| {
+        let frame = &bytes[pair[0]..pair[1]];
+        frame.len() > HEADER_MAX_BYTES + 2 && checksum(frame) == 0
+    };
+    let frames: Vec<&[usize]> = starts.windows(2).filter(ends_whole).collect();
+    if frames.is_empty() {
+        return None;
+    }
+    let frame = choices.among(&frames);
+    let (start, end) = (frame[0], frame[1]);
+    let mut out = bytes.to_vec();
+    // The first subframe's header is among the first bytes behind the frame's own, which has four at least.
+    let body = start + 5 + choices.below(HEADER_MAX_BYTES - 4)..end - 2;
+    in_place(&mut out[body]);
+    let checksum = checksum(&out[start..end - 2]);
+    out[end - 2..end].copy_from_slice(&checksum.to_be_bytes());
+    Some(out)
+}

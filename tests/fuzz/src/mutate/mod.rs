@@ -1,0 +1,71 @@
+//! Changes to inputs that keep checksums and sizes right.
+
+pub(crate) mod bank;
+pub(crate) mod chunks;
+pub(crate) mod flac;
+pub(crate) mod json;
+pub(crate) mod ogg;
+
+use libfuzzer_sys::fuzzer_mutate;
+
+use crate::choices::Choices;
+
+/// Words at which the meaning of a field changes.
+const WORDS: [u16; 12] = [0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff];
+
+/// Bytes that one step may add.
+const GROWTH_BYTES: usize = 64;
+
+/// Changes bytes in any way; they may grow by some.
+pub(crate) fn any(bytes: &mut Vec<u8>) {
+    let size = bytes.len();
+    bytes.resize(size + GROWTH_BYTES, 0);
+    let size = fuzzer_mutate(bytes, size, size + GROWTH_BYTES);
+    bytes.truncate(size);
+}
+
+/// Changes bytes in any way and keeps their number.
+pub(crate) fn in_place(bytes: &mut [u8]) {
+    let size = bytes.len();
+    if size > 0 {
+        fuzzer_mutate(bytes, size, size);
+    }
+}
+
+/// Changes one word of 16 bits, little-endian.
+pub(crate) fn word(bytes: &mut [u8], choices: &mut Choices) {
+    if bytes.len() < 2 {
+        return;
+    }
+    let at = choices.below(bytes.len() / 2) * 2;
+    let before = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let word = match choices.below(4) {
+        0 => before.wrapping_add(1),
+        1 => before.wrapping_sub(1),
+        2 => choices.below(64) as u16,
+        _ => *choices.among(&WORDS),
+    };
+    bytes[at..at + 2].copy_from_slice(&word.to_le_bytes());
+}
+
+/// Doubles, removes or swaps records of `record_bytes` bytes.
+pub(crate) fn records(bytes: &mut Vec<u8>, record_bytes: usize, choices: &mut Choices) {
+    let count = bytes.len() / record_bytes;
+    if count == 0 {
+        return;
+    }
+    let at = choices.below(count) * record_bytes;
+    match choices.below(3) {
+        0 => {
+            let copy = bytes[at..at + record_bytes].to_vec();
+            bytes.splice(at..at, copy);
+        }
+        1 => drop(bytes.drain(at..at + record_bytes)),
+        _ => {
+            let other = choices.below(count) * record_bytes;
+            let copy = bytes[at..at + record_bytes].to_vec();
+            bytes.copy_within(other..other + record_bytes, at);
+            bytes[other..other + record_bytes].copy_from_slice(&copy);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Ogg streams: changes to pages, whose checksums are made right again (RFC 3533, section 6).
+
+use crate::choices::Choices;
+use crate::mutate::{in_place, word};
+
+/// Bytes of a page's header before its segment table.
+const HEADER_BYTES: usize = 27;
+
+/// Pages that hold the headers of a Vorbis stream, which say how everything else is decoded.
+const HEADER_PAGES: usize = 2;
+
+struct Page {
+    header: [u8; HEADER_BYTES],
+    segments: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Page {
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let header = header.starts_with(b"OggS").then_some(*header)?;
+        let (segments, rest) = rest.split_at_checked(usize::from(header[26]))?;
+        let body_bytes = segments.iter().map(|&length| usize::from(length)).sum();
+        let (body, rest) = rest.split_at_checked(body_bytes)?;
+        *bytes = rest;
+        Some(Self { header, segments: segments.to_vec(), body: body.to_vec() })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend(self.header);
+        out[start + 26] = self.segments.len() as u8;
+        out[start + 22..start + 26].fill(0);
+        out.extend(&self.segments);
+        let body_bytes: usize = self.segments.iter().map(|&length| usize::from(length)).sum();
+        out.extend(&self.body);
+        out.resize(start + HEADER_BYTES + self.segments.len() + body_bytes, 0);
+        let checksum = checksum(&out[start..]);
+        out[start + 22..start + 26].copy_from_slice(&checksum.to_le_bytes());
+    }
+}
+
+fn checksum(page: &[u8]) -> u32 {
+    page.iter().fold(0_u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte) << 24, |crc, _| {
+            if crc >> 31 == 1 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 }
+        })
+    })
+}
+
+/// Changes a page of a stream; what follows the last whole page stays.
+pub(crate) fn mutate(mut bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
+    let mut pages: Vec<Page> = core::iter::from_fn(|| Page::read(&mut bytes)).collect();
+    if pages.is_empty() {
+        return None;
+    }
+    let most = if choices.below(2) == 0 { HEADER_PAGES.min(pages.len()) } else { pages.len() };
+    let index = choices.below(most);
+    let page = &mut pages[index];
+    match choices.below(12) {
+        // Position, serial number, sequence number.
+        0 => word(&mut page.header[6..22], choices),
+        1 => page.header[5] ^= 1 << choices.below(3),
+        2 => in_place(&mut page.segments),
+        3 => {
+            let segment = choices.below(page.segments.len() + 1);
+            page.segments.truncate(segment);
+        }
+        4 => drop(pages.remove(index)),
+        5 => {
+            let mut copy = Vec::new();
+            page.write(&mut copy);
+            let copy = Page::read(&mut copy.as_slice())?;
+            let at = choices.below(pages.len() + 1);
+            pages.insert(at, copy);
+        }
+        6 => word(&mut page.body, choices),
+        _ => in_place(&mut page.body),
+    }
+    let mut out = Vec::new();
+    pages.iter().for_each(|page| page.write(&mut out));
+    out.extend(bytes);
+    Some(out)
+}
