@@ -10,14 +10,14 @@ use zip::write::SimpleFileOptions;
 #[expect(unused_imports, reason = "tests make other banks with it")]
 #[path = "../../../dsp-core/tests/maker/mod.rs"]
 mod maker;
+#[path = "../../../dsp-core/tests/maker/sf3.rs"]
+mod sf3;
 #[path = "../../../dsp-core/tests/maker/streams.rs"]
 mod streams;
 
 use maker::Tables;
+use sf3::sf3;
 use streams::silent;
-
-/// Type of a compressed mono sample.
-const VORBIS_MONO: u16 = 0x11;
 
 /// A body with its media type.
 pub(super) struct Body {
@@ -44,27 +44,6 @@ pub(super) struct Worst {
     pub(super) name: &'static str,
     pub(super) path: &'static str,
     pub(super) body: Body,
-}
-
-/// An SF3 bank of these streams, each played by `headers` sample headers of preset 0:0.
-fn sf3(streams: &[Vec<u8>], headers: usize) -> Vec<u8> {
-    let mut tables = Tables::new();
-    let instrument = tables.add_instrument();
-    let mut start = 0;
-    for stream in streams {
-        let end = start + stream.len() as u32;
-        for _ in 0..headers {
-            let sample = tables.add_sample(&[], 0..0);
-            let header = &mut tables.samples[usize::from(sample)];
-            (header.start, header.end, header.kind) = (start, end, VORBIS_MONO);
-            tables.add_instrument_zone((&[], &[]), Some(sample));
-        }
-        start = end;
-    }
-    tables.wave = streams.concat();
-    tables.add_preset(0, 0);
-    tables.add_preset_zone((&[], &[]), Some(instrument));
-    tables.bytes()
 }
 
 /// A bank of tables: zones without number, each with a list of modulators of its own.

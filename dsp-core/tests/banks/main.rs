@@ -14,6 +14,9 @@ mod playing;
 mod preparing;
 mod samples;
 #[cfg(feature = "vorbis")]
+#[path = "../maker/sf3.rs"]
+mod sf3;
+#[cfg(feature = "vorbis")]
 #[path = "../maker/streams.rs"]
 mod streams;
 mod structure;

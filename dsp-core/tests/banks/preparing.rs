@@ -2,31 +2,14 @@
 
 use dsp_core::soundfont::{Bank, BankError};
 
-use crate::maker::Tables;
+use crate::sf3::sf3;
 use crate::streams::silent;
-
-/// Type of a compressed mono sample.
-const VORBIS_MONO: u16 = 0x11;
 
 const PRESET: [(u16, u8); 1] = [(0, 0)];
 
 /// A bank whose one preset plays all these streams.
 fn bank(streams: &[Vec<u8>]) -> Bank {
-    let mut tables = Tables::new();
-    let instrument = tables.add_instrument();
-    let mut start = 0;
-    for stream in streams {
-        let sample = tables.add_sample(&[], 0..0);
-        let end = start + stream.len() as u32;
-        let header = &mut tables.samples[usize::from(sample)];
-        (header.start, header.end, header.kind) = (start, end, VORBIS_MONO);
-        tables.add_instrument_zone((&[], &[]), Some(sample));
-        start = end;
-    }
-    tables.wave = streams.concat();
-    tables.add_preset(0, 0);
-    tables.add_preset_zone((&[], &[]), Some(instrument));
-    Bank::from_vec(tables.bytes()).expect("a bank")
+    Bank::from_vec(sf3(streams, 1)).expect("a bank")
 }
 
 #[test]
