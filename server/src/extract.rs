@@ -23,14 +23,14 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schemas::json::{JsonText, Kind, ObjectWriter};
 use serde::de::DeserializeOwned;
 
-use crate::body_pace::BodyPace;
 use crate::error::ApiError;
+use crate::held_body::{HeldBody, announced_bytes, in_time};
 use crate::permits::{Bounds, Permits, processors};
 
 /// Largest body where a route says nothing else, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 
-/// How much of a refused body is read, and for how long, before it is refused.
+/// How much of a body that is announced as too long is read, and for how long, before it is refused.
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
@@ -145,10 +145,6 @@ async fn discard(body: Body) {
     let _ = tokio::time::timeout(DISCARD_WITHIN, drained).await;
 }
 
-fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
 /// The bytes of a body.
 #[derive(Debug)]
 pub struct RawBody(pub Bytes);
@@ -162,13 +158,14 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
             discard(request.into_body()).await;
             return Err(limit.exceeded());
         }
-        let whole_max = BodyPace::whole_max(request.extensions());
-        let collecting = Limited::new(request.into_body(), limit.bytes()).collect();
-        match tokio::time::timeout(whole_max, collecting).await {
-            Ok(Ok(collected)) => Ok(Self(collected.to_bytes())),
-            Ok(Err(error)) if is_length_limit(&*error) => Err(limit.exceeded()),
-            Ok(Err(_)) | Err(_) => Err(ApiError::BodyIncomplete),
-        }
+        let body = HeldBody::of(&request);
+        let (parts, pieces) = request.into_parts();
+        let pieces = Limited::new(pieces, limit.bytes()).into_data_stream();
+        let reading = body.read(pieces, |error| match is_length_limit(&*error) {
+            true => limit.exceeded(),
+            false => ApiError::BodyIncomplete,
+        });
+        in_time(&parts.extensions, reading).await.map(Self)
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{Seek as _, SeekFrom};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use tokio::io::{AsyncReadExt as _, Take};
 use tokio_util::io::ReaderStream;
 
 use crate::error::{ApiError, ApiResult};
@@ -51,11 +52,14 @@ impl FileAnswer {
         };
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length_bytes));
         self.file.seek(SeekFrom::Start(start))?;
-        let part = tokio::fs::File::from_std(self.file);
-        let stream =
-            ReaderStream::with_capacity(tokio::io::AsyncReadExt::take(part, length_bytes), CHUNK_BYTES);
-        Ok((status, headers, Body::from_stream(stream)).into_response())
+        let body = Body::from_stream(pieces(self.file, length_bytes));
+        Ok((status, headers, body).into_response())
     }
+}
+
+/// The next `length_bytes` bytes of a file in pieces.
+pub(crate) fn pieces(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> {
+    ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length_bytes), CHUNK_BYTES)
 }
 
 fn value(text: &str) -> ApiResult<HeaderValue> {

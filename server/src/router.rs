@@ -21,11 +21,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::{self, Next};
 use axum::response::IntoResponse as _;
+use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa::OpenApi;
@@ -112,6 +112,7 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(state.clone())
         .layer(middleware::from_fn(move |request, next| body_pace::keep(pace, request, next)))
+        .layer(Extension(state.body_memory.clone()))
         .layer(compression::layer())
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);

@@ -17,8 +17,10 @@ use crate::blobs::{Blobs, Remote, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db, Reserve};
+use crate::held_body::BodyMemory;
 use crate::helpers::Helpers;
 use crate::installation;
+use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
 use crate::page::PageFiles;
 use crate::plugins::{Picker, Plugins, Sound};
@@ -61,6 +63,10 @@ pub struct Services {
     pub(crate) page_files: PageFiles,
     /// Room for deleting on a full disk.
     pub reserve: Reserve,
+    /// Memory for bodies of requests.
+    pub(crate) body_memory: BodyMemory,
+    /// Room for large answers.
+    pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
     pub tasks: Tasks,
     /// The way to language models.
@@ -122,6 +128,8 @@ impl AppState {
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks, config.limits.projects_quota_bytes)
                 .await?,
             sound: Sound::new(&config, &db),
+            body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
+            large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),

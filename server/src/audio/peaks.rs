@@ -17,7 +17,8 @@ use super::{ContentKeys, file};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::etag;
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Path, Query};
+use crate::large_answer;
 use crate::state::AppState;
 
 /// Coarsest and default resolution, in frames a pixel.
@@ -87,6 +88,7 @@ pub(super) async fn read(
     let level = level_of(frames_per_pixel);
     let source = file::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
     let sample_rate = report.sample_rate_hz;
+    let sending = state.clone();
     let work = move || -> ApiResult<Response> {
         let mut data = match level {
             Some(level) => peaks_file::read(source, shape, level, start, pixels)?,
@@ -104,12 +106,14 @@ pub(super) async fn read(
             length: pixels,
             data,
         };
-        Ok(match format {
-            PeaksFormat::Json => Json(peaks).into_response(),
-            PeaksFormat::Dat => {
-                ([(header::CONTENT_TYPE, "application/octet-stream")], peaks.binary()).into_response()
+        let (media_type, bytes) = match format {
+            PeaksFormat::Json => {
+                ("application/json", serde_json::to_vec(&peaks).map_err(ApiError::internal)?)
             }
-        })
+            PeaksFormat::Dat => ("application/octet-stream", peaks.binary()),
+        };
+        drop(peaks);
+        large_answer::answer(&sending, &user.id, media_type, bytes)
     };
     let mut response = state.audio.peaks.run(move |_| work()).await?;
     response.headers_mut().extend(fields);

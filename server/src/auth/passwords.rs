@@ -18,6 +18,11 @@ const PASSES: u32 = 2;
 /// Hashes that may run at once, so that log-ins cannot fill the memory.
 const PARALLEL_HASHES: u32 = 2;
 
+/// Passwords that are judged at once for whoever asks, and requests that wait for that: each takes
+/// milliseconds.
+const PARALLEL_JUDGEMENTS: u32 = 1;
+const JUDGEMENTS_WAITING: u64 = 32;
+
 /// Longest password in bytes.
 pub const PASSWORD_MAX_BYTES: usize = 1024;
 
@@ -31,6 +36,8 @@ pub const SCORE_ACCEPTED: u8 = 3;
 #[derive(Debug, Clone)]
 pub struct Passwords {
     permits: Arc<Permits>,
+    /// For judging passwords without a log-in, which must not delay log-ins.
+    judgements: Arc<Permits>,
     /// A hash of nothing anybody knows: checked when there is no account, so that both take as long.
     decoy: Arc<str>,
 }
@@ -43,7 +50,9 @@ impl Passwords {
     pub fn new(waiting_max: u64) -> anyhow::Result<Self> {
         let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
         let permits = Permits::counted("passwords", PARALLEL_HASHES, waiting_max);
-        Ok(Self { permits: Arc::new(permits), decoy: decoy.into() })
+        let judgements =
+            Permits::counted("passwords to judge", PARALLEL_JUDGEMENTS, waiting_max.min(JUDGEMENTS_WAITING));
+        Ok(Self { permits: Arc::new(permits), judgements: Arc::new(judgements), decoy: decoy.into() })
     }
 
     /// Hashes a password, as a PHC string.
@@ -71,7 +80,7 @@ impl Passwords {
     /// # Errors
     /// 503 `busy` where too many wait.
     pub async fn strength(&self, password: String) -> Result<PasswordStrength, ApiError> {
-        self.permits.run(move |_| Ok(strength(&password, None))).await
+        self.judgements.run(move |_| Ok(strength(&password, None))).await
     }
 
     /// [`require_strong`] away from the async threads.

@@ -27,6 +27,7 @@ use super::tokens::Claims;
 use crate::audit::Who;
 use crate::error::ApiError;
 use crate::extract::Peer;
+use crate::held_body::Sender;
 use crate::rates;
 use crate::state::AppState;
 
@@ -202,6 +203,7 @@ impl FromRequestParts<AppState> for AnyUser {
         if local.is_err() && rates::is_limited(parts.uri.path()) {
             state.rates.admit_user(&row.id)?;
         }
+        parts.extensions.insert(Sender(row.id.clone()));
         // A local caller is the administrator even without a token, so the flag would protect nothing.
         row.must_change_password &= local.is_err() || row.role != Role::Admin;
         Ok(Self { row, via, address, local: local.is_ok(), token })

@@ -394,11 +394,24 @@ impl Blobs {
         local.remove(key)
     }
 
-    /// Opens the file of `key`; `None` if there is none.
+    /// Opens the file of `key`, which may return from the quarantine; `None` if there is none. For
+    /// files that the database speaks of: looking into the quarantine costs more than a miss.
     ///
     /// # Errors
     /// When it exists and cannot be opened.
     pub fn read(&self, key: &BlobKey) -> io::Result<Option<File>> {
+        match self.read_stored(key)? {
+            None if self.return_from_quarantine(key)? => self.read_stored(key),
+            found => Ok(found),
+        }
+    }
+
+    /// Opens the file of `key` without a look into the quarantine; `None` if there is none. For
+    /// files that anybody may name, such as renders.
+    ///
+    /// # Errors
+    /// When it exists and cannot be opened.
+    pub fn read_stored(&self, key: &BlobKey) -> io::Result<Option<File>> {
         match File::open(self.path(key)) {
             Ok(file) => {
                 if self.remote.is_some() {
@@ -407,19 +420,8 @@ impl Blobs {
                 }
                 Ok(Some(file))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.fetch(key)? {
-                None if self.return_from_quarantine(key)? => self.stored(key),
-                found => Ok(found),
-            },
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Opens the file of `key` where it is stored, whatever the cache has.
-    fn stored(&self, key: &BlobKey) -> io::Result<Option<File>> {
-        match File::open(self.path(key)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.fetch(key),
-            opened => opened.map(Some),
+            Err(error) => Err(error),
         }
     }
 

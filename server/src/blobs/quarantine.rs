@@ -3,7 +3,8 @@
 //!
 //! They lie in `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` for what users deleted:
 //! beside the folder of a process's own files, inside a shared folder, or in the bucket. A file
-//! that is read and missing returns from there.
+//! that is read and missing returns from there, unless it is of a kind that the database does not
+//! list, such as renders: an operator brings those back.
 
 use std::fs;
 use std::io;
@@ -130,9 +131,7 @@ impl Blobs {
     /// When it cannot be moved.
     pub fn return_from_quarantine(&self, key: &BlobKey) -> io::Result<bool> {
         let name = key.path();
-        let Some(one) = self.quarantined()?.into_iter().rev().find(|one| one.name == name) else {
-            return Ok(false);
-        };
+        let Some(one) = self.find_quarantined(key)? else { return Ok(false) };
         let is_back = match &self.remote {
             Some(store) => store.remote.rename(&format!("{FOLDER}/{}", one.path()), &name)?,
             None if self.path(key).exists() => true,
@@ -146,6 +145,28 @@ impl Blobs {
             tracing::info!(file = name, since = one.since, "a stored file returned from the quarantine");
         }
         Ok(is_back)
+    }
+
+    /// The newest file of `key` in the quarantine.
+    fn find_quarantined(&self, key: &BlobKey) -> io::Result<Option<Quarantined>> {
+        let mut batches = match &self.remote {
+            Some(store) => store.remote.folders(FOLDER)?,
+            None => batches(&self.quarantine)?,
+        };
+        // Their names begin with the time.
+        batches.sort();
+        for batch in batches.iter().rev() {
+            let path = format!("{batch}/{}", key.path());
+            let size_bytes = match &self.remote {
+                Some(store) => store.remote.size_bytes(&format!("{FOLDER}/{path}"))?,
+                None => file_size_bytes(&self.quarantine.join(&path))?,
+            };
+            let found = size_bytes.and_then(|size_bytes| Quarantined::parse(&path, size_bytes));
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// Removes a file from the quarantine for ever.
@@ -192,6 +213,22 @@ fn move_file(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Names of the batches in a quarantine.
+fn batches(quarantine: &Path) -> io::Result<Vec<String>> {
+    let names = entries(quarantine)?.into_iter();
+    Ok(names.filter_map(|batch| Some(batch.file_name()?.to_string_lossy().into_owned())).collect())
+}
+
+/// Size of a file in bytes; `None` if there is none.
+fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
+    match fs::metadata(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        facts => facts.map(|facts| facts.is_file().then_some(facts.len())),
+    }
+}
+
 /// Paths with `/` and sizes in bytes of every file two folders below one.
 fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
     let mut found = Vec::new();
@@ -223,7 +260,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blobs::Sharing;
+    use crate::blobs::{Remote, Sharing};
 
     #[test]
     fn a_file_that_was_set_aside_returns_when_it_is_read() {
@@ -247,6 +284,36 @@ mod tests {
             blobs.remove_quarantined(&found[0]).expect("removes");
             assert!(blobs.read(&key).expect("reads").is_none());
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn object_storage_has_a_quarantine_beside_that_of_the_machine() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("blobs");
+        let remote = Remote::in_memory();
+        let blobs = Blobs::open_remote(root, remote, 1 << 20, Sharing::Own).expect("opens");
+        let work = move || {
+            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            for (stored, set_aside) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
+                blobs.put(&key, stored).expect("stores");
+                assert!(blobs.set_aside(&key, set_aside).expect("moves").is_some());
+                assert!(blobs.read_stored(&key).expect("asks").is_none());
+            }
+            assert_eq!(blobs.quarantined().expect("lists").len(), 2);
+            assert!(blobs.contains(&key).expect("asks"), "it returned");
+            assert!(blobs.contains(&key).expect("asks") && blobs.read(&key).expect("reads").is_some());
+            assert_eq!(blobs.quarantined().expect("lists").len(), 1);
+            let part = BlobKey::new("parts", "b1", "part").expect("fits");
+            let local = blobs.local();
+            local.put(&part, b"part").expect("stores");
+            assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
+            let names = |blobs: &Blobs| -> Vec<String> {
+                blobs.quarantined().expect("lists").into_iter().map(|one| one.name).collect()
+            };
+            assert_eq!((names(&local), names(&blobs)), (vec![part.path()], vec![key.path()]));
+            assert!(local.read(&part).expect("reads").is_some());
+        };
+        tokio::task::spawn_blocking(work).await.expect("no panic");
     }
 
     #[test]

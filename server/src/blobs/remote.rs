@@ -61,6 +61,13 @@ impl Remote {
         Ok(remote)
     }
 
+    /// Object storage in the memory of this process.
+    #[cfg(test)]
+    pub(crate) fn in_memory() -> Self {
+        let store = Arc::new(object_store::memory::InMemory::new());
+        Self { store, prefix: "songs".to_owned(), runtime: Handle::current() }
+    }
+
     fn folder(&self, folder: &str) -> Path {
         Path::from(format!("{}/{folder}", self.prefix))
     }
@@ -112,10 +119,22 @@ impl Remote {
 
     /// Whether a file is stored.
     pub(super) fn has(&self, folder: &str, name: &str) -> io::Result<bool> {
-        match self.runtime.block_on(self.store.head(&self.location(folder, name))) {
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
-            other => Ok(other.map(|_| true)?),
+        Ok(self.size_bytes(&format!("{folder}/{name}"))?.is_some())
+    }
+
+    /// Size of a stored file in bytes, by its path; `None` if there is none.
+    pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
+        match self.runtime.block_on(self.store.head(&self.folder(path))) {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            other => Ok(other.map(|found| Some(found.size))?),
         }
+    }
+
+    /// Names of the folders in a folder.
+    pub(super) fn folders(&self, folder: &str) -> io::Result<Vec<String>> {
+        let found = self.runtime.block_on(self.store.list_with_delimiter(Some(&self.folder(folder))))?;
+        let names = found.common_prefixes.iter().filter_map(|path| path.filename());
+        Ok(names.map(str::to_owned).collect())
     }
 
     /// Gives a stored file another name; false if there is none. The store copies it and removes

@@ -159,6 +159,8 @@ pub struct LimitsConfig {
     pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
+    /// Memory for bodies of requests that are coming, in bytes.
+    pub bodies_memory_bytes: u64,
     /// Longest tail of a render in seconds.
     pub tail_max_secs: u64,
     /// Limits on audio files.
@@ -330,6 +332,7 @@ impl Config {
                 project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
                 bundle_max_bytes: source.whole("SF_BUNDLE_MAX_BYTES")?,
                 midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
+                bodies_memory_bytes: source.whole("SF_BODIES_MEMORY_BYTES")?,
                 tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
                 projects_quota_bytes: source.whole("SF_PROJECTS_QUOTA_BYTES")?,
                 renders_quota_bytes: source.whole("SF_RENDERS_QUOTA_BYTES")?,

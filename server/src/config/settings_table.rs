@@ -500,6 +500,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_BODIES_MEMORY_BYTES",
+        default: "201326592",
+        unit: "bytes",
+        range: Range::Whole(1 << 20, 1 << 40),
+        about: "Memory for bodies of requests, such as projects, while they come. One user gets at most as much as remains free; further bodies get 503.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_TAIL_MAX_SECS",
         default: "60",
         unit: "seconds",
@@ -614,7 +622,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_API_DOCS",
         default: "open",
         range: Range::Choice(&["open", "users"]),
-        about: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or those who log in.",
+        about: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or requests with a token or an API key. A browser sends neither with an address, so `users` leaves the description to programs.",
         ..BLANK
     },
     Setting {

@@ -12,6 +12,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{LongFields, LongJson, with_document};
 use crate::file_answer::attachment;
+use crate::large_answer;
 use crate::plugins::document;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
@@ -43,15 +44,15 @@ pub(super) async fn export(
     LongJson(request): LongJson<ExportRequest>,
 ) -> ApiResult<Response> {
     let source = document(&state, &user, request.project_id, request.project).await?;
-    let written = with_document(0, move || {
+    let written = with_document(source.size_bytes(), move || {
         let (_, project) = source.into_project_with(&midi::UNKNOWN_FIELDS)?;
-        Ok((midi::export(&project), project.name))
+        let bytes = midi::export(&project);
+        let name = project.name.clone();
+        drop(project);
+        Ok((large_answer::answer(&state, &user.id, "audio/midi", bytes)?, name))
     });
-    let (bytes, name) = written.await?;
-    let disposition = attachment(&format!("{name}.mid"));
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("audio/midi")),
-        (header::CONTENT_DISPOSITION, HeaderValue::from_str(&disposition).map_err(ApiError::internal)?),
-    ];
-    Ok((headers, bytes).into_response())
+    let (answer, name) = written.await?;
+    let disposition =
+        HeaderValue::from_str(&attachment(&format!("{name}.mid"))).map_err(ApiError::internal)?;
+    Ok(([(header::CONTENT_DISPOSITION, disposition)], answer).into_response())
 }

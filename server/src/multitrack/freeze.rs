@@ -84,8 +84,7 @@ pub(super) async fn freeze(
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let FreezeRequest { options, track_id, stage } = request;
     let input = Input { job: options.checked(&state, &user).await?, track_id, stage };
-    let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-    let task_id = state.tasks.start(&user.id, FREEZE.name, &input).await?;
+    let task_id = state.tasks.start_sized(&user.id, FREEZE.name, input.job.size_bytes(), input).await?;
     Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
 }
 

@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequest as _, Request, State};
 use axum::http::header;
+use axum::response::Response;
 use schemas::Project;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,8 +11,10 @@ use super::import_query::ImportQuery;
 use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::{Json, Query, RawBody, is_length_limit, with_document};
+use crate::extract::{Query, RawBody, is_length_limit, with_document};
 use crate::form;
+use crate::held_body::{HeldBody, in_time};
+use crate::large_answer;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
@@ -54,13 +57,14 @@ impl From<MidiError> for ApiError {
     responses((status = 200, body = ImportAnswer), CommonErrors))]
 pub(super) async fn import(
     State(state): State<AppState>,
-    _: CurrentUser,
+    user: CurrentUser,
     Query(query): Query<ImportQuery>,
     request: Request,
-) -> ApiResult<Json<ImportAnswer>> {
+) -> ApiResult<Response> {
     let limit_bytes = state.config.limits.midi_max_bytes;
     let bytes = body(&state, request).await?;
-    if bytes.len() as u64 > limit_bytes {
+    let length = bytes.len();
+    if length as u64 > limit_bytes {
         return Err(ApiError::TooLarge { what: "A MIDI file", limit_bytes });
     }
     let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
@@ -74,9 +78,15 @@ pub(super) async fn import(
         name: name.filter(|name| !name.is_empty()),
         soundfont_id,
     };
-    let imported =
-        with_document(bytes.len(), move || read_midi(&bytes, options).map_err(ApiError::from)).await?;
-    Ok(Json(ImportAnswer { project: imported.project, warnings: imported.warnings }))
+    let reading = move || {
+        let imported = read_midi(&bytes, options)?;
+        drop(bytes);
+        let answer = ImportAnswer { project: imported.project, warnings: imported.warnings };
+        let json = serde_json::to_vec(&answer).map_err(ApiError::internal)?;
+        drop(answer);
+        large_answer::answer(&state, &user.id, "application/json", json)
+    };
+    with_document(length, reading).await
 }
 
 /// The bytes of the file, whichever way they came.
@@ -85,7 +95,8 @@ async fn body(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes
         request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     if form::is_form(request.headers()) {
-        return form_file(state, request).await;
+        let extensions = request.extensions().clone();
+        return in_time(&extensions, form_file(state, request)).await;
     }
     if !essence.is_empty() && !MEDIA_TYPES.contains(&essence.as_str()) {
         return Err(ApiError::UnsupportedMedia {
@@ -106,10 +117,11 @@ async fn form_file(state: &AppState, request: Request) -> ApiResult<axum::body::
             ApiError::bad_request("bad_form", error.body_text())
         }
     };
+    let body = HeldBody::of(&request);
     let mut form = form::read(request).await?;
     while let Some(field) = form.next_field().await.map_err(refused)? {
         if field.name() == Some("file") {
-            return field.bytes().await.map_err(refused);
+            return body.read(field, refused).await;
         }
     }
     Err(ApiError::bad_request("no_file", "The form has no part named `file`."))

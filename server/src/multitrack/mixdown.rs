@@ -79,8 +79,7 @@ pub(super) async fn mixdown(
     LongJson(request): LongJson<MixdownRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let input = Input { job: request.options.checked(&state, &user).await?, name: request.name };
-    let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-    let task_id = state.tasks.start(&user.id, MIXDOWN.name, &input).await?;
+    let task_id = state.tasks.start_sized(&user.id, MIXDOWN.name, input.job.size_bytes(), input).await?;
     Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
 }
 

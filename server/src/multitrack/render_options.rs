@@ -74,6 +74,11 @@ pub(super) struct RenderedProject {
 }
 
 impl RenderJob {
+    /// About its length as JSON, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.source.size_bytes()
+    }
+
     /// Reads and checks the project. Blocks.
     ///
     /// # Errors

@@ -59,7 +59,7 @@ pub(super) async fn read(
 ) -> ApiResult<Response> {
     let key = key(&user.id, &stems_id)?;
     let blobs = state.blobs.clone();
-    let file = tokio::task::spawn_blocking(move || blobs.read(&key)).await??;
+    let file = tokio::task::spawn_blocking(move || blobs.read_stored(&key)).await??;
     let file = file.ok_or_else(|| ApiError::not_found("archive of stems", &stems_id))?;
     let answer = FileAnswer {
         file,

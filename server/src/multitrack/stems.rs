@@ -103,8 +103,7 @@ pub(super) async fn stems(
     LongJson(request): LongJson<StemsRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let input = Input { job: request.options.checked(&state, &user).await?, tracks: request.tracks };
-    let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-    let task_id = state.tasks.start(&user.id, STEMS.name, &input).await?;
+    let task_id = state.tasks.start_sized(&user.id, STEMS.name, input.job.size_bytes(), input).await?;
     Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
 }
 

@@ -1,6 +1,10 @@
 //! MIDI files through the real router.
 
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
 use axum::http::Method;
+use futures_util::stream;
 use serde_json::{Value, json};
 
 use crate::test_app::{Answer, TestApp};
@@ -53,6 +57,23 @@ async fn a_file_becomes_a_project_that_can_be_saved_and_exported() {
     assert!(by_id.bytes.starts_with(b"MThd") && by_id.bytes == by_document.bytes);
     let again = import(&app, "", "audio/midi", by_id.bytes).await.expect(200)["project"].clone();
     assert_eq!(again["tracks"][0]["items"][0]["notes"], item["notes"]);
+}
+
+#[tokio::test]
+async fn a_form_that_does_not_end_in_time_is_refused() {
+    let app = TestApp::with(&[("SF_BODY_MAX_SECS", "1"), ("SF_BODY_MIN_BYTES_PER_SEC", "0")]).await;
+    for part in ["file", "other"] {
+        let head =
+            format!("--edge\r\nContent-Disposition: form-data; name=\"{part}\"; filename=\"a.mid\"\r\n\r\n");
+        let drops = stream::unfold(head.into_bytes(), |piece| async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some((Ok::<_, std::io::Error>(Bytes::from(piece)), b"x".to_vec()))
+        });
+        let call = app.local(Method::POST, IMPORT);
+        let call = call.raw("multipart/form-data; boundary=edge", Body::from_stream(drops));
+        let answer = tokio::time::timeout(Duration::from_secs(20), call.send()).await;
+        answer.expect("an answer in time").problem(408, "body_incomplete");
+    }
 }
 
 #[tokio::test]

@@ -63,7 +63,7 @@ pub(crate) async fn keep_collecting(state: AppState) {
             () = tokio::time::sleep(every) => {}
         }
         let collecting = async {
-            collect_parts_of_this_machine(&state).await?;
+            collect_parts_of_this_machine(&state, &state.blobs).await?;
             collect_if_mine(&state, &holder, every, clock::now_unix_ms()).await
         };
         if let Err(error) = collecting.await {
@@ -90,7 +90,7 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
     let collecting = move || -> ApiResult<()> {
         state.blobs.sweep_abandoned()?;
         set_aside_unneeded(&state, &runtime, age, now_ms)?;
-        keep_quarantine(&state, &runtime)
+        keep_quarantine(&state, &runtime, &state.blobs)
     };
     tokio::task::spawn_blocking(collecting).await?
 }
@@ -112,12 +112,25 @@ fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms:
     let due_ms = now_ms.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
     let due = runtime.block_on(store::note(&state.db, &unneeded, now_ms, due_ms))?;
     for orphan in &found {
-        if due.contains(&(orphan.key.folder().to_owned(), orphan.key.file_name())) {
-            set_aside(&state.blobs, orphan)?;
+        let file = (orphan.key.folder().to_owned(), orphan.key.file_name());
+        if due.contains(&file) && is_set_aside(&state.blobs, orphan) {
+            // Should it come back, its time begins anew.
+            runtime.block_on(store::forget(&state.db, &file))?;
             state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
         }
     }
     Ok(())
+}
+
+/// Sets a file aside, and says whether that worked. A file that cannot be moved stays, with a line
+/// in the log: S3 moves none above 5 GB, and no other file has to wait for that.
+fn is_set_aside(blobs: &Blobs, orphan: &Orphan) -> bool {
+    let outcome = set_aside(blobs, orphan);
+    if let Err(error) = &outcome {
+        let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
+        tracing::error!(file, bytes, "a stored file that nothing needs cannot be set aside: {error:#}");
+    }
+    outcome.is_ok()
 }
 
 /// Moves a file that nothing needs to the quarantine, with a line in the log.
@@ -131,19 +144,19 @@ pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
 
 /// Uploads that began on this machine and that its database does not know lie here alone where
 /// files are in object storage, so every process looks at its own. They are set aside once no
-/// upload could go on with them.
-async fn collect_parts_of_this_machine(state: &AppState) -> ApiResult<()> {
-    if !state.blobs.is_remote() {
+/// upload could go on with them, and this machine's quarantine is emptied as the other one is.
+async fn collect_parts_of_this_machine(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
+    if !blobs.is_remote() {
         return Ok(());
     }
     let kept_secs = state.config.limits.audio.unfinished_upload_secs + state.config.orphans.age_secs;
     let expected = audio::expected(&state.db).await?;
-    let blobs = state.blobs.local();
+    let (state, runtime, blobs) = (state.clone(), Handle::current(), blobs.local());
     let collecting = move || -> ApiResult<()> {
         for orphan in blobs.orphans(audio::PARTS, &expected, Duration::from_secs(kept_secs))? {
-            set_aside(&blobs, &orphan)?;
+            is_set_aside(&blobs, &orphan);
         }
-        Ok(())
+        keep_quarantine(&state, &runtime, &blobs)
     };
     tokio::task::spawn_blocking(collecting).await?
 }
@@ -154,40 +167,43 @@ async fn collect_parts_of_this_machine(state: &AppState) -> ApiResult<()> {
 /// When the database or the storage refuses.
 pub(crate) async fn bring_back_needed(state: &AppState) -> ApiResult<()> {
     let (state, runtime) = (state.clone(), Handle::current());
-    let bringing = move || needless(&state, &runtime).map(|_| ());
+    let bringing = move || {
+        if state.blobs.is_remote() {
+            needless(&state, &runtime, &state.blobs.local())?;
+        }
+        needless(&state, &runtime, &state.blobs).map(|_| ())
+    };
     tokio::task::spawn_blocking(bringing).await?
 }
 
-/// Moves needed files back, and lists those that stay in the quarantine.
-fn needless(state: &AppState, runtime: &Handle) -> ApiResult<Vec<Quarantined>> {
-    let quarantined = state.blobs.quarantined()?;
+/// Moves needed files back that are missing, and lists what stays in the quarantine of `blobs`:
+/// nothing needs it, or the same file is stored again.
+fn needless(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
+    let quarantined = blobs.quarantined()?;
     if quarantined.is_empty() {
         return Ok(quarantined);
     }
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
-    let expected = runtime.block_on(backup::expected(&state.db))?;
-    let mut needed: HashSet<String> = HashSet::new();
-    for one in expected {
-        let name = one.key.path();
-        if quarantined.iter().any(|set_aside| set_aside.name == name) {
+    let names: HashSet<&str> = quarantined.iter().map(|one| one.name.as_str()).collect();
+    for one in runtime.block_on(backup::expected(&state.db))? {
+        if names.contains(one.key.path().as_str()) {
             // Returns when it is missing.
-            state.blobs.read(&one.key)?;
-            needed.insert(name);
+            blobs.contains(&one.key)?;
         }
     }
-    Ok(state.blobs.quarantined()?.into_iter().filter(|one| !needed.contains(&one.name)).collect())
+    Ok(blobs.quarantined()?)
 }
 
-/// Removes what has been in the quarantine for long enough.
-fn keep_quarantine(state: &AppState, runtime: &Handle) -> ApiResult<()> {
+/// Removes what has been in the quarantine of `blobs` for long enough.
+fn keep_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<()> {
     let orphans = &state.config.orphans;
-    for one in needless(state, runtime)? {
+    for one in needless(state, runtime, blobs)? {
         let kept_secs = match one.reason {
             Reason::Unneeded => orphans.quarantine_secs,
             Reason::Deleted => orphans.deleted_kept_secs,
         };
         if one.is_older(kept_secs) {
-            state.blobs.remove_quarantined(&one)?;
+            blobs.remove_quarantined(&one)?;
             tracing::warn!(
                 file = one.name,
                 bytes = one.size_bytes,
@@ -209,7 +225,7 @@ mod tests {
     use super::*;
     use crate::audio::sounds::sine_wav;
     use crate::audio::tests::{UPLOAD, with_form};
-    use crate::blobs::BlobKey;
+    use crate::blobs::{BlobKey, Remote, Sharing};
     use crate::test_app::TestApp;
 
     const AGE: Duration = Duration::from_secs(3_600);
@@ -266,6 +282,81 @@ mod tests {
         let said = String::from_utf8_lossy(&said.bytes).into_owned();
         assert!(said.contains("songfoundry_orphans_removed_total{kind=\"audio\"} 1"), "{said}");
         assert!(said.contains("songfoundry_orphans_removed_total{kind=\"renders\"} 2"), "{said}");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_file_that_cannot_be_moved_keeps_no_other_from_being_set_aside() {
+        let app = TestApp::start().await;
+        let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
+        let render = renders::FILES.key("nobody_b.wav").expect("fits");
+        for key in [&audio, &render] {
+            store(&app, key, AGE * 2);
+        }
+        // In these batches there is no room for audio: a file has the name of its folder.
+        let quarantine = app.state.config.storage.dir.join("quarantine");
+        let digits = |secs| {
+            let text = clock::text_in(secs);
+            text.chars().filter(char::is_ascii_digit).take(14).collect::<String>()
+        };
+        let batches: Vec<_> = (0..120).map(|secs| quarantine.join(digits(secs))).collect();
+        for batch in &batches {
+            std::fs::create_dir_all(batch).expect("makes");
+            std::fs::write(batch.join("audio"), b"in the way").expect("writes");
+        }
+        let now_ms = clock::now_unix_ms();
+        let due_ms = now_ms + i64::try_from(AGE.as_millis()).expect("fits");
+        collect(&app.state, AGE, now_ms).await.expect("collects");
+        collect(&app.state, AGE, due_ms).await.expect("collects");
+        assert!(is_there(&app, &audio) && !is_there(&app, &render));
+        for batch in &batches {
+            std::fs::remove_file(batch.join("audio")).expect("removes");
+        }
+        // It has waited long enough: it need not wait again.
+        collect(&app.state, AGE, due_ms + 1).await.expect("collects");
+        assert!(!is_there(&app, &audio));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn parts_of_uploads_leave_the_quarantine_of_a_machine_with_object_storage() {
+        let app = TestApp::start().await;
+        let dir = tempfile::tempdir().expect("a folder");
+        let opened = Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, Sharing::Own);
+        let blobs = opened.expect("opens");
+        let local = blobs.local();
+        let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("fits");
+        local.put(&part, b"a part").expect("stores");
+        assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
+        collect_parts_of_this_machine(&app.state, &blobs).await.expect("collects");
+        assert_eq!(local.quarantined().expect("lists").len(), 1, "its time is not over");
+        // As if that had been years ago.
+        let quarantine = dir.path().join("quarantine");
+        let batch = std::fs::read_dir(&quarantine).expect("reads").next().expect("one").expect("reads");
+        std::fs::rename(batch.path(), quarantine.join("20200101000000")).expect("renames");
+        collect_parts_of_this_machine(&app.state, &blobs).await.expect("collects");
+        assert_eq!(local.quarantined().expect("lists"), []);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_render_is_not_looked_for_in_the_quarantine() {
+        let app = TestApp::start().await;
+        let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
+        let files = ["wav", "json"].map(|extension| {
+            let key = renders::FILES.key(&format!("{owner}_r.{extension}")).expect("fits");
+            let text = r#"{"title":"a","pcm_sha256":"0"}"#;
+            app.state.blobs.put(&key, text.as_bytes()).expect("stores");
+            key
+        });
+        let get = || app.local(Method::GET, "/api/v1/plugins/renders/r/file").send();
+        assert_eq!(get().await.status, 200);
+        for key in &files {
+            app.state.blobs.set_aside(key, Reason::Unneeded).expect("moves");
+        }
+        get().await.problem(404, "not_found");
+        assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
+        for key in &files {
+            assert!(app.state.blobs.return_from_quarantine(key).expect("moves"), "an operator can");
+        }
+        assert_eq!(get().await.status, 200);
     }
 
     #[tokio::test(flavor = "multi_thread")]

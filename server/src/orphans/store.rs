@@ -17,7 +17,7 @@ pub(super) struct Unneeded<'f> {
 }
 
 /// Notes the files that are not needed now, and forgets all others. Answers, as folder and name,
-/// which of them have not been needed since `due_ms`. A file that was stored again since it was
+/// which of them have not been needed since `due_ms`: they stay noted until they are forgotten. A file that was stored again since it was
 /// noted counts as new.
 pub(super) async fn note(
     db: &Db,
@@ -50,23 +50,25 @@ pub(super) async fn note(
             }
         };
         if first_seen_ms <= due_ms {
-            // Should it come back, its time begins anew.
-            forget(&mut transaction, &key).await?;
             due.insert(key);
         }
     }
     for needed in noted.into_keys() {
-        forget(&mut transaction, &needed).await?;
+        forget(&mut *transaction, &needed).await?;
     }
     transaction.commit().await?;
     Ok(due)
 }
 
-async fn forget(connection: &mut sqlx::AnyConnection, file: &(String, String)) -> Result<(), sqlx::Error> {
+/// Forgets since when a file was not needed, by its folder and name.
+pub(super) async fn forget<'c>(
+    database: impl sqlx::Executor<'c, Database = sqlx::Any>,
+    file: &(String, String),
+) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM unneeded_files WHERE folder = $1 AND name = $2")
         .bind(&file.0)
         .bind(&file.1)
-        .execute(connection)
+        .execute(database)
         .await?;
     Ok(())
 }

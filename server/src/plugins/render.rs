@@ -77,24 +77,32 @@ pub(super) async fn render(
     Query(query): Query<RenderQuery>,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
-    let body_kib = body.len() as u64 / 1024;
+    // Long fields stay text: a request takes as much memory as its body did.
+    let request: RenderRequest = with_document(body.len(), move || parse_long(body)).await?;
     if query.asynchronous {
-        let request = with_document(body.len(), move || parse_long(body)).await?;
         let input = RenderInput::of(&state, &user, request).await?;
-        let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-        let task_id = state.tasks.start(&user.id, RENDER.name, &input).await?;
+        let task_id = state.tasks.start_sized(&user.id, RENDER.name, input.size_bytes(), input).await?;
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
+    let weight_kib = project_bytes(&state, &user.id, &request).await? / 1024;
     let (runtime, permits) = (Handle::current(), state.sound.renders.clone());
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| {
-        // Parsed here, so that requests that wait hold no more than their bodies.
-        let request = parse_long(body)?;
+        // A stored project is read here, so that requests that wait for this do not hold it.
         let input = runtime.block_on(RenderInput::of(&state, &user, request))?;
         input.render(&state, &runtime, &user.id, &mut |_| !caller.has_gone())
     };
-    let answer = permits.run_for(&owner_id, body_kib, work).await?;
+    let answer = permits.run_for(&owner_id, weight_kib, work).await?;
     Ok(Json(answer).into_response())
+}
+
+/// Length of the project that a request means, in bytes; 0 where the caller has no such project.
+async fn project_bytes(state: &AppState, owner_id: &str, request: &RenderRequest) -> ApiResult<u64> {
+    match (&request.project, &request.project_id) {
+        (Some(project), _) => Ok(project.as_str().len() as u64),
+        (None, Some(id)) => projects::stored_bytes(state, owner_id, id).await,
+        (None, None) => Ok(0),
+    }
 }
 
 /// A render as a task.
@@ -122,6 +130,11 @@ impl RenderInput {
         let settings = RenderSettings::of(&request, state.config.limits.tail_max_secs)?;
         let source = document(state, user, request.project_id, request.project).await?;
         Ok(Self { source, settings })
+    }
+
+    /// About its length as JSON, in bytes.
+    fn size_bytes(&self) -> usize {
+        self.source.size_bytes()
     }
 
     fn render(
@@ -164,6 +177,13 @@ pub(crate) async fn document(
 }
 
 impl Source {
+    /// Length of the document in bytes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        match self {
+            Self::Stored(document) | Self::Sent(document) => document.as_str().len(),
+        }
+    }
+
     /// The document, checked, and the project that it describes. Blocks.
     pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
         self.into_project_with(&[])
@@ -318,4 +338,32 @@ fn recordings(
         }
     }
     Ok(recordings)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+    use serde_json::json;
+
+    use super::*;
+    use crate::auth::admin_id;
+    use crate::test_app::TestApp;
+
+    #[tokio::test]
+    async fn a_render_weighs_as_much_as_its_project_however_it_is_named() {
+        let app = TestApp::start().await;
+        let project = json!({ "schema_version": 1, "project_id": "p", "name": "p", "tracks": [],
+            "client": "x".repeat(100_000) });
+        app.local(Method::POST, "/api/v1/projects").json(&project).send().await.expect(201);
+        let owner_id = admin_id(&app.state).await.expect("there is one");
+        for (body, least) in [
+            (json!({ "project_id": "p" }), 100_000),
+            (json!({ "project": project }), 100_000),
+            (json!({ "project_id": "missing" }), 0),
+        ] {
+            let request: RenderRequest = parse_long(body.to_string().into()).expect("a request");
+            let bytes = project_bytes(&app.state, &owner_id, &request).await.expect("reads");
+            assert!((least..=least + 10_000).contains(&bytes), "{bytes}");
+        }
+    }
 }

@@ -138,7 +138,9 @@ pub(super) async fn read(
     let file = RenderFile::new(&user.id, &render_id)?;
     let blobs = state.blobs.clone();
     let opened = tokio::task::spawn_blocking(move || -> ApiResult<_> {
-        let (Some(audio), Some(mut about)) = (blobs.read(&file.audio)?, blobs.read(&file.about)?) else {
+        let (Some(audio), Some(mut about)) =
+            (blobs.read_stored(&file.audio)?, blobs.read_stored(&file.about)?)
+        else {
             return Ok(None);
         };
         let mut text = String::new();
@@ -168,7 +170,7 @@ pub(super) async fn delete(
     let file = RenderFile::new(&user.id, &render_id)?;
     let blobs = state.blobs.clone();
     let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
-        let there = blobs.read(&file.about)?.is_some();
+        let there = blobs.read_stored(&file.about)?.is_some();
         remove(&blobs, &file)?;
         Ok(there)
     });

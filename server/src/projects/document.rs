@@ -1,8 +1,7 @@
 //! A project document on its way in or out: read, upgraded, validated.
 
 use axum::body::Bytes;
-use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use schemas::json::{JsonText, Kind};
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
@@ -10,8 +9,10 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::UNTITLED;
-use crate::error::{ApiError, FieldError};
+use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{read_text, with_document};
+use crate::large_answer;
+use crate::state::AppState;
 
 /// Most violations that one answer lists.
 const VIOLATIONS_MAX: usize = 100;
@@ -19,9 +20,12 @@ const VIOLATIONS_MAX: usize = 100;
 /// Ids that are taken by paths of their own.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
-/// An answer of JSON that is text already.
-pub(super) fn json_answer(text: String) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+/// An answer to `user_id` of JSON that is text already. Blocks.
+///
+/// # Errors
+/// As [`large_answer::answer`].
+pub(super) fn json_answer(state: &AppState, user_id: &str, text: String) -> ApiResult<Response> {
+    large_answer::answer(state, user_id, "application/json", text)
 }
 
 /// Stands for a project document in the API's description, where its JSON Schema takes its place.

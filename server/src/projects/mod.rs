@@ -160,6 +160,14 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
     with_document(found.text.len(), move || document::stored(&source, &found.text)).await
 }
 
+/// Length of the current document of a user's project, in bytes; 0 if the user has no such project.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
+    Ok(store::stored_bytes(&state.db, owner_id, id).await?.unwrap_or_default())
+}
+
 /// Begins a transaction in which no save of a user comes between: for slices that must not take
 /// away what a song needs. Its first statement must write.
 ///

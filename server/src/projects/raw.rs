@@ -1,16 +1,16 @@
 //! Downloads of stored JSON as it is, even if it no longer loads.
 
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
+use super::document::json_answer;
 use super::store;
 use super::temp::no_autosave;
 use super::verbs::{no_store, revision_tag};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Path;
+use crate::extract::{Path, with_document};
 use crate::state::AppState;
 
 /// Downloads the stored JSON of a kept revision as it is, even if it no longer loads.
@@ -27,7 +27,7 @@ pub(super) async fn revision(
         .await?
         .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
     let tag = (header::ETAG, revision_tag(found.revision));
-    Ok(([tag], download(&format!("{id}-{revision}"), found.text)?).into_response())
+    Ok(([tag], download(&state, &user, &format!("{id}-{revision}"), found.text).await?).into_response())
 }
 
 /// Downloads the stored JSON of the autosave as it is, even if it no longer loads.
@@ -37,14 +37,19 @@ pub(super) async fn revision(
         CommonErrors))]
 pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let found = store::temp(&state.db, &user.id).await?.ok_or_else(no_autosave)?;
-    download("autosave", found.text)
+    download(&state, &user, "autosave", found.text).await
 }
 
-/// An answer that browsers save as a file of this name.
-fn download(stem: &str, text: String) -> ApiResult<Response> {
+/// An answer of JSON that browsers save as a file of this name.
+pub(super) async fn download(
+    state: &AppState,
+    user: &CurrentUser,
+    stem: &str,
+    text: String,
+) -> ApiResult<Response> {
     let save_as = format!("attachment; filename=\"{stem}.json\"");
     let save_as = HeaderValue::from_str(&save_as).map_err(ApiError::internal)?;
-    let kind = HeaderValue::from_static("application/json");
-    let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, save_as), no_store()];
-    Ok((headers, Bytes::from(text)).into_response())
+    let (state, user_id) = (state.clone(), user.id.clone());
+    let answer = with_document(text.len(), move || json_answer(&state, &user_id, text)).await?;
+    Ok(([(header::CONTENT_DISPOSITION, save_as), no_store()], answer).into_response())
 }

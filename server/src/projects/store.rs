@@ -177,6 +177,17 @@ pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Resul
         .await
 }
 
+/// Length of the current document of a project, in bytes.
+pub(super) async fn stored_bytes(db: &Db, owner_id: &str, id: &str) -> Result<Option<u64>, sqlx::Error> {
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT size_bytes FROM projects WHERE owner_id = $1 AND project_id = $2")
+            .bind(owner_id)
+            .bind(id)
+            .fetch_optional(db)
+            .await?;
+    Ok(found.map(|bytes| u64::try_from(bytes).unwrap_or_default()))
+}
+
 /// The current document of a project.
 pub(super) async fn load(db: &Db, owner_id: &str, id: &str) -> Result<Option<Stored>, sqlx::Error> {
     let row = sqlx::query(

@@ -101,7 +101,7 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
     with_document(found.text.len(), move || {
         let project = stored(&StoredText::Autosave, &found.text)?;
         let found = TempDocument { updated_at: found.updated_at, client_id: found.client_id, project };
-        Ok(json_answer(found.into_json()))
+        json_answer(&state, &user.id, found.into_json())
     })
     .await
 }

@@ -1,11 +1,11 @@
 //! Listing, reading, saving and deleting projects.
 
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::document::{Document, ProjectDocument, StoredText, json_answer, stored, upgraded};
+use super::raw::download;
 use super::store::{self, InsertOutcome, SaveOutcome};
 use super::{ProjectSummary, Saved};
 use crate::audio;
@@ -114,7 +114,11 @@ pub(super) async fn read(
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let tag = revision_tag(found.revision);
     let (source, bytes) = (StoredText::Current(id), found.text.len());
-    let read = move || Ok(json_answer(stored(&source, &found.text)?.into_string()));
+    let read = move || {
+        let project = stored(&source, &found.text)?.into_string();
+        drop(found.text);
+        json_answer(&state, &user.id, project)
+    };
     let project = with_document(bytes, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
@@ -228,24 +232,26 @@ pub(super) async fn raw(
     }
     let found =
         store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
-    let name =
-        HeaderValue::from_str(&format!("attachment; filename=\"{id}.json\"")).map_err(ApiError::internal)?;
-    let kind = HeaderValue::from_static("application/json");
-    let headers = [
-        (header::CONTENT_TYPE, kind),
-        (header::CONTENT_DISPOSITION, name),
-        (header::ETAG, revision_tag(found.revision)),
-        no_store(),
-    ];
-    Ok((headers, Bytes::from(found.text)).into_response())
+    let tag = (header::ETAG, revision_tag(found.revision));
+    Ok(([tag], download(&state, &user, &id, found.text).await?).into_response())
 }
 
 /// Turns a project of any older version into one of this version, without storing or validating it.
 #[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
     responses((status = 200, description = "The document in this version's form; a save says whether it is valid",
         content_type = "application/json", body = Object), CommonErrors))]
-pub(super) async fn upgrade(_: CurrentUser, JsonBytes(body): JsonBytes) -> ApiResult<Response> {
-    with_document(body.len(), move || Ok(json_answer(upgraded(&read_text(&body)?)?.into_string()))).await
+pub(super) async fn upgrade(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    JsonBytes(body): JsonBytes,
+) -> ApiResult<Response> {
+    let bytes = body.len();
+    let upgrade = move || {
+        let document = read_text(&body)?;
+        drop(body);
+        json_answer(&state, &user.id, upgraded(&document)?.into_string())
+    };
+    with_document(bytes, upgrade).await
 }
 
 /// Projects belong to one user: no cache in between may keep them.

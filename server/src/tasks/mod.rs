@@ -10,6 +10,7 @@
 
 mod attempt;
 mod events;
+mod queries;
 mod service;
 mod store;
 mod upkeep;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -15,6 +16,7 @@ use crate::clock;
 use crate::config::{StorageConfig, TasksConfig};
 use crate::db::{Db, Kind, kind};
 use crate::error::ApiError;
+use crate::extract::with_document;
 use crate::jobs::{Delivery, Queue, Runner, Threads};
 use crate::paging::Position;
 use crate::state::{AppState, Services};
@@ -105,6 +107,28 @@ impl Tasks {
     /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the
     /// owner's quota of projects; 5xx when the database refuses.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
+        self.store(owner_id, kind, &input.to_string()).await
+    }
+
+    /// The same with an input of about `size_bytes` bytes as JSON, which is written away from the
+    /// async threads.
+    ///
+    /// # Errors
+    /// As [`Self::start`]; 503 `busy` where too many documents wait.
+    pub(crate) async fn start_sized(
+        &self,
+        owner_id: &str,
+        kind: &'static str,
+        size_bytes: usize,
+        input: impl Serialize + Send + 'static,
+    ) -> Result<String, ApiError> {
+        let write = move || serde_json::to_string(&input).map_err(ApiError::internal);
+        let input = with_document(size_bytes, write).await?;
+        self.store(owner_id, kind, &input).await
+    }
+
+    /// Stores a task with its input as JSON, and offers it.
+    async fn store(&self, owner_id: &str, kind: &'static str, input: &str) -> Result<String, ApiError> {
         let task = Task {
             id: uuid::Uuid::new_v4().to_string(),
             kind: kind.to_owned(),
@@ -118,8 +142,7 @@ impl Tasks {
             error: None,
         };
         let (limit, quota_bytes) = (self.0.config.unfinished_per_user, self.0.quota_bytes);
-        let input = input.to_string();
-        match store::insert(&self.0.db, owner_id, &task, &input, limit, quota_bytes).await? {
+        match store::insert(&self.0.db, owner_id, &task, input, limit, quota_bytes).await? {
             InsertOutcome::Stored => {}
             InsertOutcome::TooMany => {
                 return Err(ApiError::TooManyRequests {

@@ -235,7 +235,7 @@ macro_rules! let_go {
 mod lost;
 
 pub(super) use lost::{fail_leftovers, fail_lost, lost, overdue, put_back_lost};
-pub(super) use retention::{remove_finished_before, stored_bytes, stored_bytes_of_all};
+pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes, stored_bytes_of_all};
 
 /// Lets a task wait for its next attempt. False if this attempt had lost it, or it was to be cancelled.
 pub(super) async fn put_back(

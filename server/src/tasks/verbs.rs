@@ -2,11 +2,13 @@
 
 use axum::extract::State;
 
+use super::queries::CancelQuery;
 use super::{Task, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
+use crate::reserve;
 use crate::state::AppState;
 
 /// Lists the caller's tasks, newest first.
@@ -38,13 +40,22 @@ pub(super) async fn read(
     state.tasks.find(&user.id, &id).await.map(Json)
 }
 
-/// Cancels a task. It ends as soon as its work notices; one that has ended stays as it is.
-#[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks", params(("id", description = "Id of the task")),
-    responses((status = 200, description = "The task as it is now", body = Task), CommonErrors))]
+/// Cancels a task. It ends as soon as its work notices; one that has ended stays as it is, or is
+/// removed with `remove=true`.
+#[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks",
+    params(("id", description = "Id of the task"), CancelQuery),
+    responses((status = 200, description = "The task as it is now, or as it was when it was removed",
+        body = Task), CommonErrors))]
 pub(super) async fn cancel(
     State(state): State<AppState>,
     user: CurrentUser,
     Path(id): Path<String>,
+    Query(query): Query<CancelQuery>,
 ) -> ApiResult<Json<Task>> {
-    state.tasks.cancel(&user.id, &id).await.map(Json)
+    let task = state.tasks.cancel(&user.id, &id).await?;
+    if query.remove && task.state.is_final() {
+        let removing = || async { Ok(store::remove_finished(&state.db, &user.id, &id).await?) };
+        reserve::making_room(&state, removing).await?;
+    }
+    Ok(Json(task))
 }

@@ -6,20 +6,13 @@ use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::support::Service;
+use crate::support::{Service, status_kib};
 
 /// Memory that one request may take for each byte of JSON.
 const TIMES: u64 = 10;
 
 /// What connections, threads and the database take beside that, in KiB.
 const BESIDE_KIB: u64 = 16 * 1024;
-
-/// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS` what it holds.
-fn status_kib(service: &Service, name: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system counts it");
-    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
-}
 
 /// Forgets how much memory the process ever held, and says how much it holds now, in KiB.
 fn start_over_kib(service: &Service) -> u64 {

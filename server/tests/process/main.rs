@@ -9,6 +9,7 @@ mod durability;
 mod event_streams;
 mod full_disk;
 mod heavy_work;
+mod held_memory;
 mod https;
 mod json_memory;
 mod local_trust;

@@ -225,6 +225,14 @@ pub(crate) fn request(
     Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }
 
+/// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS`
+/// what it holds.
+pub(crate) fn status_kib(service: &Service, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system counts it");
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
 /// Waits until the service has closed its end of the connection from `client_port`, which the
 /// client leaves open.
 #[track_caller]

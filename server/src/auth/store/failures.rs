@@ -180,6 +180,8 @@ pub(in crate::auth) struct Counter {
     pub username: Option<String>,
     /// Its failures.
     pub failures: Failures,
+    /// Whether the account has logged in from the network.
+    pub is_known_there: bool,
 }
 
 impl Counter {
@@ -189,6 +191,7 @@ impl Counter {
             account_sha256: row.try_get("account_sha256")?,
             username: row.try_get("username")?,
             failures: Failures::from_row(row)?,
+            is_known_there: row.try_get::<i64, _>("known")? != 0,
         })
     }
 }
@@ -201,9 +204,12 @@ pub(in crate::auth) async fn accounts_at_networks(
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
-    let sql = "SELECT network, account_sha256, username, failures AS count, last_failed_secs AS last \
-         FROM login_failures WHERE failures >= $1 AND last_failed_secs >= $2 \
-         ORDER BY last_failed_secs DESC, network, account_sha256 LIMIT $3";
+    let sql = "SELECT f.network AS network, f.account_sha256 AS account_sha256, f.username AS username, \
+         f.failures AS count, f.last_failed_secs AS last, \
+         (SELECT CAST(COUNT(*) AS BIGINT) FROM login_networks n JOIN users u ON u.id = n.user_id \
+         WHERE u.username = f.username AND n.network = f.network) AS known \
+         FROM login_failures f WHERE f.failures >= $1 AND f.last_failed_secs >= $2 \
+         ORDER BY f.last_failed_secs DESC, f.network, f.account_sha256 LIMIT $3";
     counters(db, sql, least, since_secs, limit).await
 }
 
@@ -216,7 +222,8 @@ pub(in crate::auth) async fn networks(
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
     let sql = "SELECT network, CAST(NULL AS TEXT) AS account_sha256, CAST(NULL AS TEXT) AS username, \
-         CAST(COUNT(*) AS BIGINT) AS count, CAST(MAX(last_failed_secs) AS BIGINT) AS last \
+         CAST(COUNT(*) AS BIGINT) AS count, CAST(MAX(last_failed_secs) AS BIGINT) AS last, \
+         CAST(0 AS BIGINT) AS known \
          FROM login_failures WHERE last_failed_secs >= $2 GROUP BY network HAVING COUNT(*) >= $1 \
          ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
     counters(db, sql, least, since_secs, limit).await
@@ -232,7 +239,7 @@ pub(in crate::auth) async fn accounts(
 ) -> Result<Vec<Counter>, sqlx::Error> {
     let sql = "SELECT CAST(NULL AS TEXT) AS network, f.account_sha256 AS account_sha256, \
          MAX(f.username) AS username, CAST(SUM(f.failures) AS BIGINT) AS count, \
-         CAST(MAX(f.last_failed_secs) AS BIGINT) AS last \
+         CAST(MAX(f.last_failed_secs) AS BIGINT) AS last, CAST(0 AS BIGINT) AS known \
          FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY f.account_sha256 HAVING SUM(f.failures) >= $1 \

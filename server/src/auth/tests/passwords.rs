@@ -84,6 +84,30 @@ async fn anybody_may_ask_how_strong_a_password_is() {
     assert_eq!(ask(STRONG).await.expect(200)["accepted"], true);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn asking_how_strong_passwords_are_keeps_nobody_from_logging_in() {
+    let app = TestApp::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
+    add_user(&app.state, "ada", STRONG).await;
+    let body = json!({ "password": "aB3$x9".repeat(20) });
+    let asking = || async {
+        loop {
+            app.local(Method::POST, "/api/v1/auth/password-strength").json(&body).send().await;
+            // A refusal comes at once: the others have their turn as well.
+            tokio::task::yield_now().await;
+        }
+    };
+    let everybody = futures_util::future::join_all((0..6).map(|_| asking()));
+    let logging_in = async {
+        for _ in 0..3 {
+            log_in(&app, "ada", STRONG).await.expect(200);
+        }
+    };
+    tokio::select! {
+        _ = everybody => unreachable!("they ask without end"),
+        () = logging_in => {}
+    }
+}
+
 #[tokio::test]
 async fn the_old_password_is_no_new_one() {
     let app = TestApp::start().await;

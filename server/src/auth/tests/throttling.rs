@@ -161,6 +161,34 @@ async fn failures_of_others_behind_an_address_do_not_hold_up_who_is_known_there(
 }
 
 #[tokio::test]
+async fn who_guesses_behind_an_address_delays_the_account_that_is_known_there_by_seconds() {
+    let app = TestApp::start().await;
+    add_pupils(&app, 2).await;
+    log_in_from(&app, SCHOOL, "pupil0", STRONG).await.expect(200);
+    for name in ["pupil0", "pupil1"] {
+        log_in_from(&app, SCHOOL, name, "guessed").await.problem(401, "bad_credentials");
+    }
+    // As if the guesser had gone on for an hour.
+    let many = "UPDATE login_failures SET failures = 40";
+    sqlx::query(many).execute(&app.state.db).await.expect("counts");
+    let wait_secs = async |name: &str| {
+        let answer = log_in_from(&app, SCHOOL, name, STRONG).await;
+        answer.problem(429, "too_many_requests");
+        answer.header("retry-after").parse::<u64>().expect("seconds")
+    };
+    let (known, unknown) = (wait_secs("pupil0").await, wait_secs("pupil1").await);
+    assert!((1..=8).contains(&known), "{known} s");
+    assert!((800..=900).contains(&unknown), "{unknown} s");
+    let listed = throttled(&app).await;
+    let of = |name: &str| {
+        let is_it = |one: &&Value| one["username"] == name && one["kind"] == "account_at_address";
+        listed.iter().find(is_it).expect("an entry")
+    };
+    assert!(of("pupil0")["retry_after_secs"].as_u64().is_some_and(|secs| secs <= 8), "{listed:?}");
+    assert!(of("pupil1")["retry_after_secs"].as_u64().is_some_and(|secs| secs > 800), "{listed:?}");
+}
+
+#[tokio::test]
 async fn guessing_one_password_from_many_addresses_is_slowed_but_not_for_the_owner() {
     let app = TestApp::with(&[("SF_LOGIN_FAILURES_PER_ACCOUNT", "10")]).await;
     add_user(&app.state, "ada", STRONG).await;

@@ -51,7 +51,7 @@ pub struct Throttled {
 
 impl Throttled {
     fn of(kind: ThrottledKind, rule: Rule, counter: Counter, now_secs: i64) -> Self {
-        let Counter { network, account_sha256, username, failures } = counter;
+        let Counter { network, account_sha256, username, failures, is_known_there: _ } = counter;
         Self {
             id: format!("{:x}", Sha256::digest(format!("{kind:?} {network:?} {account_sha256:?}"))),
             kind,
@@ -73,17 +73,19 @@ impl Throttle {
     pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
         let now_secs = clock::now_unix_secs();
         let since_secs = now_secs - FORGET_SECS;
-        let (pair, address, account) =
-            (self.rules.account_at_address, self.rules.address, self.rules.account);
-        let pairs = failures::accounts_at_networks(db, pair.free, since_secs, ENTRIES_MAX).await?;
+        let (address, account) = (self.rules.address, self.rules.account);
+        let least = self.rules.account_at_address.free;
+        let pairs = failures::accounts_at_networks(db, least, since_secs, ENTRIES_MAX).await?;
         let networks = failures::networks(db, address.free, since_secs, ENTRIES_MAX).await?;
         let accounts = failures::accounts(db, account.free, since_secs, ENTRIES_MAX).await?;
         let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len());
-        for (kind, rule, counters) in [
-            (ThrottledKind::AccountAtAddress, pair, pairs),
-            (ThrottledKind::Address, address, networks),
-            (ThrottledKind::Account, account, accounts),
-        ] {
+        all.extend(pairs.into_iter().map(|counter| {
+            let rule = self.rules.of_account_at_address(counter.is_known_there);
+            Throttled::of(ThrottledKind::AccountAtAddress, rule, counter, now_secs)
+        }));
+        for (kind, rule, counters) in
+            [(ThrottledKind::Address, address, networks), (ThrottledKind::Account, account, accounts)]
+        {
             all.extend(counters.into_iter().map(|counter| Throttled::of(kind, rule, counter, now_secs)));
         }
         all.sort_by(|one, other| {

@@ -1,5 +1,7 @@
 //! The quarantine from the command line.
 
+use std::io;
+
 use clap::Subcommand;
 
 use super::say;
@@ -43,15 +45,27 @@ enum Command {
 
 pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
-    let listing = blobs.clone();
-    let found = tokio::task::spawn_blocking(move || listing.quarantined()).await??;
+    // With object storage, this machine has a quarantine of its own for parts of uploads.
+    let local = blobs.is_remote().then(|| blobs.local());
+    let stores: Vec<Blobs> = std::iter::once(blobs).chain(local).collect();
+    let listing = stores.clone();
+    let found = tokio::task::spawn_blocking(move || quarantined(&listing)).await??;
     match &args.command {
         Command::List { json } => list(&found, *json),
         Command::Restore { names, all } => {
             let names = if *all { found.into_iter().map(|one| one.name).collect() } else { names.clone() };
-            tokio::task::spawn_blocking(move || restore(&blobs, &names)).await?
+            tokio::task::spawn_blocking(move || restore(&stores, &names)).await?
         }
     }
+}
+
+fn quarantined(stores: &[Blobs]) -> io::Result<Vec<Quarantined>> {
+    let mut found = Vec::new();
+    for blobs in stores {
+        found.extend(blobs.quarantined()?);
+    }
+    found.sort_by(|one, other| (&one.since, &one.name).cmp(&(&other.since, &other.name)));
+    Ok(found)
 }
 
 fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
@@ -74,13 +88,14 @@ fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn restore(blobs: &Blobs, names: &[String]) -> anyhow::Result<()> {
+fn restore(stores: &[Blobs], names: &[String]) -> anyhow::Result<()> {
     for name in names {
         let key = name.split_once('/').and_then(|(folder, file)| key_of(folder, file));
-        let is_back = match key {
-            Some(key) => blobs.return_from_quarantine(&key)?,
-            None => false,
-        };
+        let mut is_back = false;
+        for blobs in stores {
+            let Some(key) = &key else { break };
+            is_back = is_back || blobs.return_from_quarantine(key)?;
+        }
         anyhow::ensure!(
             is_back,
             "`{name}` is not in the quarantine; `songfoundry admin quarantine list` names what is"

@@ -458,6 +458,26 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
     assert!(ada.download("same").await.bytes == bytes);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() {
+    let app = TestApp::start().await;
+    let ada = Caller::new(&app, "ada").await;
+    let bytes = sf2(1_000);
+    ada.upload("mine.sf2", &bytes).await.expect(201);
+    ada.delete("mine").await.expect(204);
+    ada.upload("mine.sf2", &bytes).await.expect(201);
+    let quarantine = app.state.config.storage.dir.join("quarantine");
+    let batches: Vec<_> = std::fs::read_dir(&quarantine).expect("reads").collect();
+    assert_eq!(batches.len(), 1);
+    // As if it had been deleted years ago.
+    let batch = batches[0].as_ref().expect("a batch").path();
+    std::fs::rename(batch, quarantine.join("20200101000000-deleted")).expect("renames");
+    let age = std::time::Duration::from_secs(3_600);
+    orphans::collect(&app.state, age, clock::now_unix_ms()).await.expect("collects");
+    assert_eq!(app.state.blobs.quarantined().expect("lists"), []);
+    assert!(ada.download("mine").await.bytes == bytes);
+}
+
 #[tokio::test]
 async fn a_name_with_any_letter_is_listed_chosen_and_deleted_by_its_id() {
     let studio = Studio::start().await;

@@ -33,6 +33,16 @@ pub(in crate::tasks) async fn stored_bytes_of_all(db: &Db) -> Result<Vec<(String
         .collect()
 }
 
+/// Removes a user's task that has ended.
+pub(in crate::tasks) async fn remove_finished(db: &Db, owner_id: &str, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM tasks WHERE id = $1 AND owner_id = $2 AND state NOT IN ('queued', 'running')")
+        .bind(id)
+        .bind(owner_id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
 /// Removes the tasks that ended before a time, in the form of [`crate::clock::now_text`]; says how
 /// many.
 pub(in crate::tasks) async fn remove_finished_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {

@@ -127,3 +127,42 @@ async fn what_tasks_store_counts_for_the_quota_of_projects() {
     ended(&app, &id).await;
     save().await.expect(201);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_removes_a_finished_task_and_its_result_counts_no_more() {
+    let app = TestApp::start().await;
+    let owner = owner(&app).await;
+    let id = start(&app, &owner, |_| Ok(json!("x".repeat(50_000)))).await;
+    ended(&app, &id).await;
+    let task_bytes = || async {
+        let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
+        storage["users"][0]["task_bytes"].as_u64().expect("a number")
+    };
+    assert!(task_bytes().await > 50_000);
+    let path = format!("{LIST}/{id}");
+    let delete = |query: &str| app.local(Method::DELETE, &format!("{path}{query}")).send();
+    let stranger = app.token_of_new_user("ada").await;
+    let call = app.remote(Method::DELETE, &format!("{path}?remove=true")).token(&stranger);
+    call.send().await.problem(404, "not_found");
+    assert_eq!(delete("").await.expect(200)["state"], "succeeded");
+    assert_eq!(read(&app, &id).await["state"], "succeeded", "it stays unless that is asked for");
+    let removed = delete("?remove=true").await.expect(200);
+    assert_eq!(removed["result"].as_str().map(str::len), Some(50_000));
+    app.local(Method::GET, &path).send().await.problem(404, "not_found");
+    assert_eq!(task_bytes().await, 0);
+    delete("?remove=true").await.problem(404, "not_found");
+
+    let work = |task: &TaskContext| {
+        while !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Err(ApiError::internal(anyhow::anyhow!("stopped")))
+    };
+    let id = start(&app, &owner, work).await;
+    // Cancelled at first, and removed once it has ended.
+    let begun = Instant::now();
+    while app.local(Method::DELETE, &format!("{LIST}/{id}?remove=true")).send().await.status != 404 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it is not removed");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

@@ -1577,7 +1577,10 @@ export interface paths {
         get: operations["get_tasks_id"];
         put?: never;
         post?: never;
-        /** Cancels a task. It ends as soon as its work notices; one that has ended stays as it is. */
+        /**
+         * Cancels a task. It ends as soon as its work notices; one that has ended stays as it is, or is
+         *     removed with `remove=true`.
+         */
         delete: operations["delete_tasks_id"];
         options?: never;
         head?: never;
@@ -6784,7 +6787,13 @@ export interface operations {
     };
     delete_tasks_id: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `true`: a task that has ended is removed, so that its result no longer counts for the quota.
+                 *     One that has not ended is cancelled only.
+                 */
+                remove?: boolean;
+            };
             header?: never;
             path: {
                 /** @description Id of the task */
@@ -6794,7 +6803,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task as it is now */
+            /** @description The task as it is now, or as it was when it was removed */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,95 @@
+//! Memory that clients hold: answers that they do not read, and bodies that they do not end.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::support::{Service, status_kib};
+
+const MIB: usize = 1024 * 1024;
+
+/// A request that is sent as far as `body` goes.
+fn send(service: &Service, head: &str, body: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(service.address).expect("connects");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets");
+    let head = format!("{head}Host: {}\r\nConnection: close\r\n\r\n", service.address);
+    stream.write_all(head.as_bytes()).expect("writes");
+    // A service that refuses a body may close the connection before it has read all of it.
+    let _ = stream.write_all(body);
+    stream
+}
+
+/// The status of the answer, once it begins.
+fn status(stream: &mut TcpStream) -> String {
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).expect("an answer begins");
+    String::from_utf8_lossy(&start[9..]).into_owned()
+}
+
+#[test]
+fn answers_that_nobody_reads_hold_no_memory() {
+    const PROJECT_BYTES: usize = 8 * MIB;
+    const ALLOWED_KIB: u64 = 32 * 1024;
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let text = "x".repeat(PROJECT_BYTES);
+    let project = format!(
+        r#"{{"schema_version":1,"project_id":"large","name":"n","tracks":[],"client":{{"a":"{text}"}}}}"#
+    );
+    let saved = service.send("POST", "/api/v1/projects", &[], project.as_bytes()).expect("an answer");
+    assert_eq!(saved.status, 201, "{}", saved.body);
+    for (path, answers) in [("/api/v1/projects/large/raw", 40), ("/api/v1/projects/large", 6)] {
+        let before_kib = status_kib(&service, "VmRSS");
+        let unread: Vec<TcpStream> = (0..answers)
+            .map(|_| {
+                let mut stream = send(&service, &format!("GET {path} HTTP/1.1\r\n"), b"");
+                assert_eq!(status(&mut stream), "200", "{path}");
+                stream
+            })
+            .collect();
+        let held_kib = status_kib(&service, "VmRSS").saturating_sub(before_kib);
+        println!("{path}: {} unread answers hold {held_kib} KiB", unread.len());
+        assert!(held_kib <= ALLOWED_KIB, "{path}: {held_kib} KiB");
+    }
+    let read = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
+    assert!(read.body.contains(&text[..100]) && read.body.len() > PROJECT_BYTES);
+}
+
+#[test]
+fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
+    const SENT_BYTES: usize = 24 * MIB;
+    const BODIES: usize = 16;
+    const ALLOWED_KIB: u64 = 224 * 1024;
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let before_kib = status_kib(&service, "VmRSS");
+    let head = format!(
+        "POST /api/v1/projects HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
+        SENT_BYTES + 1
+    );
+    let body = vec![b' '; SENT_BYTES];
+    let mut open: Vec<TcpStream> = (0..BODIES).map(|_| send(&service, &head, &body)).collect();
+    let last = open.last_mut().expect("a connection");
+    assert_eq!(status(last), "503");
+    let mut refusal = String::new();
+    last.read_to_string(&mut refusal).expect("reads");
+    assert!(refusal.to_ascii_lowercase().contains("retry-after: "), "{refusal}");
+    assert!(refusal.contains(r#""code":"busy""#) && refusal.contains("SF_BODIES_MEMORY_BYTES"), "{refusal}");
+    let held_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{BODIES} bodies hold {held_kib} KiB");
+    assert!(held_kib <= ALLOWED_KIB, "{held_kib} KiB");
+    // Small requests go on, and large ones once there is room.
+    let small = r#"{"schema_version":1,"project_id":"small","name":"n","tracks":[]}"#;
+    assert_eq!(service.call("POST", "/api/v1/projects", &[], small).expect("an answer").status, 201);
+    drop(open);
+    let large = format!(
+        r#"{{"schema_version":1,"project_id":"large","name":"n","tracks":[],"client":{{"a":"{}"}}}}"#,
+        "x".repeat(SENT_BYTES)
+    );
+    let mut tries = 0;
+    // The service notices a little later that the connections are closed.
+    while service.call("POST", "/api/v1/projects", &[], &large).is_none_or(|answer| answer.status != 201) {
+        tries += 1;
+        assert!(tries < 50, "there is no room again");
+    }
+}
