@@ -228,3 +228,8 @@ fn refused(name: &str, refusal: Refusal) -> ApiError {
         Refusal::Io(text) => ApiError::internal(anyhow::anyhow!("decoding: {text}")),
     }
 }
+        Refusal::TooSlow(limit_secs) => ApiError::DecodeTimeout {
+            detail: format!(
+                "Decoding `{name}` was stopped after {limit_secs} seconds (SF_AUDIO_DECODE_MAX_SECS); try again later."
+            ),
+        },

@@ -168,3 +168,5 @@ mod tests {
         }
     }
 }
+            (ApiError::DecodeTimeout { detail: detail() }, true, Verdict::TriedAgain),
+            (ApiError::DecodeTimeout { detail: detail() }, false, Verdict::Kept),
