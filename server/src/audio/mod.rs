@@ -157,16 +157,16 @@ impl Drop for ContentsGuard<'_> {
     }
 }
 
-/// Removes uploads whose time is over, and goes on with those that were whole. For the start,
+/// Goes on with uploads that were whole, and removes those whose time is over. For the start,
 /// before anybody uploads.
 ///
 /// # Errors
 /// When the database or the storage refuses.
 pub async fn resume(state: &AppState) -> anyhow::Result<()> {
-    remove_expired(state).await?;
     resumable::take_up_again(state).await?;
     Ok(())
 }
+    remove_expired(state).await?;
 
 /// Forgets contents that no user has, because their owner is gone.
 ///

@@ -89,7 +89,15 @@ pub(super) async fn start_whole(state: &AppState, owner_id: &str, upload_id: &st
 
 async fn start(state: &AppState, owner_id: &str, input: &Input) -> ApiResult<String> {
     let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-    state.tasks.start(owner_id, UPLOAD.name, &input).await
+    state.tasks.start_uncounted(owner_id, UPLOAD.name, &input).await
+}
+
+/// Removes the files of a form. The bytes of a resumable upload stay: the upload can be sent on.
+fn discard(blobs: &Blobs, input: Value) -> ApiResult<()> {
+    match serde_json::from_value(input).map_err(ApiError::internal)? {
+        Input::Form(waiting) => remove(blobs, &waiting),
+        Input::Whole(_) => Ok(()),
+    }
 }
 
 fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {

@@ -108,6 +108,29 @@ impl Tasks {
         let task = Task {
             id: uuid::Uuid::new_v4().to_string(),
             kind: kind.to_owned(),
+        self.start_within(owner_id, kind, input, Some(self.0.quota_bytes)).await
+    }
+
+    /// Starts a task whose input is small and counts for no quota.
+    ///
+    /// # Errors
+    /// As [`Self::start`], without 507.
+    pub(crate) async fn start_uncounted(
+        &self,
+        owner_id: &str,
+        kind: &'static str,
+        input: &Value,
+    ) -> Result<String, ApiError> {
+        self.start_within(owner_id, kind, input, None).await
+    }
+
+    async fn start_within(
+        &self,
+        owner_id: &str,
+        kind: &'static str,
+        input: &Value,
+        quota_bytes: Option<u64>,
+    ) -> Result<String, ApiError> {
             state: TaskState::Queued,
             progress: 0.0,
             message: String::new(),
@@ -117,7 +140,7 @@ impl Tasks {
             result: None,
             error: None,
         };
-        let (limit, quota_bytes) = (self.0.config.unfinished_per_user, self.0.quota_bytes);
+        let limit = self.0.config.unfinished_per_user;
         let input = input.to_string();
         match store::insert(&self.0.db, owner_id, &task, &input, limit, quota_bytes).await? {
             InsertOutcome::Stored => {}
@@ -130,7 +153,7 @@ impl Tasks {
                     retry_after_secs: 10,
                 });
             }
-            InsertOutcome::Full { used_bytes } => {
+            InsertOutcome::Full { quota_bytes, used_bytes } => {
                 let needed_bytes = input.len() as u64;
                 return Err(ApiError::QuotaExceeded {
                     quota_bytes,

@@ -43,19 +43,22 @@ pub(super) enum InsertOutcome {
     /// It does not fit into the quota. Nothing was changed.
     Full {
         /// Bytes used already.
+        /// The quota in bytes.
+        quota_bytes: u64,
         used_bytes: u64,
     },
 }
 
 /// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the
-/// owner's projects and tasks take would exceed `quota_bytes`.
+/// owner's projects and tasks take would exceed `quota_bytes`. Without a quota the input does not
+/// count for any.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
     task: &Task,
     input: &str,
     unfinished_max: i64,
-    quota_bytes: u64,
+    quota_bytes: Option<u64>,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = begin_locked(db, &projects::storing_lock(owner_id)).await?;
     let done = sqlx::query(
@@ -70,17 +73,20 @@ pub(super) async fn insert(
     .bind(input)
     .bind(clock::now_unix_ms())
     .bind(unfinished_max)
-    .bind(bytes(input))
+    .bind(quota_bytes.map_or(0, |_| bytes(input)))
     .execute(&mut *transaction)
     .await?;
     if done.rows_affected() == 0 {
         transaction.rollback().await?;
         return Ok(InsertOutcome::TooMany);
     }
-    let used_bytes = projects::used_bytes(&mut transaction, owner_id).await?;
-    if used_bytes > quota_bytes {
-        transaction.rollback().await?;
-        return Ok(InsertOutcome::Full { used_bytes: used_bytes.saturating_sub(input.len() as u64) });
+    if let Some(quota_bytes) = quota_bytes {
+        let used_bytes = projects::used_bytes(&mut transaction, owner_id).await?;
+        if used_bytes > quota_bytes {
+            transaction.rollback().await?;
+            let used_bytes = used_bytes.saturating_sub(input.len() as u64);
+            return Ok(InsertOutcome::Full { quota_bytes, used_bytes });
+        }
     }
     transaction.commit().await?;
     Ok(InsertOutcome::Stored)

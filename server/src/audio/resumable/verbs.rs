@@ -293,13 +293,15 @@ pub(super) async fn append(
     Ok((StatusCode::NO_CONTENT, fields).into_response())
 }
 
-/// Whether the task that was to decode an upload has ended without saying what came of it.
+/// Whether an upload is whole, and no task decodes it or will say what came of it.
 async fn is_left_undecoded(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
     Ok(match (row.state, &row.task_id) {
         (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,
         _ => false,
     })
 }
+        // Starting a task holds the upload, as the caller does now: nobody is about to start one.
+        (UploadState::Decoding, None) => true,
 
 /// Hands the body to the thread that writes, until it ends, breaks off or is refused.
 async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_bytes: u64) -> ApiResult<()> {
