@@ -17,7 +17,7 @@ use crate::state::AppState;
 use crate::tasks::{self, TaskContext};
 
 /// An upload as a task.
-pub(crate) const UPLOAD: Kind = Kind { name: "audio-upload", run };
+pub(crate) const UPLOAD: Kind = Kind { name: "audio-upload", run, discard: Some(discard) };
 
 /// Extension of files that wait for their task.
 pub(super) const WAITING: &str = "waiting";
@@ -122,7 +122,9 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
                 .and_then(|received| ingest_all(state, task.runtime(), task.owner_id(), received, observer));
             let is_over = match &outcome {
                 Ok(_) => true,
-                Err(error) => !task.is_tried_again_after(error) && !state.stop.is_cancelled(),
+                Err(error) => {
+                    (task.is_cancelled() || !task.is_tried_again_after(error)) && !state.stop.is_cancelled()
+                }
             };
             if is_over && task.holds()? {
                 remove(&state.blobs, &waiting)?;

@@ -27,7 +27,7 @@ use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
 /// Stems as a task.
-pub(crate) const STEMS: Kind = Kind { name: "stems", run };
+pub(crate) const STEMS: Kind = Kind { name: "stems", run, discard: None };
 
 /// Files from which on an entry of the archive needs the large form, in bytes: with room for a header.
 const LARGE_BYTES: u64 = u32::MAX as u64 - 65_536;

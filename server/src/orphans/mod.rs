@@ -120,9 +120,11 @@ fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms:
     Ok(())
 }
 
-/// Moves a file that nothing needs to the quarantine, with a line in the log.
+/// Moves a file that nothing needs to the quarantine, with a line in the log. Files of forms whose
+/// task is gone count as deleted: no row can need them again, and they give way to uploads.
 pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
-    if let Some(place) = blobs.set_aside(&orphan.key, Reason::Unneeded)? {
+    let reason = if audio::WAITING.has(&orphan.key) { Reason::Deleted } else { Reason::Unneeded };
+    if let Some(place) = blobs.set_aside(&orphan.key, reason)? {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
         tracing::warn!(file, bytes, place, "a stored file that no row of the database needs was set aside");
     }

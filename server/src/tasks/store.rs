@@ -1,5 +1,6 @@
 //! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task changes nothing.
 
+mod abandoned;
 mod retention;
 
 use sqlx::Row as _;
@@ -42,9 +43,9 @@ pub(super) enum InsertOutcome {
     TooMany,
     /// It does not fit into the quota. Nothing was changed.
     Full {
-        /// Bytes used already.
         /// The quota in bytes.
         quota_bytes: u64,
+        /// Bytes used already.
         used_bytes: u64,
     },
 }
@@ -240,7 +241,8 @@ macro_rules! let_go {
 // Behind the macro, which it uses.
 mod lost;
 
-pub(super) use lost::{fail_leftovers, fail_lost, lost, overdue, put_back_lost};
+pub(super) use abandoned::{Abandoned, cancel, fail_leftovers};
+pub(super) use lost::{fail_lost, lost, overdue, put_back_lost};
 pub(super) use retention::{remove_finished_before, stored_bytes, stored_bytes_of_all};
 
 /// Lets a task wait for its next attempt. False if this attempt had lost it, or it was to be cancelled.
@@ -264,24 +266,6 @@ pub(super) async fn put_back(
 
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
     Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
-}
-
-/// Asks unfinished tasks of a user to end, one or all, and ends those that wait. Says how many were asked.
-pub(super) async fn cancel(db: &Db, owner_id: &str, id: Option<&str>) -> Result<u64, sqlx::Error> {
-    let asked = sqlx::query(
-        "UPDATE tasks SET cancel_requested = 1, \
-         finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
-         input = CASE WHEN state = 'queued' THEN 'null' ELSE input END, \
-         stored_bytes = CASE WHEN state = 'queued' THEN 0 ELSE stored_bytes END, \
-         state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
-         WHERE owner_id = $2 AND (id = $3 OR $3 = '') AND state IN ('queued', 'running')",
-    )
-    .bind(clock::now_text())
-    .bind(owner_id)
-    .bind(id.unwrap_or_default())
-    .execute(db)
-    .await?;
-    Ok(asked.rows_affected())
 }
 
 /// Inputs of the unfinished tasks of a kind, as JSON text.
