@@ -90,7 +90,7 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
     let collecting = move || -> ApiResult<()> {
         state.blobs.sweep_abandoned()?;
         set_aside_unneeded(&state, &runtime, age, now_ms)?;
-        keep_quarantine(&state, &runtime)
+        keep_quarantine(&state, &runtime, now_ms)
     };
     tokio::task::spawn_blocking(collecting).await?
 }
@@ -180,15 +180,16 @@ fn needless(state: &AppState, runtime: &Handle) -> ApiResult<Vec<Quarantined>> {
     Ok(state.blobs.quarantined()?.into_iter().filter(|one| !needed.contains(&one.name)).collect())
 }
 
-/// Removes what has been in the quarantine for long enough.
-fn keep_quarantine(state: &AppState, runtime: &Handle) -> ApiResult<()> {
+/// Removes what has been in the quarantine for long enough at `now_ms`, the time until which
+/// deleted files were forgotten: no row may outlive its files.
+fn keep_quarantine(state: &AppState, runtime: &Handle, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
     for one in needless(state, runtime)? {
         let kept_secs = match one.reason {
             Reason::Unneeded => orphans.quarantine_secs,
             Reason::Deleted => orphans.deleted_kept_secs,
         };
-        if one.is_older(kept_secs) {
+        if one.is_older(kept_secs, now_ms) {
             state.blobs.remove_quarantined(&one)?;
             tracing::warn!(
                 file = one.name,
