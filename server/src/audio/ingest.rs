@@ -52,7 +52,14 @@ pub(super) fn ingest(
         allowance if is_own => allowance.without(u64::MAX),
         allowance => allowance,
     };
-    let decoded = if is_whole { None } else { Some(decode(state, &allowance, &received, observer)?) };
+    let decoded = match is_whole {
+        true => None,
+        false => {
+            let decoded = decode(state, runtime, &allowance, &received, observer)?;
+            // Hashed before the lock, which all who upload and delete wait for.
+            Some((decoded.content(&received)?, decoded))
+        }
+    };
     {
         let _contents = state.audio.lock_contents(&state.db, runtime)?;
         let check = |content: &Content| match is_own {
@@ -66,8 +73,7 @@ pub(super) fn ingest(
                 check(&content)?;
                 content
             }
-            (known, Some(decoded)) => {
-                let content = decoded.content(&received)?;
+            (known, Some((content, decoded))) => {
                 check(&content)?;
                 decoded.keep(received)?;
                 if known.is_some() {

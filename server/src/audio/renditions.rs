@@ -84,12 +84,13 @@ fn make(
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
     writer.flush()?;
+    // Hashed before the lock, which all who upload and delete wait for.
+    let file_sha256 = file_sha256(writer.temporary())?;
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     // It may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }
-    let file_sha256 = file_sha256(writer.temporary())?;
     writer.finish_as(key)?;
     let copy = Rendition { sha256: sha256.clone(), sample_rate_hz: rate_hz, size_bytes, file_sha256 };
     runtime.block_on(store::insert_rendition(&state.db, &copy))?;
