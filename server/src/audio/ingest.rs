@@ -155,16 +155,17 @@ impl Decoded {
     }
 }
 
-/// Decodes a received file in a process of its own.
+/// Decodes a received file in a process of its own; deleted files give way to what that makes.
 pub(super) fn decode(
     state: &AppState,
+    runtime: &Handle,
     allowance: &Allowance,
     received: &Received,
     observer: Observer<'_>,
 ) -> ApiResult<Decoded> {
     let room =
         Room { decoder: &state.audio.decoder, blobs: &state.blobs, limits: &state.config.limits.audio };
-    room.decode(allowance, received, observer)
+    deleted::with_room(state, runtime, || room.decode(allowance, received, &mut *observer))
 }
 
 /// Everything that decoding needs.
@@ -230,12 +231,12 @@ fn refused(name: &str, refusal: Refusal) -> ApiError {
         },
         Refusal::Malformed(why) => ApiError::Unprocessable { code: "audio_damaged", detail: sentence(&why) },
         Refusal::Limit(why) => ApiError::Unprocessable { code: "audio_limit", detail: sentence(&why) },
-        Refusal::NoRoom => ApiError::StorageFull,
-        Refusal::Io(text) => ApiError::internal(anyhow::anyhow!("decoding: {text}")),
-    }
-}
         Refusal::TooSlow(limit_secs) => ApiError::DecodeTimeout {
             detail: format!(
                 "Decoding `{name}` was stopped after {limit_secs} seconds (SF_AUDIO_DECODE_MAX_SECS); try again later."
             ),
         },
+        Refusal::NoRoom => ApiError::StorageFull,
+        Refusal::Io(text) => ApiError::internal(anyhow::anyhow!("decoding: {text}")),
+    }
+}

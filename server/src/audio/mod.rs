@@ -36,8 +36,10 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
-pub(crate) use deleted::{bring_back_named, forget_old as forget_deleted, set_aside as set_deleted_aside};
-pub(crate) use intake::{Allowance, Destination, Received, check_room, free_bytes, receive};
+pub(crate) use deleted::{
+    bring_back_named, ensure_room, forget_old as forget_deleted, set_aside as set_deleted_aside,
+};
+pub(crate) use intake::{Allowance, Destination, Received, free_bytes, receive};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
 pub(crate) use mend::mend;
 pub(crate) use recordings::recording;
@@ -164,9 +166,9 @@ impl Drop for ContentsGuard<'_> {
 /// When the database or the storage refuses.
 pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     resumable::take_up_again(state).await?;
+    remove_expired(state).await?;
     Ok(())
 }
-    remove_expired(state).await?;
 
 /// Forgets contents that no user has, because their owner is gone.
 ///

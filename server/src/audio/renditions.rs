@@ -13,7 +13,7 @@ use super::float_wav::{FloatWavReader, FloatWavWriter, file_bytes};
 use super::ingest::file_sha256;
 use super::intake::Allowance;
 use super::store::{self, Rendition, Stored};
-use super::{ContentKeys, FOLDER};
+use super::{ContentKeys, FOLDER, deleted};
 use crate::blobs::BlobKey;
 use crate::error::{ApiError, ApiResult};
 use crate::permits::Caller;
@@ -75,10 +75,10 @@ fn make(
     let resampler = ResamplerProcessor::new(report.sample_rate_hz, rate_hz, report.channels as usize)
         .map_err(|error| not_converted(&found.file.name, error))?;
     let size_bytes = file_bytes(report.channels, resampler.filter().output_frames(report.frames));
-    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
-    allowance.check(size_bytes)?;
+    runtime.block_on(Allowance::of(state, owner_id))?.check(size_bytes)?;
     let mut writer = state.blobs.unnamed_writer(FOLDER)?;
-    allowance.check_disk(writer.temporary().parent().unwrap_or(Path::new(".")), size_bytes)?;
+    let folder = writer.temporary().parent().unwrap_or(Path::new("."));
+    deleted::ensure_room(state, runtime, folder, size_bytes)?;
     let source = state.blobs.read(&ContentKeys::new(sha256)?.samples)?.ok_or_else(missing)?;
     let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;

@@ -119,7 +119,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
 
     // Beside the archive there is one stem at a time.
     let bytes = parts.file_bytes(&options).saturating_mul(places.len() as u64 + 1);
-    audio::check_room(state, state.blobs.root(), bytes)?;
+    audio::ensure_room(state, runtime, state.blobs.root(), bytes)?;
     let stems_id = uuid::Uuid::new_v4().simple().to_string();
     let key = stem_files::key(owner_id, &stems_id)?;
     let mut writer = state.blobs.writer(&key)?;

@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use super::store::{Rates, rates};
 use super::{Allowance, ContentKeys, free_bytes, renditions};
-use crate::blobs::{BlobKey, Reason};
+use crate::blobs::{BlobKey, Quarantined, Reason};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::projects::{self, Naming};
@@ -133,7 +133,12 @@ pub(crate) fn set_aside(state: &AppState, keys: &[BlobKey]) -> ApiResult<()> {
     Ok(())
 }
 
+/// Whether deleted files must be removed at once, since the disk that holds them is full. Object
+/// storage is not on that disk.
 fn is_disk_full(state: &AppState) -> ApiResult<bool> {
+    if state.blobs.is_remote() {
+        return Ok(false);
+    }
     let needed_bytes = state.config.limits.audio.reserve_bytes.max(ROOM_MIN_BYTES);
     Ok(free_bytes(state.blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
 }
@@ -149,15 +154,15 @@ pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &st
         // Copied only where something is deleted: searching must not hold up the async threads.
         let (state, runtime, text) = (state.clone(), Handle::current(), text.to_owned());
         tokio::task::spawn_blocking(move || {
+            let named: Vec<_> = projects::ids_in(&text).filter_map(|id| deleted.remove_entry(id)).collect();
+            if named.is_empty() {
+                return Ok(());
+            }
             let _contents = state.audio.lock_contents(&state.db, &runtime)?;
             named.iter().try_for_each(|(id, sha256)| bring_back(&state, &runtime, id, sha256))
         })
         .await?
     };
-            let named: Vec<_> = projects::ids_in(&text).filter_map(|id| deleted.remove_entry(id)).collect();
-            if named.is_empty() {
-                return Ok(());
-            }
     let outcome: ApiResult<()> = bringing.await;
     if let Err(error) = outcome {
         tracing::error!("cannot bring back audio that a saved song names: {error:#}");
@@ -241,7 +246,8 @@ fn forget(
     }
 }
 
-/// Forgets everything that was deleted and removes its files: the disk needs the room. Blocks.
+/// Forgets everything that was deleted and removes its files: the disk needs the room. Says whether
+/// there was anything. Object storage is left alone: that would free nothing on this disk. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -279,7 +285,24 @@ pub(super) fn with_room<T>(
         Err(ApiError::StorageFull) if make_room(state, runtime)? => run(),
         outcome => outcome,
     }
-    Ok(())
+}
+
+/// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve, even
+/// without everything that was deleted. Blocks; the caller must not hold the lock of contents.
+pub(crate) fn ensure_room(
+    state: &AppState,
+    runtime: &Handle,
+    folder: &Path,
+    more_bytes: u64,
+) -> ApiResult<()> {
+    let allowance = Allowance::of_passing(state);
+    if allowance.check_disk(folder, more_bytes).is_ok() {
+        return Ok(());
+    }
+    // Where even all of it would not do, nothing deleted is lost.
+    let deleted_bytes = quarantined(state)?.iter().map(|one| one.size_bytes).sum();
+    allowance.check_disk_without(folder, more_bytes, deleted_bytes)?;
+    with_room(state, runtime, || allowance.check_disk(folder, more_bytes))
 }
 
 /// Forgets a user's oldest deleted files until the rest fits into what the quota leaves. Blocks.
@@ -293,6 +316,7 @@ pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> A
         return Ok(());
     }
     let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.left_bytes();
+    let mut forgotten = Vec::new();
     for (id, size_bytes) in deleted {
         if bytes <= left_bytes {
             break;
@@ -302,4 +326,3 @@ pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> A
     }
     forget_all(state, runtime, owner_id, &forgotten)
 }
-    let mut forgotten = Vec::new();
