@@ -40,10 +40,8 @@ pub(in crate::audio) async fn take_up_again(state: &AppState) -> ApiResult<()> {
             Some(task_id) => state.tasks.is_unfinished(task_id).await?,
             None => false,
         };
-        if !is_under_way {
-            if let Err(error) = start_task(state, &row).await {
-                tracing::error!(upload = row.id, "cannot go on with an upload: {error:#}");
-            }
+        if !is_under_way && let Err(error) = start_task(state, &row).await {
+            tracing::error!(upload = row.id, "cannot go on with an upload: {error:#}");
         }
     }
     Ok(())
