@@ -34,6 +34,13 @@ pub fn text_of_unix_secs(unix_secs: i64) -> String {
     text(OffsetDateTime::from_unix_timestamp(unix_secs).unwrap_or(OffsetDateTime::UNIX_EPOCH))
 }
 
+/// The time so many milliseconds after the start of 1970, in the same form.
+#[must_use]
+pub fn text_of_unix_ms(unix_ms: i64) -> String {
+    let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(unix_ms) * 1_000_000);
+    text(time.unwrap_or(OffsetDateTime::UNIX_EPOCH))
+}
+
 /// Now, in whole seconds since 1970.
 #[must_use]
 pub fn now_unix_secs() -> i64 {

@@ -209,6 +209,13 @@ pub enum ApiError {
         /// Seconds until another try makes sense.
         retry_after_secs: u64,
     },
+    /// 503: decoding was stopped at its time limit. The load of the machine or the setting may be
+    /// the cause, so another try may succeed. Answered with `Retry-After`.
+    #[error("{detail}")]
+    DecodeTimeout {
+        /// For a person.
+        detail: String,
+    },
     /// 507: the disk or its quota is full. What was stored before is untouched.
     #[error("the storage is full; nothing was changed")]
     StorageFull,
@@ -281,7 +288,13 @@ impl ApiError {
     #[must_use]
     pub fn refuses_one_file(&self) -> bool {
         self.is_fault_of_content()
-            || matches!(self, Self::NotFound { .. } | Self::Forbidden { .. } | Self::QuotaExceeded { .. })
+            || matches!(
+                self,
+                Self::NotFound { .. }
+                    | Self::Forbidden { .. }
+                    | Self::QuotaExceeded { .. }
+                    | Self::DecodeTimeout { .. }
+            )
     }
 
     /// The HTTP status of this variant.
@@ -305,7 +318,9 @@ impl ApiError {
             Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
             Self::BadGateway { .. } => StatusCode::BAD_GATEWAY,
             Self::GatewayTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
-            Self::Unavailable { .. } | Self::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable { .. } | Self::Busy { .. } | Self::DecodeTimeout { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::StorageFull | Self::QuotaExceeded { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Self::ChecksumMismatch => StatusCode::from_u16(460).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -336,6 +351,7 @@ impl ApiError {
             Self::RangeNotSatisfiable { .. } => "range_not_satisfiable",
             Self::TooManyRequests { .. } => "too_many_requests",
             Self::Busy { .. } => "busy",
+            Self::DecodeTimeout { .. } => "decode_timeout",
             Self::StorageFull => "storage_full",
             Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::ChecksumMismatch => "checksum_mismatch",
@@ -387,7 +403,7 @@ impl IntoResponse for ApiError {
             Self::TooManyRequests { retry_after_secs, .. } | Self::Busy { retry_after_secs, .. } => {
                 Some((header::RETRY_AFTER, HeaderValue::from(*retry_after_secs)))
             }
-            Self::Unavailable { .. } => {
+            Self::Unavailable { .. } | Self::DecodeTimeout { .. } => {
                 Some((header::RETRY_AFTER, HeaderValue::from(UNAVAILABLE_RETRY_AFTER_SECS)))
             }
             Self::RangeNotSatisfiable { size_bytes } => {

@@ -56,6 +56,18 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     Permits::weighted("documents", Bounds { running, least, waiting, requests })
 });
 
+/// Documents below this size, in bytes, have permits of their own: they do not wait behind large ones.
+const SMALL_BYTES: usize = 1024 * 1024;
+
+/// Small documents that are read, checked or written at once, in KiB.
+const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
+
+static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
+    let (running, least) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));
+    let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
+    Permits::weighted("documents", Bounds { running, least, waiting, requests })
+});
+
 /// Runs `work` on a JSON document of `size_bytes` on a blocking thread, once a permit is free.
 ///
 /// # Errors
@@ -64,7 +76,8 @@ pub(crate) async fn with_document<T: Send + 'static>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    DOCUMENTS.run_weighted(size_bytes as u64 / 1024, move |_| work()).await
+    let permits = if size_bytes < SMALL_BYTES { &SMALL_DOCUMENTS } else { &DOCUMENTS };
+    permits.run_weighted(size_bytes as u64 / 1024, move |_| work()).await
 }
 
 /// How many bytes the body of this request may have, and what to call it.

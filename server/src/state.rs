@@ -125,8 +125,14 @@ impl AppState {
             throttle: Throttle::new(config.accounts.login_limits),
             local_rule: LocalRule::new(&config),
             passwords: Passwords::new(config.limits.work_waiting_max)?,
-            tasks: Tasks::open(db.clone(), &config.storage, config.tasks, config.limits.projects_quota_bytes)
-                .await?,
+            tasks: Tasks::open(
+                db.clone(),
+                &config.storage,
+                config.tasks,
+                config.limits.projects_quota_bytes,
+                &blobs,
+            )
+            .await?,
             sound: Sound::new(&config, &db),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             large_answers: LargeAnswers::default(),

@@ -58,7 +58,7 @@ pub(super) async fn analyze(
 }
 
 /// An analysis as a task.
-pub(crate) const ANALYSIS: Kind = Kind { name: "audio-analysis", run: analysis_task };
+pub(crate) const ANALYSIS: Kind = Kind { name: "audio-analysis", run: analysis_task, discard: None };
 
 /// What to measure.
 #[derive(Serialize, Deserialize)]

@@ -53,7 +53,14 @@ pub(super) fn ingest(
         allowance if is_own => allowance.without(u64::MAX),
         allowance => allowance,
     };
-    let decoded = if is_whole { None } else { Some(decode(state, &allowance, &received, observer)?) };
+    let decoded = match is_whole {
+        true => None,
+        false => {
+            let decoded = decode(state, runtime, &allowance, &received, observer)?;
+            // Hashed before the lock, which all who upload and delete wait for.
+            Some((decoded.content(&received)?, decoded))
+        }
+    };
     {
         let _contents = state.audio.lock_contents(&state.db, runtime)?;
         let check = |content: &Content| match is_own {
@@ -67,8 +74,7 @@ pub(super) fn ingest(
                 check(&content)?;
                 content
             }
-            (known, Some(decoded)) => {
-                let content = decoded.content(&received)?;
+            (known, Some((content, decoded))) => {
                 check(&content)?;
                 decoded.keep(received)?;
                 if known.is_some() {
@@ -150,16 +156,17 @@ impl Decoded {
     }
 }
 
-/// Decodes a received file in a process of its own.
+/// Decodes a received file in a process of its own; deleted files give way to what that makes.
 pub(super) fn decode(
     state: &AppState,
+    runtime: &Handle,
     allowance: &Allowance,
     received: &Received,
     observer: Observer<'_>,
 ) -> ApiResult<Decoded> {
     let room =
         Room { decoder: &state.audio.decoder, blobs: &state.blobs, limits: &state.config.limits.audio };
-    room.decode(allowance, received, observer)
+    deleted::with_room(state, runtime, || room.decode(allowance, received, &mut *observer))
 }
 
 /// Everything that decoding needs.
@@ -225,6 +232,11 @@ fn refused(name: &str, refusal: Refusal) -> ApiError {
         },
         Refusal::Malformed(why) => ApiError::Unprocessable { code: "audio_damaged", detail: sentence(&why) },
         Refusal::Limit(why) => ApiError::Unprocessable { code: "audio_limit", detail: sentence(&why) },
+        Refusal::TooSlow(limit_secs) => ApiError::DecodeTimeout {
+            detail: format!(
+                "Decoding `{name}` was stopped after {limit_secs} seconds (SF_AUDIO_DECODE_MAX_SECS); try again later."
+            ),
+        },
         Refusal::NoRoom => ApiError::StorageFull,
         Refusal::Io(text) => ApiError::internal(anyhow::anyhow!("decoding: {text}")),
     }

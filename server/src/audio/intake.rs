@@ -1,7 +1,7 @@
 //! Bytes on their way in: to a nameless file, hashed, within limits.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use axum::body::Bytes;
 use futures_util::{Stream, StreamExt as _};
@@ -121,8 +121,20 @@ impl Allowance {
 
     /// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve.
     pub(super) fn check_disk(&self, folder: &Path, more_bytes: u64) -> ApiResult<()> {
+        self.check_disk_without(folder, more_bytes, 0)
+    }
+
+    /// The same once so many bytes were removed from that disk.
+    pub(super) fn check_disk_without(
+        &self,
+        folder: &Path,
+        more_bytes: u64,
+        removed_bytes: u64,
+    ) -> ApiResult<()> {
         let needed_bytes = self.reserve_bytes.saturating_add(more_bytes);
-        if free_bytes(folder)?.is_some_and(|free_bytes| free_bytes < needed_bytes) {
+        if free_bytes(folder)?
+            .is_some_and(|free_bytes| free_bytes.saturating_add(removed_bytes) < needed_bytes)
+        {
             return Err(ApiError::StorageFull);
         }
         Ok(())
@@ -148,11 +160,6 @@ pub(crate) fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
     Ok(None)
 }
 
-/// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve.
-pub(crate) fn check_room(state: &AppState, folder: &Path, more_bytes: u64) -> ApiResult<()> {
-    Allowance::of_passing(state).check_disk(folder, more_bytes)
-}
-
 /// A nameless file in the store's folder that is being filled. Dropped, it is gone. For threads that may block.
 #[derive(Debug)]
 pub(super) struct Intake {
@@ -161,23 +168,27 @@ pub(super) struct Intake {
     size_bytes: u64,
     allowance: Allowance,
     destination: Destination,
-    folder: PathBuf,
+    state: AppState,
+    runtime: Handle,
     next_look: u64,
 }
 
 impl Intake {
     /// An empty one.
-    pub(super) fn new(state: &AppState, allowance: Allowance, destination: Destination) -> ApiResult<Self> {
-        if allowance.check_disk(state.blobs.root(), LOOK_EVERY_BYTES).is_err() {
-            deleted::make_room(state, &Handle::current())?;
-        }
+    pub(super) fn new(
+        state: &AppState,
+        runtime: &Handle,
+        allowance: Allowance,
+        destination: Destination,
+    ) -> ApiResult<Self> {
         Ok(Self {
             writer: state.blobs.unnamed_writer(destination.folder)?,
             hash: Sha256::new(),
             size_bytes: 0,
             allowance,
             destination,
-            folder: state.blobs.root().to_owned(),
+            state: state.clone(),
+            runtime: runtime.clone(),
             next_look: 0,
         })
     }
@@ -193,7 +204,8 @@ impl Intake {
         }
         self.allowance.check_at_least(self.size_bytes)?;
         if self.size_bytes >= self.next_look {
-            self.allowance.check_disk(&self.folder, LOOK_EVERY_BYTES)?;
+            let folder = self.state.blobs.root();
+            deleted::ensure_room(&self.state, &self.runtime, folder, LOOK_EVERY_BYTES)?;
             self.next_look = self.size_bytes + LOOK_EVERY_BYTES;
         }
         self.hash.update(piece);
@@ -217,9 +229,9 @@ pub(crate) async fn receive(
     name: &str,
     mut pieces: impl Stream<Item = ApiResult<Bytes>> + Unpin,
 ) -> ApiResult<Received> {
-    let (name, state) = (name.to_owned(), state.clone());
-    let mut intake =
-        tokio::task::spawn_blocking(move || Intake::new(&state, allowance, destination)).await??;
+    let (name, state, runtime) = (name.to_owned(), state.clone(), Handle::current());
+    let begin = move || Intake::new(&state, &runtime, allowance, destination);
+    let mut intake = tokio::task::spawn_blocking(begin).await??;
     let mut waiting = Vec::new();
     let mut waiting_bytes = 0;
     while let Some(piece) = pieces.next().await {

@@ -37,8 +37,10 @@ mod usage;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::Facts;
-pub(crate) use deleted::{bring_back_named, forget_old as forget_deleted, set_aside as set_deleted_aside};
-pub(crate) use intake::{Allowance, Destination, Received, check_room, free_bytes, receive};
+pub(crate) use deleted::{
+    bring_back_named, ensure_room, forget_old as forget_deleted, set_aside as set_deleted_aside,
+};
+pub(crate) use intake::{Allowance, Destination, Received, free_bytes, receive};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
 pub(crate) use mend::mend;
 pub(crate) use recordings::recording;
@@ -158,14 +160,14 @@ impl Drop for ContentsGuard<'_> {
     }
 }
 
-/// Removes uploads whose time is over, and goes on with those that were whole. For the start,
+/// Goes on with uploads that were whole, and removes those whose time is over. For the start,
 /// before anybody uploads.
 ///
 /// # Errors
 /// When the database or the storage refuses.
 pub async fn resume(state: &AppState) -> anyhow::Result<()> {
-    remove_expired(state).await?;
     resumable::take_up_again(state).await?;
+    remove_expired(state).await?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::io::BufReader;
 
 use axum::extract::{FromRequest as _, Request, State};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::files::find;
@@ -102,10 +103,10 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
 }
 
 async fn of_received(state: &AppState, received: Received) -> ApiResult<ReferenceAnswer> {
-    let work_state = state.clone();
+    let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
         let (state, observer) = (&work_state, &mut |_| !caller.has_gone());
-        let decoded = ingest::decode(state, &Allowance::of_passing(state), &received, observer)?;
+        let decoded = ingest::decode(state, &runtime, &Allowance::of_passing(state), &received, observer)?;
         let samples = BufReader::new(File::open(decoded.samples.temporary())?);
         let measured = measure(samples, &decoded.report, observer)?;
         Ok(answer(received.name, measured, decoded.report.warnings))

@@ -13,7 +13,7 @@ use super::float_wav::{FloatWavReader, FloatWavWriter, file_bytes};
 use super::ingest::file_sha256;
 use super::intake::Allowance;
 use super::store::{self, Rendition, Stored};
-use super::{ContentKeys, FOLDER};
+use super::{ContentKeys, FOLDER, deleted};
 use crate::blobs::BlobKey;
 use crate::error::{ApiError, ApiResult};
 use crate::permits::Caller;
@@ -75,21 +75,22 @@ fn make(
     let resampler = ResamplerProcessor::new(report.sample_rate_hz, rate_hz, report.channels as usize)
         .map_err(|error| not_converted(&found.file.name, error))?;
     let size_bytes = file_bytes(report.channels, resampler.filter().output_frames(report.frames));
-    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
-    allowance.check(size_bytes)?;
+    runtime.block_on(Allowance::of(state, owner_id))?.check(size_bytes)?;
     let mut writer = state.blobs.unnamed_writer(FOLDER)?;
-    allowance.check_disk(writer.temporary().parent().unwrap_or(Path::new(".")), size_bytes)?;
+    let folder = writer.temporary().parent().unwrap_or(Path::new("."));
+    deleted::ensure_room(state, runtime, folder, size_bytes)?;
     let source = state.blobs.read(&ContentKeys::new(sha256)?.samples)?.ok_or_else(missing)?;
     let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
     writer.flush()?;
+    // Hashed before the lock, which all who upload and delete wait for.
+    let file_sha256 = file_sha256(writer.temporary())?;
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     // It may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }
-    let file_sha256 = file_sha256(writer.temporary())?;
     writer.finish_as(key)?;
     let copy = Rendition { sha256: sha256.clone(), sample_rate_hz: rate_hz, size_bytes, file_sha256 };
     runtime.block_on(store::insert_rendition(&state.db, &copy))?;

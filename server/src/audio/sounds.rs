@@ -90,3 +90,40 @@ pub(super) fn aiff(channels: u16, frames: u32, bits: u16, rate: [u8; 10], data: 
 
 /// 48 kHz as an extended float.
 pub(super) const AIFF_48_KHZ: [u8; 10] = [0x40, 0x0E, 0xBB, 0x80, 0, 0, 0, 0, 0, 0];
+
+/// A FLAC file of digital silence at 48 kHz, mono: `blocks` blocks of 65,535 samples, 16 bytes or
+/// fewer each (RFC 9639).
+pub(super) fn silent_flac(blocks: u32) -> Vec<u8> {
+    const BLOCK: [u8; 2] = u16::MAX.to_be_bytes();
+    let mut file = b"fLaC\x80\0\0\x22".to_vec();
+    file.extend([BLOCK, BLOCK].concat());
+    // Smallest and largest frame unknown; 48,000 Hz, one channel, 16 bits, unknown length and MD5.
+    file.extend([0, 0, 0, 0, 0, 0, 0x0b, 0xb8, 0x00, 0xf0, 0, 0, 0, 0]);
+    file.extend([0; 16]);
+    for number in 0..blocks {
+        // Size of the block at the end of the header; rate and sample size as in the file's header.
+        let mut frame = vec![0xff, 0xf8, 0x70, 0x00];
+        let mut coded = [0; 4];
+        let number = char::from_u32(number).expect("below 0xd800");
+        frame.extend(number.encode_utf8(&mut coded).bytes());
+        frame.extend((u16::MAX - 1).to_be_bytes());
+        frame.push(crc(&frame, 8, 0x07) as u8);
+        // A constant subframe of value 0.
+        frame.extend([0, 0, 0]);
+        frame.extend((crc(&frame, 16, 0x8005) as u16).to_be_bytes());
+        file.extend(frame);
+    }
+    file
+}
+
+/// A cyclic redundancy check of 8 or 16 bits, the highest bit first, beginning at 0.
+fn crc(bytes: &[u8], bits: u32, polynomial: u32) -> u32 {
+    let (highest, mask) = (1 << (bits - 1), u32::MAX >> (32 - bits));
+    bytes.iter().fold(0, |crc, byte| {
+        let start = crc ^ (u32::from(*byte) << (bits - 8));
+        (0..8).fold(start, |crc, _| match crc & highest {
+            0 => (crc << 1) & mask,
+            _ => ((crc << 1) ^ polynomial) & mask,
+        })
+    })
+}

@@ -49,7 +49,7 @@ pub(crate) fn take_in(
     observer: Observer<'_>,
 ) -> ApiResult<(AudioFile, bool)> {
     let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
-    let mut intake = Intake::new(state, allowance, Destination::audio(state))?;
+    let mut intake = Intake::new(state, runtime, allowance, Destination::audio(state))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let count = content.read(&mut chunk).map_err(|error| {

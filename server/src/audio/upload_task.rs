@@ -17,7 +17,7 @@ use crate::state::AppState;
 use crate::tasks::{self, TaskContext};
 
 /// An upload as a task.
-pub(crate) const UPLOAD: Kind = Kind { name: "audio-upload", run };
+pub(crate) const UPLOAD: Kind = Kind { name: "audio-upload", run, discard: Some(discard) };
 
 /// Extension of files that wait for their task.
 pub(super) const WAITING: &str = "waiting";
@@ -89,7 +89,15 @@ pub(super) async fn start_whole(state: &AppState, owner_id: &str, upload_id: &st
 
 async fn start(state: &AppState, owner_id: &str, input: &Input) -> ApiResult<String> {
     let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-    state.tasks.start(owner_id, UPLOAD.name, &input).await
+    state.tasks.start_uncounted(owner_id, UPLOAD.name, &input).await
+}
+
+/// Removes the files of a form. The bytes of a resumable upload stay: the upload can be sent on.
+fn discard(blobs: &Blobs, input: Value) -> ApiResult<()> {
+    match serde_json::from_value(input).map_err(ApiError::internal)? {
+        Input::Form(waiting) => remove(blobs, &waiting),
+        Input::Whole(_) => Ok(()),
+    }
 }
 
 fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {
@@ -114,7 +122,9 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
                 .and_then(|received| ingest_all(state, task.runtime(), task.owner_id(), received, observer));
             let is_over = match &outcome {
                 Ok(_) => true,
-                Err(error) => !task.is_tried_again_after(error) && !state.stop.is_cancelled(),
+                Err(error) => {
+                    (task.is_cancelled() || !task.is_tried_again_after(error)) && !state.stop.is_cancelled()
+                }
             };
             if is_over && task.holds()? {
                 remove(&state.blobs, &waiting)?;

@@ -121,6 +121,12 @@ impl FileKind {
         let extension = self.extensions.iter().find(|known| **known == extension)?;
         BlobKey::new(self.folder, &id, extension).ok()
     }
+
+    /// Whether the file of `key` is of this kind.
+    #[must_use]
+    pub fn has(&self, key: &BlobKey) -> bool {
+        key.folder == self.folder && self.extensions.contains(&key.extension)
+    }
 }
 
 /// A stored file that belongs to nothing.

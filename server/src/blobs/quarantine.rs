@@ -68,11 +68,13 @@ impl Quarantined {
         })
     }
 
-    /// Whether it was set aside at least `secs` seconds ago.
+    /// Whether it was set aside more than `secs` seconds before `now_ms`, a time in milliseconds
+    /// since 1970. The second in which it was set aside does not count, since its name holds whole
+    /// seconds only.
     #[must_use]
-    pub fn is_older(&self, secs: u64) -> bool {
-        let secs = i64::try_from(secs).unwrap_or(i64::MAX / 2);
-        self.since <= time_digits(&clock::text_in(-secs))
+    pub fn is_older(&self, secs: u64, now_ms: i64) -> bool {
+        let kept_ms = i64::try_from(secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
+        self.since < time_digits(&clock::text_of_unix_ms(now_ms.saturating_sub(kept_ms)))
     }
 
     fn path(&self) -> String {
@@ -275,7 +277,8 @@ mod tests {
             assert!(!blobs.path(&key).exists());
             let found = blobs.quarantined().expect("lists");
             assert_eq!((found.len(), found[0].name.as_str(), found[0].size_bytes), (1, "audio/a1.wav", 5));
-            assert!(found[0].is_older(0) && !found[0].is_older(60));
+            let now_ms = clock::now_unix_ms() + 1_000;
+            assert!(found[0].is_older(0, now_ms) && !found[0].is_older(60, now_ms));
             assert!(blobs.read(&key).expect("reads").is_some());
             assert!(blobs.path(&key).exists() && blobs.quarantined().expect("lists").is_empty());
             assert!(blobs.set_aside(&key, Reason::Deleted).expect("moves").is_some());

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::blobs::Blobs;
 use crate::error::ApiResult;
 use crate::state::AppState;
 use crate::tasks::TaskContext;
@@ -15,6 +16,9 @@ pub(crate) struct Kind {
     /// Does it: on a thread that may block, for the task's owner, from its input to its result. It may be run again
     /// after it was cut off at any place.
     pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<Value>,
+    /// Removes the files that a task of this kind has beside the database, by its input, where the
+    /// task ends while it waits. Blocks.
+    pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,
 }
 
 /// Every kind.

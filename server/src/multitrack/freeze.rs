@@ -24,7 +24,7 @@ use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
 /// Freezing as a task.
-pub(crate) const FREEZE: Kind = Kind { name: "freeze", run };
+pub(crate) const FREEZE: Kind = Kind { name: "freeze", run, discard: None };
 
 /// Share of the work that rendering is; the rest is taking the file in.
 const RENDER_SHARE: f64 = 0.9;

@@ -23,7 +23,7 @@ use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
 /// A mixdown as a task.
-pub(crate) const MIXDOWN: Kind = Kind { name: "mixdown", run };
+pub(crate) const MIXDOWN: Kind = Kind { name: "mixdown", run, discard: None };
 
 /// Folder of the store that renders pass through.
 pub(super) const FOLDER: &str = "mixdowns";

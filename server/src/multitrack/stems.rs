@@ -27,7 +27,7 @@ use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
 /// Stems as a task.
-pub(crate) const STEMS: Kind = Kind { name: "stems", run };
+pub(crate) const STEMS: Kind = Kind { name: "stems", run, discard: None };
 
 /// Files from which on an entry of the archive needs the large form, in bytes: with room for a header.
 const LARGE_BYTES: u64 = u32::MAX as u64 - 65_536;
@@ -118,7 +118,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
 
     // Beside the archive there is one stem at a time.
     let bytes = parts.file_bytes(&options).saturating_mul(places.len() as u64 + 1);
-    audio::check_room(state, state.blobs.root(), bytes)?;
+    audio::ensure_room(state, runtime, state.blobs.root(), bytes)?;
     let stems_id = uuid::Uuid::new_v4().simple().to_string();
     let key = stem_files::key(owner_id, &stems_id)?;
     let mut writer = state.blobs.writer(&key)?;

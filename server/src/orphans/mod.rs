@@ -90,7 +90,7 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
     let collecting = move || -> ApiResult<()> {
         state.blobs.sweep_abandoned()?;
         set_aside_unneeded(&state, &runtime, age, now_ms)?;
-        keep_quarantine(&state, &runtime, &state.blobs)
+        keep_quarantine(&state, &runtime, &state.blobs, now_ms)
     };
     tokio::task::spawn_blocking(collecting).await?
 }
@@ -133,9 +133,11 @@ fn is_set_aside(blobs: &Blobs, orphan: &Orphan) -> bool {
     outcome.is_ok()
 }
 
-/// Moves a file that nothing needs to the quarantine, with a line in the log.
+/// Moves a file that nothing needs to the quarantine, with a line in the log. Files of forms whose
+/// task is gone count as deleted: no row can need them again, and they give way to uploads.
 pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
-    if let Some(place) = blobs.set_aside(&orphan.key, Reason::Unneeded)? {
+    let reason = if audio::WAITING.has(&orphan.key) { Reason::Deleted } else { Reason::Unneeded };
+    if let Some(place) = blobs.set_aside(&orphan.key, reason)? {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
         tracing::warn!(file, bytes, place, "a stored file that no row of the database needs was set aside");
     }
@@ -156,7 +158,7 @@ async fn collect_parts_of_this_machine(state: &AppState, blobs: &Blobs) -> ApiRe
         for orphan in blobs.orphans(audio::PARTS, &expected, Duration::from_secs(kept_secs))? {
             is_set_aside(&blobs, &orphan);
         }
-        keep_quarantine(&state, &runtime, &blobs)
+        keep_quarantine(&state, &runtime, &blobs, clock::now_unix_ms())
     };
     tokio::task::spawn_blocking(collecting).await?
 }
@@ -194,15 +196,16 @@ fn needless(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<
     Ok(blobs.quarantined()?)
 }
 
-/// Removes what has been in the quarantine of `blobs` for long enough.
-fn keep_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<()> {
+/// Removes what has been in the quarantine of `blobs` for long enough at `now_ms`, the time until
+/// which deleted files were forgotten: no row may outlive its files.
+fn keep_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
     for one in needless(state, runtime, blobs)? {
         let kept_secs = match one.reason {
             Reason::Unneeded => orphans.quarantine_secs,
             Reason::Deleted => orphans.deleted_kept_secs,
         };
-        if one.is_older(kept_secs) {
+        if one.is_older(kept_secs, now_ms) {
             blobs.remove_quarantined(&one)?;
             tracing::warn!(
                 file = one.name,

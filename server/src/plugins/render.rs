@@ -106,7 +106,7 @@ async fn project_bytes(state: &AppState, owner_id: &str, request: &RenderRequest
 }
 
 /// A render as a task.
-pub(crate) const RENDER: Kind = Kind { name: "render", run: render_task };
+pub(crate) const RENDER: Kind = Kind { name: "render", run: render_task, discard: None };
 
 fn render_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let input: RenderInput = serde_json::from_value(input).map_err(ApiError::internal)?;

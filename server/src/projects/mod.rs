@@ -2,6 +2,7 @@
 
 mod bundle;
 mod document;
+mod naming;
 mod raw;
 mod revisions;
 mod store;
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 
 use document::{Document, StoredText};
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
+pub(crate) use naming::{Naming, ids_in};
 use schemas::json::JsonText;
 use serde::Serialize;
 use sqlx::{Any, AnyConnection, Transaction};
@@ -175,21 +177,6 @@ pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> 
 /// When the database refuses.
 pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Transaction<'static, Any>, ApiError> {
     Ok(begin_locked(db, &store::saving(owner_id)).await?)
-}
-
-/// What of a user's current projects, and of the autosave, holds `text` anywhere, in words for a sentence;
-/// for slices that must not take away what a song needs. Older revisions do not count.
-///
-/// # Errors
-/// When the database refuses.
-pub(crate) async fn that_name(
-    connection: &mut AnyConnection,
-    owner_id: &str,
-    text: &str,
-) -> Result<Vec<String>, ApiError> {
-    let (names, autosave) = store::holding(connection, owner_id, text).await?;
-    let projects = names.iter().map(|name| format!("the project `{name}`"));
-    Ok(projects.chain(autosave.then(|| "the autosave".to_owned())).collect())
 }
 
 /// A document that came with a request, upgraded and validated as a save would do it.

@@ -268,32 +268,6 @@ pub(super) async fn page(
         .collect()
 }
 
-/// Names of projects whose current revision holds `text`, ten at most, and whether the autosave does.
-/// `text` has no letters that mean something in a pattern.
-pub(super) async fn holding(
-    connection: &mut sqlx::AnyConnection,
-    owner_id: &str,
-    text: &str,
-) -> Result<(Vec<String>, bool), sqlx::Error> {
-    let pattern = format!("%{text}%");
-    let names = sqlx::query_scalar(
-        "SELECT p.name FROM projects p JOIN project_revisions r \
-         ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
-         WHERE p.owner_id = $1 AND r.body LIKE $2 ORDER BY p.name LIMIT 10",
-    )
-    .bind(owner_id)
-    .bind(&pattern)
-    .fetch_all(&mut *connection)
-    .await?;
-    let autosave: Option<String> =
-        sqlx::query_scalar("SELECT client_id FROM temp_autosaves WHERE owner_id = $1 AND body LIKE $2")
-            .bind(owner_id)
-            .bind(&pattern)
-            .fetch_optional(connection)
-            .await?;
-    Ok((names, autosave.is_some()))
-}
-
 /// The kept revisions, newest first.
 pub(super) async fn revisions(
     db: &Db,

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::store::{self, InsertOutcome};
+use super::store::{self, Abandoned, InsertOutcome};
 use super::{Task, TaskState};
+use crate::blobs::Blobs;
 use crate::clock;
 use crate::config::{StorageConfig, TasksConfig};
 use crate::db::{Db, Kind, kind};
@@ -53,8 +54,8 @@ pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
     /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together.
-    /// On a desktop, what an earlier run left unfinished is marked failed, and the threads start;
-    /// with PostgreSQL the queue is opened.
+    /// On a desktop, what an earlier run left unfinished is marked failed, its files among `blobs`
+    /// are removed, and the threads start; with PostgreSQL the queue is opened.
     ///
     /// # Errors
     /// When the database or the system refuses.
@@ -63,11 +64,13 @@ impl Tasks {
         storage: &StorageConfig,
         config: TasksConfig,
         quota_bytes: u64,
+        blobs: &Blobs,
     ) -> anyhow::Result<Self> {
         let runner = match kind(&db) {
             Kind::Sqlite => {
                 let error = json!(interrupted().problem()).to_string();
-                let count = store::fail_leftovers(&db, &error).await?;
+                let (count, abandoned) = store::fail_leftovers(&db, &error).await?;
+                discard(blobs, abandoned).await;
                 if count > 0 {
                     tracing::warn!(count, "tasks that an earlier run left unfinished are marked failed");
                 }
@@ -107,11 +110,24 @@ impl Tasks {
     /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the
     /// owner's quota of projects; 5xx when the database refuses.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
-        self.store(owner_id, kind, &input.to_string()).await
+        self.store(owner_id, kind, &input.to_string(), Some(self.0.quota_bytes)).await
     }
 
-    /// The same with an input of about `size_bytes` bytes as JSON, which is written away from the
-    /// async threads.
+    /// Starts a task whose input is small and counts for no quota.
+    ///
+    /// # Errors
+    /// As [`Self::start`], without 507.
+    pub(crate) async fn start_uncounted(
+        &self,
+        owner_id: &str,
+        kind: &'static str,
+        input: &Value,
+    ) -> Result<String, ApiError> {
+        self.store(owner_id, kind, &input.to_string(), None).await
+    }
+
+    /// Starts a task with an input of about `size_bytes` bytes as JSON, which is written away from
+    /// the async threads.
     ///
     /// # Errors
     /// As [`Self::start`]; 503 `busy` where too many documents wait.
@@ -124,11 +140,17 @@ impl Tasks {
     ) -> Result<String, ApiError> {
         let write = move || serde_json::to_string(&input).map_err(ApiError::internal);
         let input = with_document(size_bytes, write).await?;
-        self.store(owner_id, kind, &input).await
+        self.store(owner_id, kind, &input, Some(self.0.quota_bytes)).await
     }
 
     /// Stores a task with its input as JSON, and offers it.
-    async fn store(&self, owner_id: &str, kind: &'static str, input: &str) -> Result<String, ApiError> {
+    async fn store(
+        &self,
+        owner_id: &str,
+        kind: &'static str,
+        input: &str,
+        quota_bytes: Option<u64>,
+    ) -> Result<String, ApiError> {
         let task = Task {
             id: uuid::Uuid::new_v4().to_string(),
             kind: kind.to_owned(),
@@ -141,7 +163,7 @@ impl Tasks {
             result: None,
             error: None,
         };
-        let (limit, quota_bytes) = (self.0.config.unfinished_per_user, self.0.quota_bytes);
+        let limit = self.0.config.unfinished_per_user;
         match store::insert(&self.0.db, owner_id, &task, input, limit, quota_bytes).await? {
             InsertOutcome::Stored => {}
             InsertOutcome::TooMany => {
@@ -153,7 +175,7 @@ impl Tasks {
                     retry_after_secs: 10,
                 });
             }
-            InsertOutcome::Full { used_bytes } => {
+            InsertOutcome::Full { quota_bytes, used_bytes } => {
                 let needed_bytes = input.len() as u64;
                 return Err(ApiError::QuotaExceeded {
                     quota_bytes,
@@ -265,10 +287,11 @@ impl Tasks {
     }
 
     pub(super) async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
-        store::cancel(&self.0.db, owner_id, Some(id)).await?;
+        let (_, abandoned) = store::cancel(&self.0.db, owner_id, Some(id)).await?;
         if let Some(live) = self.live().get(id).filter(|live| live.owner_id == owner_id) {
             live.stop_asked.store(true, Ordering::Relaxed);
         }
+        self.discard(abandoned).await;
         self.find(owner_id, id).await
     }
 
@@ -277,11 +300,18 @@ impl Tasks {
     /// # Errors
     /// When the database refuses.
     pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
-        let count = store::cancel(&self.0.db, owner_id, None).await?;
+        let (count, abandoned) = store::cancel(&self.0.db, owner_id, None).await?;
         for live in self.live().values().filter(|live| live.owner_id == owner_id) {
             live.stop_asked.store(true, Ordering::Relaxed);
         }
+        self.discard(abandoned).await;
         Ok(count)
+    }
+
+    async fn discard(&self, abandoned: Vec<Abandoned>) {
+        if let Some(state) = self.state() {
+            discard(&state.blobs, abandoned).await;
+        }
     }
 
     /// Whether a task waits or runs.
@@ -292,6 +322,25 @@ impl Tasks {
     /// How many tasks of everybody wait or run, by kind and state.
     pub(crate) async fn unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
         Ok(store::unfinished_by_kind(&self.0.db).await?)
+    }
+}
+
+/// Removes the files of tasks that ended while they waited. Files that cannot be removed are
+/// collected as orphans.
+async fn discard(blobs: &Blobs, abandoned: Vec<Abandoned>) {
+    if abandoned.is_empty() {
+        return;
+    }
+    let blobs = blobs.clone();
+    let discarding = tokio::task::spawn_blocking(move || {
+        for Abandoned { kind, input } in abandoned {
+            if let Some(Err(error)) = kind.discard.map(|discard| discard(&blobs, input)) {
+                tracing::warn!(kind = kind.name, "cannot remove the files of a task that ended: {error:#}");
+            }
+        }
+    });
+    if let Err(error) = discarding.await {
+        tracing::error!(%error, "removing the files of tasks broke off");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task changes nothing.
 
+mod abandoned;
 mod retention;
 
 use sqlx::Row as _;
@@ -42,20 +43,23 @@ pub(super) enum InsertOutcome {
     TooMany,
     /// It does not fit into the quota. Nothing was changed.
     Full {
+        /// The quota in bytes.
+        quota_bytes: u64,
         /// Bytes used already.
         used_bytes: u64,
     },
 }
 
 /// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the
-/// owner's projects and tasks take would exceed `quota_bytes`.
+/// owner's projects and tasks take would exceed `quota_bytes`. Without a quota the input does not
+/// count for any.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
     task: &Task,
     input: &str,
     unfinished_max: i64,
-    quota_bytes: u64,
+    quota_bytes: Option<u64>,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = begin_locked(db, &projects::storing_lock(owner_id)).await?;
     let done = sqlx::query(
@@ -70,17 +74,20 @@ pub(super) async fn insert(
     .bind(input)
     .bind(clock::now_unix_ms())
     .bind(unfinished_max)
-    .bind(bytes(input))
+    .bind(quota_bytes.map_or(0, |_| bytes(input)))
     .execute(&mut *transaction)
     .await?;
     if done.rows_affected() == 0 {
         transaction.rollback().await?;
         return Ok(InsertOutcome::TooMany);
     }
-    let used_bytes = projects::used_bytes(&mut transaction, owner_id).await?;
-    if used_bytes > quota_bytes {
-        transaction.rollback().await?;
-        return Ok(InsertOutcome::Full { used_bytes: used_bytes.saturating_sub(input.len() as u64) });
+    if let Some(quota_bytes) = quota_bytes {
+        let used_bytes = projects::used_bytes(&mut transaction, owner_id).await?;
+        if used_bytes > quota_bytes {
+            transaction.rollback().await?;
+            let used_bytes = used_bytes.saturating_sub(input.len() as u64);
+            return Ok(InsertOutcome::Full { quota_bytes, used_bytes });
+        }
     }
     transaction.commit().await?;
     Ok(InsertOutcome::Stored)
@@ -234,7 +241,8 @@ macro_rules! let_go {
 // Behind the macro, which it uses.
 mod lost;
 
-pub(super) use lost::{fail_leftovers, fail_lost, lost, overdue, put_back_lost};
+pub(super) use abandoned::{Abandoned, cancel, fail_leftovers};
+pub(super) use lost::{fail_lost, lost, overdue, put_back_lost};
 pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes, stored_bytes_of_all};
 
 /// Lets a task wait for its next attempt. False if this attempt had lost it, or it was to be cancelled.
@@ -258,24 +266,6 @@ pub(super) async fn put_back(
 
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
     Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
-}
-
-/// Asks unfinished tasks of a user to end, one or all, and ends those that wait. Says how many were asked.
-pub(super) async fn cancel(db: &Db, owner_id: &str, id: Option<&str>) -> Result<u64, sqlx::Error> {
-    let asked = sqlx::query(
-        "UPDATE tasks SET cancel_requested = 1, \
-         finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
-         input = CASE WHEN state = 'queued' THEN 'null' ELSE input END, \
-         stored_bytes = CASE WHEN state = 'queued' THEN 0 ELSE stored_bytes END, \
-         state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
-         WHERE owner_id = $2 AND (id = $3 OR $3 = '') AND state IN ('queued', 'running')",
-    )
-    .bind(clock::now_text())
-    .bind(owner_id)
-    .bind(id.unwrap_or_default())
-    .execute(db)
-    .await?;
-    Ok(asked.rows_affected())
 }
 
 /// Inputs of the unfinished tasks of a kind, as JSON text.

@@ -30,6 +30,7 @@ pub(crate) const CLOSURE: Kind = Kind {
         let work = Arc::clone(&WORKS.lock().unwrap()[input.as_str().expect("a name")]);
         work(task)
     },
+    discard: None,
 };
 
 /// Starts a task that does `work` in each of its attempts.
@@ -218,7 +219,7 @@ async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
         insert(&app, &owner, id, state).await;
     }
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX, &app.state.blobs)
         .await
         .expect("opens as at a start");
     for id in ["left-running", "left-queued"] {

@@ -217,3 +217,34 @@ fn what_lies_in_a_bucket_is_saved_and_put_back() {
     let again = cluster.process(Service::start);
     assert_eq!(get(&again, &path).body, before);
 }
+
+#[test]
+fn a_full_disk_removes_nothing_from_a_bucket() {
+    let mut cluster = cluster("deleted", 1 << 30);
+    let server = cluster.process(Service::start);
+    let bytes = [330.0, 440.0].map(|hz| wav(hz, 30_000));
+    let [one, other] = bytes.each_ref().map(|bytes| {
+        let file = upload(&server, "", bytes)["files"][0].take();
+        file["id"].as_str().expect("an id").to_owned()
+    });
+    server.expect(204, "DELETE", &format!("{AUDIO}/{one}"), &[], &Value::Null);
+    // No disk has that much room.
+    cluster.settings.push(("SF_DISK_RESERVE_BYTES", (1_u64 << 50).to_string()));
+    let full = cluster.process(Service::start);
+    full.expect(204, "DELETE", &format!("{AUDIO}/{other}"), &[], &Value::Null);
+    let headers = [("Content-Type", "multipart/form-data; boundary=b")];
+    let body = form("b.wav", &wav(550.0, 1_000));
+    let refused = full.send("POST", &format!("{AUDIO}/upload"), &headers, &body).expect("an answer");
+    assert_eq!(refused.status, 507, "{}", refused.body);
+
+    let item = |id: &str| json!({ "type": "audio", "id": id, "start_tick": 0, "length_frames": 100, "server_file_id": id });
+    let track = json!({ "id": "t", "kind": "audio", "items": [item(&one), item(&other)] });
+    let song = json!({ "schema_version": 1, "project_id": "song", "name": "Song", "tracks": [track] });
+    let draft = json!({ "client_id": "window", "project": song });
+    server.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
+    for (id, bytes) in [one, other].iter().zip(&bytes) {
+        let file = get(&server, &format!("{AUDIO}/{id}/file"));
+        assert_eq!(file.status, 200);
+        assert!(file.body == String::from_utf8_lossy(bytes), "other bytes came back");
+    }
+}

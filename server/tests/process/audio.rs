@@ -97,9 +97,8 @@ fn a_decoder_ends_with_the_service() {
     let again = Service::start(&storage, &settings);
     let task = || again.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
     if crate::database::of(&storage).is_none() {
-        // The file that waited for the task is unneeded now, and goes to the quarantine when that
-        // has lasted.
-        assert_eq!(stored(&storage), 1);
+        // The file that waited for the task went with it.
+        assert_eq!(stored(&storage), 0);
         assert_eq!(task()["error"]["code"], "interrupted");
         return;
     }

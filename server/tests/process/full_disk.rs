@@ -226,3 +226,36 @@ fn a_full_disk_can_be_emptied() {
     service.expect(204, "DELETE", SONG, &[], &Value::Null);
     service.expect(404, "GET", SONG, &[], &Value::Null);
 }
+
+/// Uploads a sound of 2.9 MB with its decoded copy, and deletes it.
+fn upload_and_delete(service: &Service, value: u8) {
+    let kept = upload(service, "", &wav(480_000, value)).expect("an answer");
+    assert_eq!(kept.status, 201, "{}", kept.body);
+    let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
+    let file = format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"));
+    service.expect(204, "DELETE", &file, &[], &Value::Null);
+}
+
+#[test]
+fn deleted_files_give_way_to_uploads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let service = start(&disk);
+    upload_and_delete(&service, 1);
+    disk.fill();
+    disk.leave(1_000_000);
+    let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "2000000")];
+    let begun = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
+    assert_eq!(begun.status, 201, "{}", begun.body);
+
+    // Room for the file, not for its decoded copy.
+    disk.empty();
+    upload_and_delete(&service, 2);
+    let begun = begin_upload(&service).expect("begins");
+    disk.fill();
+    disk.leave(1_000_000);
+    let sent = go_on(&service, &begun).expect("an answer");
+    assert_eq!(sent.status, 204, "{}", sent.body);
+    let task = ended(&service, &task_of(&sent));
+    assert_eq!(task["state"], "succeeded", "{task}");
+}

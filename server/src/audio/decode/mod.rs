@@ -89,8 +89,10 @@ pub(super) enum Refusal {
     Unsupported(String),
     /// The file is damaged or lies about itself.
     Malformed(String),
-    /// It is longer, wider or slower than is accepted.
+    /// It is longer or wider than is accepted.
     Limit(String),
+    /// Decoding took longer than it may, in seconds: a busy machine can be the cause.
+    TooSlow(u64),
     /// The decoded copy is larger than there is room for.
     NoRoom,
     /// The disk failed; for the log.

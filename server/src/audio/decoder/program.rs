@@ -188,7 +188,7 @@ const SIGXCPU: i32 = 24;
 const SIGKILL: i32 = 9;
 
 fn too_slow(job: &Job) -> Refusal {
-    Refusal::Limit(format!("takes longer than {} seconds to decode", job.limits.wall_secs))
+    Refusal::TooSlow(job.limits.wall_secs)
 }
 
 impl Drop for Process {

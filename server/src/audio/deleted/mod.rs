@@ -8,14 +8,17 @@
 
 mod store;
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
 use tokio::runtime::Handle;
 
 use super::store::{Rates, rates};
 use super::{Allowance, ContentKeys, free_bytes, renditions};
-use crate::blobs::{BlobKey, Reason};
+use crate::blobs::{BlobKey, Quarantined, Reason};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
-use crate::projects;
+use crate::projects::{self, Naming};
 use crate::state::AppState;
 
 /// Free space below which nothing deleted is kept, in bytes, whatever the reserve is: less is used
@@ -38,13 +41,17 @@ pub(super) fn delete(
     if is_full {
         make_room(state, runtime)?;
     }
+    // Songs are large: they are searched before anybody waits for the locks.
+    let searching = Naming::search(&state.db, owner_id, HashSet::from([id.to_owned()]));
+    let mut naming = runtime.block_on(searching)?;
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     let deleting = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let is_kept = kept_secs > 0 && !is_full;
         let deleted = store::delete(&mut saves, owner_id, id, clock::now_unix_ms(), is_kept).await?;
         let sha256 = deleted.ok_or_else(|| ApiError::not_found("audio file", id))?;
-        let users = projects::that_name(&mut saves, owner_id, id).await?;
+        naming.search_changed(&mut saves).await?;
+        let users = naming.documents_with(id);
         if !users.is_empty() {
             saves.rollback().await?;
             return Err(ApiError::Conflict {
@@ -126,7 +133,12 @@ pub(crate) fn set_aside(state: &AppState, keys: &[BlobKey]) -> ApiResult<()> {
     Ok(())
 }
 
+/// Whether deleted files must be removed at once, since the disk that holds them is full. Object
+/// storage is not on that disk.
 fn is_disk_full(state: &AppState) -> ApiResult<bool> {
+    if state.blobs.is_remote() {
+        return Ok(false);
+    }
     let needed_bytes = state.config.limits.audio.reserve_bytes.max(ROOM_MIN_BYTES);
     Ok(free_bytes(state.blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
 }
@@ -135,13 +147,17 @@ fn is_disk_full(state: &AppState) -> ApiResult<bool> {
 /// are logged only, since the document is stored; forgetting a deleted file looks for songs again.
 pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &str) {
     let bringing = async {
-        let deleted = store::of_owner(&state.db, owner_id).await?;
-        let named: Vec<_> = deleted.into_iter().filter(|(id, _)| text.contains(id)).collect();
-        if named.is_empty() {
+        let mut deleted: HashMap<_, _> = store::of_owner(&state.db, owner_id).await?.into_iter().collect();
+        if deleted.is_empty() {
             return Ok(());
         }
-        let (state, runtime) = (state.clone(), Handle::current());
+        // Copied only where something is deleted: searching must not hold up the async threads.
+        let (state, runtime, text) = (state.clone(), Handle::current(), text.to_owned());
         tokio::task::spawn_blocking(move || {
+            let named: Vec<_> = projects::ids_in(&text).filter_map(|id| deleted.remove_entry(id)).collect();
+            if named.is_empty() {
+                return Ok(());
+            }
             let _contents = state.audio.lock_contents(&state.db, &runtime)?;
             named.iter().try_for_each(|(id, sha256)| bring_back(&state, &runtime, id, sha256))
         })
@@ -175,23 +191,47 @@ pub(crate) async fn forget_old(state: &AppState, now_ms: i64) -> ApiResult<()> {
     let kept_ms =
         i64::try_from(state.config.orphans.deleted_kept_secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let (state, runtime) = (state.clone(), Handle::current());
-    tokio::task::spawn_blocking(move || forget_until(&state, &runtime, now_ms.saturating_sub(kept_ms)))
-        .await?
+    let due_ms = now_ms.saturating_sub(kept_ms);
+    tokio::task::spawn_blocking(move || forget_until(&state, &runtime, due_ms).map(|_| ())).await?
 }
 
-fn forget_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<()> {
+/// Forgets the files that were deleted until `due_ms`, and says how many there were.
+fn forget_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<usize> {
+    let mut of_owners: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut count = 0;
     for (id, owner_id) in runtime.block_on(store::due(&state.db, due_ms))? {
-        forget(state, runtime, &owner_id, &id)?;
+        of_owners.entry(owner_id).or_default().push(id);
+        count += 1;
     }
-    Ok(())
+    for (owner_id, ids) in of_owners {
+        forget_all(state, runtime, &owner_id, &ids)?;
+    }
+    Ok(count)
 }
 
-fn forget(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
+/// Forgets deleted files of one user, whose songs are searched once for all of them.
+fn forget_all(state: &AppState, runtime: &Handle, owner_id: &str, ids: &[String]) -> ApiResult<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let searching = Naming::search(&state.db, owner_id, ids.iter().cloned().collect());
+    let mut naming = runtime.block_on(searching)?;
+    ids.iter().try_for_each(|id| forget(state, runtime, owner_id, id, &mut naming))
+}
+
+fn forget(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    id: &str,
+    naming: &mut Naming,
+) -> ApiResult<()> {
     let _contents = state.audio.lock_contents(&state.db, runtime)?;
     let forgetting = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let Some(sha256) = store::forget(&mut saves, id).await? else { return Ok(None) };
-        let is_named = !projects::that_name(&mut saves, owner_id, id).await?.is_empty();
+        naming.search_changed(&mut saves).await?;
+        let is_named = !naming.documents_with(id).is_empty();
         if is_named {
             saves.rollback().await?;
         } else {
@@ -206,18 +246,63 @@ fn forget(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiRe
     }
 }
 
-/// Forgets everything that was deleted and removes its files: the disk needs the room. Blocks.
+/// Forgets everything that was deleted and removes its files: the disk needs the room. Says whether
+/// there was anything. Object storage is left alone: that would free nothing on this disk. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
-pub(super) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<()> {
-    forget_until(state, runtime, i64::MAX)?;
-    for one in state.blobs.quarantined()? {
-        if one.reason == Reason::Deleted {
-            state.blobs.remove_quarantined(&one)?;
-        }
+fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
+    if state.blobs.is_remote() {
+        return Ok(false);
     }
-    Ok(())
+    // Listed first: what is deleted from here on has a row that is not forgotten below.
+    let quarantined = quarantined(state)?;
+    let forgotten = forget_until(state, runtime, i64::MAX)?;
+    for one in &quarantined {
+        state.blobs.remove_quarantined(one)?;
+    }
+    Ok(forgotten + quarantined.len() > 0)
+}
+
+/// Files in the quarantine that users deleted.
+fn quarantined(state: &AppState) -> ApiResult<Vec<Quarantined>> {
+    let mut found = state.blobs.quarantined()?;
+    found.retain(|one| one.reason == Reason::Deleted);
+    Ok(found)
+}
+
+/// Runs what needs room on the disk. Where there is none, it removes everything that was deleted,
+/// and runs it once more if that was anything. Blocks; the caller must not hold the lock of contents.
+///
+/// # Errors
+/// Those of `run`; when the database or the storage refuses.
+pub(super) fn with_room<T>(
+    state: &AppState,
+    runtime: &Handle,
+    mut run: impl FnMut() -> ApiResult<T>,
+) -> ApiResult<T> {
+    match run() {
+        Err(ApiError::StorageFull) if make_room(state, runtime)? => run(),
+        outcome => outcome,
+    }
+}
+
+/// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve, even
+/// without everything that was deleted. Blocks; the caller must not hold the lock of contents.
+pub(crate) fn ensure_room(
+    state: &AppState,
+    runtime: &Handle,
+    folder: &Path,
+    more_bytes: u64,
+) -> ApiResult<()> {
+    let allowance = Allowance::of_passing(state);
+    if allowance.check_disk(folder, more_bytes).is_ok() {
+        return Ok(());
+    }
+    // Where even all of it would not do, nothing deleted is lost.
+    let deleted_bytes = quarantined(state)?.iter().map(|one| one.size_bytes).sum();
+    allowance.check_disk_without(folder, more_bytes, deleted_bytes)?;
+    with_room(state, runtime, || allowance.check_disk(folder, more_bytes))
 }
 
 /// Forgets a user's oldest deleted files until the rest fits into what the quota leaves. Blocks.
@@ -231,12 +316,13 @@ pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> A
         return Ok(());
     }
     let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.left_bytes();
+    let mut forgotten = Vec::new();
     for (id, size_bytes) in deleted {
         if bytes <= left_bytes {
             break;
         }
-        forget(state, runtime, owner_id, &id)?;
+        forgotten.push(id);
         bytes -= size_bytes;
     }
-    Ok(())
+    forget_all(state, runtime, owner_id, &forgotten)
 }

@@ -21,14 +21,16 @@ use crate::tasks::TaskContext;
 /// Bytes that are hashed at a time.
 const HASHED_BYTES: usize = 256 * 1024;
 
-/// Starts the task that decodes a whole upload, and says its id. For threads that may block.
+/// Starts the task that decodes a whole upload, and says its id. Where no task can be started, the
+/// upload can be sent on. For threads that may block.
 pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiResult<String> {
     state.blobs.take_from_local(&key(&row.id)?)?;
     runtime.block_on(store::set_state(&state.db, &row.id, UploadState::Decoding, None))?;
     runtime.block_on(start_task(state, row))
 }
 
-/// Goes on with uploads that were whole when the service ended.
+/// Goes on with uploads that were whole when the service ended. One that no task can be started for
+/// is logged and can be sent on.
 ///
 /// # Errors
 /// When the database refuses.
@@ -38,17 +40,33 @@ pub(in crate::audio) async fn take_up_again(state: &AppState) -> ApiResult<()> {
             Some(task_id) => state.tasks.is_unfinished(task_id).await?,
             None => false,
         };
-        if !is_under_way {
-            start_task(state, &row).await?;
+        if !is_under_way && let Err(error) = start_task(state, &row).await {
+            tracing::error!(upload = row.id, "cannot go on with an upload: {error:#}");
         }
     }
     Ok(())
 }
 
 async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
-    let task_id = upload_task::start_whole(state, &row.owner_id, &row.id).await?;
-    store::set_task(&state.db, &row.id, &task_id).await?;
-    Ok(task_id)
+    match upload_task::start_whole(state, &row.owner_id, &row.id).await {
+        Ok(task_id) => {
+            store::set_task(&state.db, &row.id, &task_id).await?;
+            Ok(task_id)
+        }
+        Err(refused) => {
+            if let Err(error) = receive_again(state, row).await {
+                // Without a task it counts as left undecoded all the same.
+                tracing::error!(upload = row.id, "cannot store the state of an upload: {error:#}");
+            }
+            Err(refused)
+        }
+    }
+}
+
+/// Makes an upload `receiving` with all of its bytes. It expires as if its last byte had just come.
+async fn receive_again(state: &AppState, row: &UploadRow) -> ApiResult<()> {
+    store::set_offset(&state.db, &row.id, row.length_bytes, expires_secs(state)).await?;
+    Ok(store::set_state(&state.db, &row.id, UploadState::Receiving, None).await?)
 }
 
 /// The state of an upload after an attempt to decode it.
@@ -101,18 +119,11 @@ pub(in crate::audio) fn finish(
     };
     if verdict != Verdict::TriedAgain && task.holds()? {
         let file_id = outcome.as_ref().ok().map(|done| done.file.id.as_str());
-        let now = match verdict {
-            Verdict::Done => UploadState::Done,
-            Verdict::Refused => UploadState::Refused,
-            Verdict::Kept | Verdict::TriedAgain => UploadState::Receiving,
-        };
         if verdict == Verdict::Kept {
-            // Its time begins anew: somebody has to make room first.
-            let setting = store::set_offset(&state.db, &row.id, row.offset_bytes, expires_secs(state));
-            runtime.block_on(setting)?;
-        }
-        runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
-        if verdict != Verdict::Kept {
+            runtime.block_on(receive_again(state, &row))?;
+        } else {
+            let now = if verdict == Verdict::Done { UploadState::Done } else { UploadState::Refused };
+            runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
             state.blobs.remove(&key(&row.id)?)?;
         }
     }
@@ -159,6 +170,8 @@ mod tests {
             (internal(), true, Verdict::TriedAgain),
             (internal(), false, Verdict::Kept),
             (ApiError::StorageFull, false, Verdict::Kept),
+            (ApiError::DecodeTimeout { detail: detail() }, true, Verdict::TriedAgain),
+            (ApiError::DecodeTimeout { detail: detail() }, false, Verdict::Kept),
             (quota, false, Verdict::Kept),
             (meanwhile, false, Verdict::Kept),
             (damaged, false, Verdict::Refused),

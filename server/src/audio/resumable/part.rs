@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::headers::Checksum;
 use super::store::UploadRow;
 use super::{BusyGuard, finish, key, store};
-use crate::audio::intake::Allowance;
+use crate::audio::deleted;
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
@@ -67,8 +67,7 @@ async fn append_held(
         })
         .await?;
     }
-    let allowance = Allowance::of(&state, &row.owner_id).await?;
-    let begin = move || Part::begin(state, row, allowance, checksum);
+    let begin = move || Part::begin(state, row, checksum);
     let mut part = tokio::task::spawn_blocking(begin).await??;
     let mut waiting = Vec::with_capacity(PIECES_WAITING_MAX);
     let mut written = Ok(());
@@ -123,7 +122,6 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
 struct Part {
     state: AppState,
     row: UploadRow,
-    allowance: Allowance,
     checksum: Option<Checksum>,
     file: File,
     offset_bytes: u64,
@@ -131,16 +129,12 @@ struct Part {
 }
 
 impl Part {
-    fn begin(
-        state: AppState,
-        row: UploadRow,
-        allowance: Allowance,
-        checksum: Option<Checksum>,
-    ) -> ApiResult<Self> {
-        allowance.check_disk(state.blobs.root(), 0)?;
+    fn begin(state: AppState, row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
+        let ahead_bytes = COUNT_EVERY_BYTES.min(row.length_bytes - row.offset_bytes);
+        deleted::ensure_room(&state, &Handle::current(), state.blobs.root(), ahead_bytes)?;
         let file = open(&state, &row)?;
         let offset_bytes = row.offset_bytes;
-        Ok(Self { state, row, allowance, checksum, file, offset_bytes, counted_bytes: offset_bytes })
+        Ok(Self { state, row, checksum, file, offset_bytes, counted_bytes: offset_bytes })
     }
 
     fn add(&mut self, piece: &[u8]) -> ApiResult<()> {
@@ -157,7 +151,8 @@ impl Part {
         self.offset_bytes += piece.len() as u64;
         // Bytes that must be checked count only when all of them are there.
         if self.checksum.is_none() && self.offset_bytes - self.counted_bytes >= COUNT_EVERY_BYTES {
-            self.allowance.check_disk(self.state.blobs.root(), COUNT_EVERY_BYTES)?;
+            let (state, runtime) = (&self.state, Handle::current());
+            deleted::ensure_room(state, &runtime, state.blobs.root(), COUNT_EVERY_BYTES)?;
             self.count()?;
         }
         Ok(())

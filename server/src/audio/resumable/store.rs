@@ -241,11 +241,13 @@ pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx:
         .collect()
 }
 
-/// Removes uploads whose time is over with their bytes. Bytes of which this database knows nothing
+/// Removes uploads whose time is over with their bytes, unless a task decodes them. Bytes of which this database knows nothing
 /// are none of its business here: they are set aside once that has lasted.
 pub(crate) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
     let ids: Vec<String> = sqlx::query_scalar(
-        "DELETE FROM audio_uploads WHERE expires_secs <= $1 AND state <> 'decoding' RETURNING id",
+        "DELETE FROM audio_uploads WHERE expires_secs <= $1 AND (state <> 'decoding' OR NOT EXISTS \
+         (SELECT 1 FROM tasks t WHERE t.id = audio_uploads.task_id AND t.state IN ('queued', 'running'))) \
+         RETURNING id",
     )
     .bind(clock::now_unix_secs())
     .fetch_all(&state.db)

@@ -9,6 +9,7 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
@@ -19,6 +20,7 @@ use super::headers::{
 use super::part::{Appended, PIECES_WAITING_MAX, append as append_part, expires_secs};
 use super::store::{UploadRow, UploadState};
 use super::{key, remove_expired, store};
+use crate::audio::ensure_room;
 use crate::audio::intake::Allowance;
 use crate::auth::CurrentUser;
 use crate::clock;
@@ -154,9 +156,10 @@ pub(super) async fn create(
             detail: format!("{UNFINISHED_MAX} uploads are begun and not ended; end or delete some first."),
         });
     }
-    let allowance = Allowance::of(&state, &user.id).await?;
-    allowance.check_at_least(length_bytes)?;
-    allowance.check_disk(state.blobs.root(), length_bytes)?;
+    Allowance::of(&state, &user.id).await?.check_at_least(length_bytes)?;
+    let (room_state, runtime) = (state.clone(), Handle::current());
+    let ensure = move || ensure_room(&room_state, &runtime, room_state.blobs.root(), length_bytes);
+    tokio::task::spawn_blocking(ensure).await??;
     let row = UploadRow {
         id: uuid::Uuid::new_v4().to_string(),
         owner_id: user.id,
@@ -293,10 +296,12 @@ pub(super) async fn append(
     Ok((StatusCode::NO_CONTENT, fields).into_response())
 }
 
-/// Whether the task that was to decode an upload has ended without saying what came of it.
+/// Whether an upload is whole, and no task decodes it or will say what came of it.
 async fn is_left_undecoded(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
     Ok(match (row.state, &row.task_id) {
         (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,
+        // Starting a task holds the upload, as the caller does now: nobody is about to start one.
+        (UploadState::Decoding, None) => true,
         _ => false,
     })
 }

@@ -10,7 +10,7 @@ use crate::audio::sounds::{FLAC, MP3, float_wav, sine_wav};
 use crate::audio::{float_wav as decoded_wav, resume};
 use crate::test_app::TestApp;
 
-fn path_of(file: &Value) -> String {
+pub(super) fn path_of(file: &Value) -> String {
     format!("{LIST}/{}", file["id"].as_str().expect("an id"))
 }
 
@@ -243,7 +243,7 @@ async fn a_start_removes_nothing_that_no_row_names() {
     assert_eq!(stored_names(&app).len(), 6);
 }
 
-fn song_with(id: &str) -> Value {
+pub(super) fn song_with(id: &str) -> Value {
     let item =
         json!({ "type": "audio", "id": "i", "start_tick": 0, "length_frames": 100, "server_file_id": id });
     let track = json!({ "id": "t", "kind": "audio", "items": [item] });

@@ -1,11 +1,14 @@
 //! Audio through the real router, with a real decoder.
 
 mod analysis;
+mod deleted;
 mod exports;
 mod files;
 mod peaks;
 mod resumable;
+mod undecoded;
 mod uploads;
+mod waiting;
 
 use std::path::PathBuf;
 

@@ -15,15 +15,15 @@ use crate::audio::resume;
 use crate::audio::sounds::sine_wav;
 use crate::test_app::{Answer, Call, TestApp};
 
-const UPLOADS: &str = "/api/v1/audio/uploads";
-const OCTETS: &str = "application/offset+octet-stream";
+pub(super) const UPLOADS: &str = "/api/v1/audio/uploads";
+pub(super) const OCTETS: &str = "application/offset+octet-stream";
 
-fn tus<'a>(app: &'a TestApp, method: Method, path: &str) -> Call<'a> {
+pub(super) fn tus<'a>(app: &'a TestApp, method: Method, path: &str) -> Call<'a> {
     app.local(method, path).header("tus-resumable", "1.0.0")
 }
 
 /// Begins an upload and returns its path.
-async fn begin(app: &TestApp, name: &str, length_bytes: usize) -> String {
+pub(super) async fn begin(app: &TestApp, name: &str, length_bytes: usize) -> String {
     let metadata = format!("filename {},kind", BASE64_STANDARD.encode(name));
     let call = tus(app, Method::POST, UPLOADS).header("upload-length", &length_bytes.to_string());
     let answer = call.header("upload-metadata", &metadata).send().await;
@@ -33,7 +33,7 @@ async fn begin(app: &TestApp, name: &str, length_bytes: usize) -> String {
     answer.header("location").to_owned()
 }
 
-async fn append(app: &TestApp, path: &str, offset: usize, bytes: &[u8]) -> Answer {
+pub(super) async fn append(app: &TestApp, path: &str, offset: usize, bytes: &[u8]) -> Answer {
     let call = tus(app, Method::PATCH, path).header("upload-offset", &offset.to_string());
     call.raw(OCTETS, bytes.to_vec()).send().await
 }
@@ -45,12 +45,12 @@ async fn offset(app: &TestApp, path: &str) -> String {
     answer.header("upload-offset").to_owned()
 }
 
-async fn task(app: &TestApp, id: &str) -> Value {
+pub(super) async fn task(app: &TestApp, id: &str) -> Value {
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     get(app, &format!("/api/v1/tasks/{id}")).await.expect(200)
 }
 
-fn parts(app: &TestApp) -> usize {
+pub(super) fn parts(app: &TestApp) -> usize {
     let folder = app.state.config.storage.dir.join("blobs/audio-uploads");
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }

@@ -83,7 +83,7 @@ fn bundle(
     let audio_bytes: u64 = manifest.audio.iter().map(|one| one.size_bytes).sum();
     let blobs = state.blobs.local();
     let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
-    audio::check_room(state, blobs.root(), bytes)?;
+    audio::ensure_room(state, runtime, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
     write(&mut writer, &manifest, &manifest_text, &text, originals)?;
     writer.flush()?;

@@ -99,7 +99,7 @@ async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
         let state = state.clone();
         writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
             writer.write_all(&piece)?;
-            audio::check_room(&state, writer.temporary(), 0)?;
+            audio::ensure_room(&state, &Handle::current(), writer.temporary(), 0)?;
             Ok(writer)
         })
         .await??;

@@ -101,18 +101,3 @@ pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delive
     .await?;
     rows.iter().map(delivery).collect()
 }
-
-/// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
-/// text.
-pub(in crate::tasks) async fn fail_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
-        "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, input = 'null', \
-         stored_bytes = $3 WHERE state IN ('queued', 'running')",
-    )
-    .bind(clock::now_text())
-    .bind(error)
-    .bind(bytes(error))
-    .execute(db)
-    .await?;
-    Ok(done.rows_affected())
-}

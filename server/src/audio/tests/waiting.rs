@@ -1,0 +1,70 @@
+//! Files of forms that wait for their task.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::json;
+
+use super::undecoded::busy_task;
+use super::{UPLOAD, get, stored_names, with_form};
+use crate::audio::sounds::sine_wav;
+use crate::blobs::{BlobKey, Reason};
+use crate::db::Kind;
+use crate::tasks::Tasks;
+use crate::test_app::TestApp;
+use crate::{clock, db, orphans};
+
+/// Sends a form of two files while a task keeps the only worker, and returns the path of its task.
+async fn waiting_form(app: &TestApp) -> String {
+    let path = format!("{UPLOAD}?async=true");
+    let [one, other] = [sine_wav(440.0, 48_000, 0.1), sine_wav(550.0, 48_000, 0.1)];
+    let call = with_form(app.local(Method::POST, &path), &[("a.wav", &one), ("b.wav", &other)]);
+    let started = call.send().await.expect(202);
+    assert_eq!(stored_names(app).len(), 2);
+    format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_an_upload_that_waits_removes_its_files() {
+    let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
+    let go = busy_task(&app).await;
+    let task = waiting_form(&app).await;
+    let cancelled = app.local(Method::DELETE, &task).send().await.expect(200);
+    assert_eq!((&cancelled["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
+    go.send(()).expect("waits");
+    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
+}
+
+/// Where one process has the database for itself, nobody else works on what it left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_removes_the_files_of_uploads_that_waited() {
+    let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
+    if db::kind(&app.state.db) == Kind::Postgres {
+        return;
+    }
+    let _go = busy_task(&app).await;
+    let task = waiting_form(&app).await;
+    let config = &app.state.config;
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX, &app.state.blobs)
+        .await
+        .expect("opens as at a start");
+    assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
+    assert_eq!(stored_names(&app), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_wait_for_no_task_are_set_aside_as_deleted_ones() {
+    let app = TestApp::start().await;
+    let key = BlobKey::new("audio", "5a5c5e3c-0000-4000-8000-000000000000", "waiting").expect("fits");
+    app.state.blobs.put(&key, b"of a task that is gone").expect("stores");
+    let now_ms = clock::now_unix_ms() + 1;
+    for _ in 0..2 {
+        orphans::collect(&app.state, Duration::ZERO, now_ms).await.expect("collects");
+    }
+    let aside = app.state.blobs.quarantined().expect("lists");
+    assert_eq!(
+        aside.iter().map(|one| (&*one.name, one.reason)).collect::<Vec<_>>(),
+        [(&*key.path(), Reason::Deleted)]
+    );
+}

@@ -1,0 +1,198 @@
+//! Which of a user's current documents name a file by its id.
+
+mod store;
+
+use std::collections::{HashMap, HashSet};
+
+use sqlx::AnyConnection;
+
+use crate::db::Db;
+use crate::error::ApiError;
+
+/// Length of an id: a UUID with hyphens (RFC 9562, section 4).
+const ID_BYTES: usize = 36;
+
+/// Bytes before the first hyphen of an id, and before the others.
+const FIRST_HYPHEN: usize = 8;
+const OTHER_HYPHENS: [usize; 3] = [13, 18, 23];
+
+/// Names that a sentence lists at most.
+const LISTED_MAX: usize = 10;
+
+/// Everything in a text that has the form of an id, in one pass.
+pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let hyphens = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(index, _)| index);
+    hyphens.filter_map(move |hyphen| {
+        let start = hyphen.checked_sub(FIRST_HYPHEN)?;
+        let is_id = OTHER_HYPHENS.iter().all(|offset| bytes.get(start + offset) == Some(&b'-'));
+        text.get(start..start + ID_BYTES).filter(|_| is_id)
+    })
+}
+
+/// A document that was searched.
+#[derive(Debug)]
+struct Searched {
+    /// Name of the document, for a sentence.
+    name: String,
+    /// Which state of it was searched.
+    version: String,
+    /// Those of the ids that it names.
+    found: HashSet<String>,
+}
+
+/// Which current documents of a user name some ids: projects and the autosave. Older revisions do
+/// not count.
+#[derive(Debug)]
+pub(crate) struct Naming {
+    owner_id: String,
+    ids: HashSet<String>,
+    projects: HashMap<String, Searched>,
+    autosave: Option<Searched>,
+}
+
+impl Naming {
+    /// Searches the user's documents for `ids`. It holds no lock, so documents may change meanwhile.
+    /// Blocks for as long as the search takes.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub(crate) async fn search(db: &Db, owner_id: &str, ids: HashSet<String>) -> Result<Self, ApiError> {
+        let mut naming =
+            Self { owner_id: owner_id.to_owned(), ids, projects: HashMap::new(), autosave: None };
+        naming.search_changed(&mut *db.acquire().await?).await?;
+        Ok(naming)
+    }
+
+    /// Searches the documents that have changed since they were last searched. Within
+    /// [`super::lock_saves`], all are searched afterwards. Blocks for as long as the search takes.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub(crate) async fn search_changed(&mut self, connection: &mut AnyConnection) -> Result<(), ApiError> {
+        let mut searched = std::mem::take(&mut self.projects);
+        for (id, name, revision) in store::current_revisions(connection, &self.owner_id).await? {
+            let version = revision.to_string();
+            let known = searched.remove(&id).filter(|one| one.version == version);
+            let found = match known {
+                Some(known) => known.found,
+                None => match store::body(connection, &self.owner_id, &id, revision).await? {
+                    Some(text) => self.found(&text),
+                    // It was saved again meanwhile.
+                    None => continue,
+                },
+            };
+            self.projects.insert(id, Searched { name: format!("the project `{name}`"), version, found });
+        }
+        let version = store::temp_version(connection, &self.owner_id).await?;
+        if self.autosave.as_ref().map(|one| &one.version) != version.as_ref() {
+            self.autosave = store::temp_body(connection, &self.owner_id).await?.map(|(version, text)| {
+                Searched { name: "the autosave".to_owned(), version, found: self.found(&text) }
+            });
+        }
+        Ok(())
+    }
+
+    fn found(&self, text: &str) -> HashSet<String> {
+        ids_in(text).filter(|id| self.ids.contains(*id)).map(str::to_owned).collect()
+    }
+
+    /// The documents that name `id`, in words for a sentence; projects by name, ten at most, and
+    /// the autosave.
+    pub(crate) fn documents_with(&self, id: &str) -> Vec<String> {
+        let names = |one: &&Searched| one.found.contains(id);
+        let mut projects: Vec<String> =
+            self.projects.values().filter(names).map(|one| one.name.clone()).collect();
+        projects.sort_unstable();
+        projects.truncate(LISTED_MAX);
+        projects.extend(self.autosave.iter().filter(names).map(|one| one.name.clone()));
+        projects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::projects::lock_saves;
+    use crate::test_app::TestApp;
+
+    const ID: &str = "5a5c5e3c-9d2f-4a51-8ab7-0f6a1c1d2e3f";
+
+    #[test]
+    fn ids_are_found_whatever_is_around_them() {
+        let found = |text: &str| ids_in(text).map(str::to_owned).collect::<Vec<_>>();
+        for text in [ID.to_owned(), format!("/api/v1/audio/{ID}/file"), format!("ö{ID}ö"), format!("-{ID}-")]
+        {
+            assert!(found(&text).contains(&ID.to_owned()), "{text}");
+        }
+        assert_eq!(found(&format!("{ID}{ID}")), [ID, ID]);
+        for text in ["", "-", &"-".repeat(20), &ID[1..], &ID[..35], &format!("ö{}", &ID[1..])] {
+            assert!(!found(text).contains(&ID.to_owned()), "{text}");
+        }
+    }
+
+    async fn send(app: &TestApp, method: Method, path: &str, body: &Value) {
+        let status = app.local(method, path).json(body).send().await.status;
+        assert!(status.is_success(), "{path}: {status}");
+    }
+
+    fn song(id: &str, named: &str) -> Value {
+        json!({ "schema_version": 1, "project_id": id, "name": id, "tracks": [], "client": named })
+    }
+
+    /// What the search under the lock finds after documents were changed in this way.
+    async fn found_after(app: &TestApp, change: impl AsyncFnOnce()) -> Vec<String> {
+        let me = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
+        let owner_id = me["id"].as_str().expect("an id");
+        let mut naming =
+            Naming::search(&app.state.db, owner_id, HashSet::from([ID.to_owned()])).await.expect("searches");
+        change().await;
+        let mut saves = lock_saves(&app.state.db, owner_id).await.expect("locks");
+        naming.search_changed(&mut saves).await.expect("searches");
+        saves.rollback().await.expect("ends");
+        naming.documents_with(ID)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_documents_that_changed_are_searched_again() {
+        let app = TestApp::start().await;
+        let draft = |named: &str| json!({ "client_id": "window", "project": song("draft", named) });
+        for id in ["one", "two"] {
+            send(&app, Method::POST, "/api/v1/projects", &song(id, "nothing")).await;
+        }
+        send(&app, Method::PUT, "/api/v1/projects/temp", &draft("nothing")).await;
+        // A change that no save makes shows which documents are read again.
+        let unseen = found_after(&app, async || {
+            for statement in ["UPDATE project_revisions SET body = $1", "UPDATE temp_autosaves SET body = $1"]
+            {
+                sqlx::query(statement)
+                    .bind(song("one", ID).to_string())
+                    .execute(&app.state.db)
+                    .await
+                    .expect("updates");
+            }
+        })
+        .await;
+        assert_eq!(unseen, [""; 0]);
+        let found = found_after(&app, async || ()).await;
+        assert_eq!(found, ["the project `one`", "the project `two`", "the autosave"]);
+        let found = found_after(&app, async || {
+            let put = app.local(Method::PUT, "/api/v1/projects/one").header("if-match", "\"1\"");
+            put.json(&song("one", "nothing")).send().await.expect(200);
+            app.local(Method::DELETE, "/api/v1/projects/two").send().await.expect(204);
+            send(&app, Method::POST, "/api/v1/projects", &song("three", ID)).await;
+            send(&app, Method::PUT, "/api/v1/projects/temp", &draft("nothing")).await;
+        })
+        .await;
+        assert_eq!(found, ["the project `three`"]);
+        let found = found_after(&app, async || {
+            send(&app, Method::PUT, "/api/v1/projects/temp", &draft(ID)).await;
+            app.local(Method::DELETE, "/api/v1/projects/three").send().await.expect(204);
+        })
+        .await;
+        assert_eq!(found, ["the autosave"]);
+    }
+}

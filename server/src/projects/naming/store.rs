@@ -1,0 +1,53 @@
+//! Current documents and their versions in the database.
+
+use sqlx::AnyConnection;
+
+/// Ids, names and current revisions of a user's projects.
+pub(super) async fn current_revisions(
+    connection: &mut AnyConnection,
+    owner_id: &str,
+) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
+    sqlx::query_as("SELECT project_id, name, revision FROM projects WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_all(connection)
+        .await
+}
+
+/// The text of one kept revision of a project.
+pub(super) async fn body(
+    connection: &mut AnyConnection,
+    owner_id: &str,
+    id: &str,
+    revision: i64,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT body FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .bind(revision)
+    .fetch_optional(connection)
+    .await
+}
+
+/// When the autosave was written.
+pub(super) async fn temp_version(
+    connection: &mut AnyConnection,
+    owner_id: &str,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT updated_at FROM temp_autosaves WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// When the autosave was written, and its text.
+pub(super) async fn temp_body(
+    connection: &mut AnyConnection,
+    owner_id: &str,
+) -> Result<Option<(String, String)>, sqlx::Error> {
+    sqlx::query_as("SELECT updated_at, body FROM temp_autosaves WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_optional(connection)
+        .await
+}

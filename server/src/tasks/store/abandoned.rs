@@ -1,0 +1,94 @@
+//! Tasks that end while they wait: cancelled, or left over by an earlier run.
+
+use serde_json::Value;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row as _};
+
+use super::bytes;
+use crate::clock;
+use crate::db::Db;
+use crate::jobs::kinds::{self, Kind};
+
+/// A task that ended without another attempt, and whose kind has something to remove then.
+#[derive(Debug)]
+pub(in crate::tasks) struct Abandoned {
+    pub(in crate::tasks) kind: &'static Kind,
+    pub(in crate::tasks) input: Value,
+}
+
+/// Asks unfinished tasks of a user to end, one or all, and ends those that wait. Says how many were
+/// asked, and which of them ended at once.
+pub(in crate::tasks) async fn cancel(
+    db: &Db,
+    owner_id: &str,
+    id: Option<&str>,
+) -> Result<(u64, Vec<Abandoned>), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let asked = sqlx::query(
+        "UPDATE tasks SET cancel_requested = 1, \
+         finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
+         stored_bytes = CASE WHEN state = 'queued' THEN 0 ELSE stored_bytes END, \
+         state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
+         WHERE owner_id = $2 AND (id = $3 OR $3 = '') AND state IN ('queued', 'running') \
+         RETURNING id, kind, state",
+    )
+    .bind(clock::now_text())
+    .bind(owner_id)
+    .bind(id.unwrap_or_default())
+    .fetch_all(&mut *transaction)
+    .await?;
+    let mut ended = Vec::new();
+    for row in &asked {
+        if row.try_get::<String, _>("state")? == "cancelled" {
+            ended.push(row);
+        }
+    }
+    let abandoned = forget_inputs(&mut transaction, ended).await?;
+    transaction.commit().await?;
+    Ok((asked.len() as u64, abandoned))
+}
+
+/// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
+/// text. Says how many there were, and which of them leave something to remove.
+pub(in crate::tasks) async fn fail_leftovers(
+    db: &Db,
+    error: &str,
+) -> Result<(u64, Vec<Abandoned>), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let failed = sqlx::query(
+        "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, stored_bytes = $3 \
+         WHERE state IN ('queued', 'running') RETURNING id, kind",
+    )
+    .bind(clock::now_text())
+    .bind(error)
+    .bind(bytes(error))
+    .fetch_all(&mut *transaction)
+    .await?;
+    let abandoned = forget_inputs(&mut transaction, failed.iter().collect()).await?;
+    transaction.commit().await?;
+    Ok((failed.len() as u64, abandoned))
+}
+
+/// Removes the inputs of tasks that have ended, and returns those that their kinds need.
+async fn forget_inputs(
+    connection: &mut AnyConnection,
+    ended: Vec<&AnyRow>,
+) -> Result<Vec<Abandoned>, sqlx::Error> {
+    let mut abandoned = Vec::new();
+    for row in ended {
+        let (id, kind): (String, String) = (row.try_get("id")?, row.try_get("kind")?);
+        if let Some(kind) = kinds::kind(&kind).filter(|kind| kind.discard.is_some()) {
+            let input: String = sqlx::query_scalar("SELECT input FROM tasks WHERE id = $1")
+                .bind(&id)
+                .fetch_one(&mut *connection)
+                .await?;
+            let input = serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?;
+            abandoned.push(Abandoned { kind, input });
+        }
+        sqlx::query("UPDATE tasks SET input = 'null' WHERE id = $1")
+            .bind(&id)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(abandoned)
+}
