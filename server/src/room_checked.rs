@@ -3,14 +3,16 @@
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::audio::check_room;
+use tokio::runtime::Handle;
+
+use crate::audio::ensure_room;
 use crate::state::AppState;
 
 /// Bytes between two looks at the disk.
 const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A file in the storage folder that is being written. A write fails with [`ErrorKind::StorageFull`] if less would be free
-/// than the settings keep in reserve.
+/// than the settings keep in reserve. For threads that may block.
 pub(crate) struct RoomChecked<'s, W> {
     state: &'s AppState,
     file: W,
@@ -28,7 +30,7 @@ impl<W: Write> Write for RoomChecked<'_, W> {
         if self.left_bytes < bytes.len() as u64 {
             let folder: &Path = &self.state.config.storage.dir;
             let refused = |_| io::Error::from(ErrorKind::StorageFull);
-            check_room(self.state, folder, LOOK_EVERY_BYTES).map_err(refused)?;
+            ensure_room(self.state, &Handle::current(), folder, LOOK_EVERY_BYTES).map_err(refused)?;
             self.left_bytes = LOOK_EVERY_BYTES.max(bytes.len() as u64);
         }
         let written = self.file.write(bytes)?;
