@@ -18,11 +18,14 @@ use crate::file_answer;
 use crate::state::AppState;
 
 /// Longest answer that is sent from memory, in bytes.
-const IN_MEMORY_MAX_BYTES: usize = 256 * 1024;
+const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
 
 /// Bytes of all large answers together that lie on the disk, and in memory where the disk is full.
 const ON_DISK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 const ON_FULL_DISK_MAX_BYTES: u64 = 128 * 1024 * 1024;
+
+/// Bytes of all sounds together that lie on the disk while they are sent.
+const SOUNDS_MAX_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
 /// Bytes that are sent from memory at a time.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -32,6 +35,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(crate) struct LargeAnswers {
     on_disk: FairBytes,
     in_memory: FairBytes,
+    sounds: FairBytes,
 }
 
 impl Default for LargeAnswers {
@@ -40,6 +44,7 @@ impl Default for LargeAnswers {
         Self {
             on_disk: FairBytes::new(what, ON_DISK_MAX_BYTES),
             in_memory: FairBytes::new(what, ON_FULL_DISK_MAX_BYTES),
+            sounds: FairBytes::new("sounds", SOUNDS_MAX_BYTES),
         }
     }
 }
@@ -77,6 +82,28 @@ pub(crate) fn answer(
     Ok(([kind, (header::CONTENT_LENGTH, HeaderValue::from(length))], body).into_response())
 }
 
+/// An answer to `user_id` with the sound in this file, which has no name. Blocks.
+///
+/// # Errors
+/// 503 `busy` where too many sounds are being sent; when the disk cannot be read.
+pub(crate) fn sound(
+    state: &AppState,
+    user_id: &str,
+    media_type: &'static str,
+    mut file: File,
+) -> ApiResult<Response> {
+    let length = file.metadata()?.len();
+    let mut share = state.large_answers.sounds.share(user_id);
+    share.grow(length)?;
+    file.rewind()?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
+        (header::CONTENT_LENGTH, HeaderValue::from(length)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, from_disk(file, length, share)).into_response())
+}
+
 /// A file with these bytes that has no name.
 fn nameless_file(folder: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut file = tempfile::tempfile_in(folder)?;
@@ -106,6 +133,25 @@ fn from_memory(bytes: Bytes, share: Share) -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ApiError;
+    use crate::test_app::TestApp;
+
+    #[tokio::test]
+    async fn sounds_that_nobody_reads_fill_no_disk() {
+        let app = TestApp::start().await;
+        let send = |user_id: &str| {
+            let file = tempfile::tempfile().expect("a file");
+            // Nothing of it is written.
+            file.set_len(SOUNDS_MAX_BYTES / 2 - 1).expect("sets");
+            sound(&app.state, user_id, "audio/wav", file)
+        };
+        let first = send("ada").expect("fits");
+        assert_eq!(first.headers()[header::CONTENT_LENGTH], (SOUNDS_MAX_BYTES / 2 - 1).to_string());
+        let refusal = send("ada").expect_err("she has half of all");
+        assert!(matches!(refusal, ApiError::Busy { .. }), "{refusal}");
+        drop(first);
+        send("ada").expect("there is room again");
+    }
 
     #[tokio::test]
     async fn both_ways_send_every_byte() {

@@ -114,6 +114,7 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
         .layer(middleware::from_fn(move |request, next| body_pace::keep(pace, request, next)))
         .layer(Extension(state.body_memory.clone()))
         .layer(compression::layer())
+        .layer(middleware::from_fn_with_state(compression::Encoders::default(), compression::limit))
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let text = panics::message(&*panic);
             ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()

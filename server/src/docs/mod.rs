@@ -7,9 +7,8 @@ mod operations;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -27,20 +26,21 @@ pub(crate) use document::{BearerScheme, complete};
 
 #[derive(Clone)]
 struct Document {
-    json: Arc<str>,
+    /// Shared by all answers: an HTTP/2 client may ask for thousands and read none.
+    json: Bytes,
     etag: HeaderValue,
 }
 
 /// Serves a whole `document` and the page that shows it, to those that `SF_API_DOCS` names.
 pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
-    let json: Arc<str> = document.to_string().into();
-    let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
+    let json = Bytes::from(document.to_string());
+    let etag = format!("\"{:x}\"", Sha256::digest(&json));
     let etag = HeaderValue::from_str(&etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
-    let table: Arc<str> = operations::page(document).into();
+    let table = Bytes::from(operations::page(document));
     let ui = SwaggerUi::new("/api/docs").config(SwaggerConfig::from("/api/v1/openapi.json"));
     let routes = Router::new()
         .route("/api/v1/openapi.json", get(openapi).with_state(Document { json, etag }))
-        .route("/api/operations", get(move || async move { Html(table.to_string()) }))
+        .route("/api/operations", get(move || async move { Html(table) }))
         .merge(Router::from(ui));
     match state.config.api_docs {
         ApiDocsAccess::Open => routes,
@@ -66,5 +66,5 @@ async fn openapi(State(document): State<Document>, headers: HeaderMap) -> Respon
     if crate::etag::matches_none(&headers, document.etag.to_str().unwrap_or("")) {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }
-    (common, document.json.to_string()).into_response()
+    (common, Body::from(document.json)).into_response()
 }

@@ -1,7 +1,7 @@
 //! `POST /plugins/soundfont-render`: notes and a SoundFont to audio, before any fader.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use schemas::limits::MAX_TICK;
@@ -16,7 +16,7 @@ use super::soundfonts::download::chosen_headers;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{JsonBytes, LongFields, parse_long, read_text};
-use crate::file_answer::FileAnswer;
+use crate::large_answer;
 use crate::permits::Caller;
 use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
 use crate::rendering::RenderError;
@@ -146,12 +146,9 @@ pub(super) async fn render(
         let mut observer = |_| !caller.has_gone();
         let missing =
             render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
-        Ok((file, chosen, missing))
+        Ok((large_answer::sound(&work_state, &user.id, "audio/wav", file)?, chosen, missing))
     };
-    let (file, chosen, missing) = state.sound.renders.run_for(&owner_id, body_kib, work).await?;
-    let etag = format!("\"{}\"", uuid::Uuid::new_v4().simple());
-    let answer = FileAnswer { file, etag, media_type: "audio/wav", save_as: None };
-    let mut response = answer.respond(&HeaderMap::new())?;
+    let (mut response, chosen, missing) = state.sound.renders.run_for(&owner_id, body_kib, work).await?;
     response.headers_mut().extend(chosen_headers(&chosen)?);
     response.headers_mut().insert(MISSING_PRESETS, missing_presets(&missing)?);
     Ok(response)

@@ -10,6 +10,7 @@ use rcgen::{CertificateParams, KeyPair};
 use reqwest::{Certificate, Client, Response, Version};
 use serde_json::Value;
 
+use crate::heavy_work::status_field as status_kib;
 use crate::slow_clients::upload_large_sound;
 use crate::support::{Service, songfoundry, wait_until_closed};
 
@@ -112,6 +113,28 @@ fn who_stops_reading_a_download_by_http2_is_not_waited_for() {
     // only one.
     wait_until_closed(&service, client_port_to(service.address.port()));
     drop((answer, client));
+}
+
+#[test]
+fn answers_that_nobody_reads_by_http2_share_the_description() {
+    const CONNECTIONS: usize = 16;
+    const ANSWERS: usize = 60;
+    let place = Place::new();
+    let service = place.start(&[]);
+    let path = "/api/v1/openapi.json";
+    place.get(&place.client(), &service, path).expect("an answer");
+    let before_kib = status_kib(service.id(), "VmRSS:");
+    let mut unread = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let client = place.client();
+        for _ in 0..ANSWERS {
+            let answer = place.get(&client, &service, path).expect("an answer");
+            assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
+            unread.push((client.clone(), answer));
+        }
+    }
+    let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
+    assert!(taken_kib < 128 * 1024, "{taken_kib} KiB for {} answers", unread.len());
 }
 
 /// The port of the one connection to `port` (proc(5), `/proc/net/tcp`).
