@@ -1,5 +1,7 @@
 //! Audio items in the engine's terms.
 
+use std::collections::BTreeSet;
+
 use dsp_core::gain;
 use dsp_core::session::Clip;
 
@@ -88,10 +90,10 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
 }
 
 /// The files of the service that a project plays: those of its audio items and of its effects, each once.
-pub fn files_used(project: &crate::Project) -> Vec<String> {
-    let mut used = Vec::new();
-    let mut add = |id: Option<&str>| {
-        if let Some(id) = id.filter(|id| !used.iter().any(|other| other == id)) {
+pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
+    let (mut used, mut known) = (Vec::new(), BTreeSet::new());
+    let mut add = |id: Option<&'p str>| {
+        if let Some(id) = id.filter(|id| known.insert(*id)) {
             used.push(id.to_owned());
         }
     };

@@ -45,6 +45,7 @@ pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
 pub(crate) use mend::mend;
 pub(crate) use recordings::recording;
 pub(crate) use resumable::remove_expired;
+pub(crate) use store::ids;
 pub(crate) use take_in::{Original, discard, original, take_in};
 pub(crate) use upload::{form_error, pieces};
 pub(crate) use upload_task::{UPLOAD, waiting};

@@ -2,6 +2,8 @@
 //!
 //! Every statement about files names the owner: a file of somebody else does not exist here.
 
+use std::collections::HashSet;
+
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
@@ -94,6 +96,12 @@ fn stored(row: &AnyRow) -> Result<Stored, sqlx::Error> {
     let file =
         AudioFile::new(id, name, row.try_get("created_at")?, &content, count(row, "renditions_bytes")?);
     Ok(Stored { file, content })
+}
+
+/// Ids of a user's files.
+pub(crate) async fn ids(db: &Db, owner_id: &str) -> Result<HashSet<String>, sqlx::Error> {
+    let rows = sqlx::query_scalar("SELECT id FROM audio_files WHERE owner_id = $1").bind(owner_id);
+    Ok(rows.fetch_all(db).await?.into_iter().collect())
 }
 
 /// The file with this id.

@@ -15,7 +15,7 @@ use super::manifest::{AUDIO_FOLDER, MANIFEST, PROJECT};
 const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Most entries of an archive.
-const ENTRIES_MAX: usize = 20_000;
+pub(super) const ENTRIES_MAX: usize = 20_000;
 
 /// Why an archive cannot be imported.
 #[derive(Debug, thiserror::Error)]

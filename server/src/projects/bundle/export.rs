@@ -15,12 +15,14 @@ use zip::write::SimpleFileOptions;
 use super::super::document::{StoredText, stored};
 use super::super::store;
 use super::FOLDER;
+use super::archive::ENTRIES_MAX;
 use super::manifest::{AUDIO_FOLDER, BundledAudio, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
 use crate::audio::{self, Original};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// Sends a project and the audio that it names as one zip archive.
@@ -30,7 +32,7 @@ use crate::state::AppState;
         (status = 206, description = "The range that was asked for"),
         (status = 304, description = "`If-None-Match` names the archive"),
         (status = 416, description = "The range lies outside the archive"),
-        (status = 422, description = "`project_unreadable`", body = Problem,
+        (status = 422, description = "`project_unreadable` or `too_many_files`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`: there is no room to put it together", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
@@ -40,12 +42,22 @@ pub(in crate::projects) async fn export(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found =
-        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
-    let runtime = Handle::current();
+    let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.audio.decoding.clone();
-    let bundled = permits.run(move |_| bundle(&state, &runtime, &user.id, &id, found.text)).await?;
-    bundled.respond(&headers)
+    let work = move |caller: &Caller| {
+        // Loaded here, so that requests that wait hold no documents.
+        let found = runtime.block_on(store::load(&state.db, &user.id, &id))?;
+        let found = found.ok_or_else(|| ApiError::not_found("project", &id))?;
+        bundle(&state, &runtime, &user.id, &id, found.text, caller)
+    };
+    permits.run_for(&owner_id, 1, work).await?.respond(&headers)
+}
+
+/// Most audio files in a bundle: as many as are taken back.
+const AUDIO_MAX: usize = ENTRIES_MAX - 2;
+
+fn gone() -> ApiError {
+    ApiError::Conflict { code: "cancelled", detail: "The bundle is not wanted any more.".to_owned() }
 }
 
 fn bundle(
@@ -54,6 +66,7 @@ fn bundle(
     owner_id: &str,
     project_id: &str,
     text: String,
+    caller: &Caller,
 ) -> ApiResult<FileAnswer> {
     let document = stored(&StoredText::Current(project_id.to_owned()), &text)?;
     let name = document.view().text("name").unwrap_or(super::super::UNTITLED.into()).into_owned();
@@ -70,8 +83,18 @@ fn bundle(
         missing: Vec::new(),
     };
     let mut originals = Vec::new();
+    let had = runtime.block_on(audio::ids(&state.db, owner_id))?;
     for id in files_used(&project) {
-        match audio::original(state, runtime, owner_id, &id)? {
+        if caller.has_gone() {
+            return Err(gone());
+        }
+        let original = if had.contains(&id) { audio::original(state, runtime, owner_id, &id)? } else { None };
+        match original {
+            Some(_) if manifest.audio.len() >= AUDIO_MAX => {
+                let detail =
+                    format!("The project plays more than {AUDIO_MAX} audio files; a bundle holds no more.");
+                return Err(ApiError::Unprocessable { code: "too_many_files", detail });
+            }
             Some(original) => {
                 manifest.audio.push(bundled(id, &original));
                 originals.push(original);
@@ -85,7 +108,7 @@ fn bundle(
     let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
     audio::ensure_room(state, runtime, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
-    write(&mut writer, &manifest, &manifest_text, &text, originals)?;
+    write(&mut writer, &manifest, &manifest_text, &text, originals, caller)?;
     writer.flush()?;
     // The file has no name any more when this returns, and lives as long as it is being sent.
     let file = File::open(writer.temporary())?;
@@ -128,6 +151,7 @@ fn write(
     manifest_text: &str,
     project_text: &str,
     originals: Vec<Original>,
+    caller: &Caller,
 ) -> ApiResult<()> {
     let mut zip = ZipWriter::new(destination);
     // Without a time of its own, so that the same project gives the same bytes.
@@ -139,6 +163,9 @@ fn write(
     }
     let as_it_is = options.compression_method(zip::CompressionMethod::Stored);
     for (about, mut original) in manifest.audio.iter().zip(originals) {
+        if caller.has_gone() {
+            return Err(gone());
+        }
         let options = as_it_is.large_file(about.size_bytes >= u64::from(u32::MAX));
         zip.start_file(&about.path, options)?;
         io::copy(&mut original.file, &mut zip)?;

@@ -351,3 +351,23 @@ async fn a_bundle_with_two_entries_of_one_name_is_refused() {
     assert!(detail.contains("two entries of one name"), "{detail}");
     assert_eq!(songs.get(&songs.ada, PROJECTS).await.expect(200)["items"].as_array().map(Vec::len), Some(1));
 }
+
+#[tokio::test]
+async fn a_project_may_name_more_files_than_anybody_has() {
+    const NAMED: usize = 60_000;
+    let songs = Songs::start(&[]).await;
+    let item = |number: usize| {
+        json!({ "type": "audio", "id": number.to_string(), "start_tick": 0,
+            "source": { "server_file_id": format!("gone-{number}") } })
+    };
+    let items: Vec<Value> = (0..NAMED).map(item).collect();
+    let project = json!({ "schema_version": 1, "project_id": "wide", "tracks": [
+        { "id": "t", "kind": "audio", "items": items }] });
+    let call = songs.app.remote(Method::POST, PROJECTS).token(&songs.ada).json(&project);
+    call.send().await.expect(201);
+    let bundle = songs.get(&songs.ada, &format!("{PROJECTS}/wide/bundle")).await;
+    assert_eq!(bundle.status, 200);
+    let (name, manifest) = &entries(&bundle.bytes)[0];
+    let manifest: Value = serde_json::from_slice(manifest).expect("JSON");
+    assert_eq!((name.as_str(), manifest["missing"].as_array().map(Vec::len)), ("bundle.json", Some(NAMED)));
+}
