@@ -366,7 +366,7 @@ impl Config {
                 _ => ApiDocsAccess::Open,
             },
             log: log(source)?,
-            tasks: tasks(source)?,
+            tasks: tasks(source, is_shared)?,
             ai: ai::load(source)?,
             folders: folders(source, environment)?,
             plugins: plugins::load(source, environment)?,
@@ -431,7 +431,10 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
 /// Fewest threads for tasks, unless a setting says otherwise: one user's tasks leave one of them free.
 const WORKERS_LEAST: usize = 3;
 
-fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
+/// Tasks of one user that run at a time where processes share them, unless a setting says otherwise.
+const RUNNING_PER_USER_SHARED: i64 = 16;
+
+fn tasks(source: &Source, is_shared: bool) -> Result<TasksConfig, ConfigError> {
     let workers = match source.whole("SF_TASK_WORKERS")? {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(WORKERS_LEAST),
         threads => usize::try_from(threads).unwrap_or(1),
@@ -445,6 +448,8 @@ fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
         lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
         unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
         running_per_user: match count("SF_TASKS_RUNNING_PER_USER")? {
+            // With PostgreSQL, tasks of all processes count, and how many these are nobody knows.
+            0 if is_shared => RUNNING_PER_USER_SHARED,
             0 => i64::try_from(workers - 1).unwrap_or(i64::MAX).max(1),
             tasks => tasks,
         },
