@@ -366,7 +366,7 @@ impl Config {
                 _ => ApiDocsAccess::Open,
             },
             log: log(source)?,
-            tasks: tasks(source, is_shared)?,
+            tasks: tasks(source, storage.database.kind() == crate::db::Kind::Postgres)?,
             ai: ai::load(source)?,
             folders: folders(source, environment)?,
             plugins: plugins::load(source, environment)?,
