@@ -229,8 +229,8 @@ pub struct TasksConfig {
     pub lost_after_secs: u64,
     /// Tasks of one user that may wait or run.
     pub unfinished_per_user: i64,
-    /// Tasks of one user that run at a time.
-    pub running_per_user: i64,
+    /// Tasks of one user that run in this process at a time.
+    pub running_per_user: usize,
     /// How long a finished task is kept, in days.
     pub kept_days: i64,
 }
@@ -366,7 +366,7 @@ impl Config {
                 _ => ApiDocsAccess::Open,
             },
             log: log(source)?,
-            tasks: tasks(source, storage.database.kind() == crate::db::Kind::Postgres)?,
+            tasks: tasks(source)?,
             ai: ai::load(source)?,
             folders: folders(source, environment)?,
             plugins: plugins::load(source, environment)?,
@@ -431,10 +431,7 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
 /// Fewest threads for tasks, unless a setting says otherwise: one user's tasks leave one of them free.
 const WORKERS_LEAST: usize = 3;
 
-/// Tasks of one user that run at a time where processes share them, unless a setting says otherwise.
-const RUNNING_PER_USER_SHARED: i64 = 16;
-
-fn tasks(source: &Source, is_shared: bool) -> Result<TasksConfig, ConfigError> {
+fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
     let workers = match source.whole("SF_TASK_WORKERS")? {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(WORKERS_LEAST),
         threads => usize::try_from(threads).unwrap_or(1),
@@ -447,11 +444,9 @@ fn tasks(source: &Source, is_shared: bool) -> Result<TasksConfig, ConfigError> {
         retry_secs: source.whole("SF_TASK_RETRY_SECS")?,
         lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
         unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
-        running_per_user: match count("SF_TASKS_RUNNING_PER_USER")? {
-            // With PostgreSQL, tasks of all processes count, and how many these are nobody knows.
-            0 if is_shared => RUNNING_PER_USER_SHARED,
-            0 => i64::try_from(workers - 1).unwrap_or(i64::MAX).max(1),
-            tasks => tasks,
+        running_per_user: match source.whole("SF_TASKS_RUNNING_PER_USER")? {
+            0 => workers.saturating_sub(1).max(1),
+            tasks => usize::try_from(tasks).unwrap_or(usize::MAX),
         },
         kept_days: count("SF_TASKS_KEPT_DAYS")?,
     })

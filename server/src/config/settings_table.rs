@@ -448,7 +448,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "tasks",
         range: Range::Whole(0, 10_000),
-        about: "Tasks of one user that run at a time; the others wait. 0 means one less than SF_TASK_WORKERS; with PostgreSQL, where those of all processes count, 16.",
+        about: "Tasks of one user that run in a process at a time; the others wait. 0 means one less than SF_TASK_WORKERS.",
         ..BLANK
     },
     Setting {

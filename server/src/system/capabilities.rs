@@ -92,7 +92,7 @@ pub struct Limits {
     pub renders_quota_bytes: u64,
     /// Tasks of one user that may wait or run.
     pub tasks_unfinished: i64,
-    /// Tasks of one user that run at a time.
+    /// Tasks of one user that run in a process at a time.
     pub tasks_running: i64,
     /// Requests of one user per minute; 0: no limit.
     pub requests_per_minute: u64,
@@ -121,7 +121,7 @@ impl From<&Config> for Limits {
             projects_quota_bytes: limits.projects_quota_bytes,
             renders_quota_bytes: limits.renders_quota_bytes,
             tasks_unfinished: config.tasks.unfinished_per_user,
-            tasks_running: config.tasks.running_per_user,
+            tasks_running: i64::try_from(config.tasks.running_per_user).unwrap_or(i64::MAX),
             requests_per_minute: limits.requests.per_user_per_minute,
             revisions_kept: REVISIONS_KEPT,
             autosave_secs: AUTOSAVE_SECS,

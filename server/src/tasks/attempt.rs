@@ -24,8 +24,12 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 /// How often an attempt shows that it lives, with its progress, and looks whether it is to be cancelled.
 const BEAT_EVERY: Duration = Duration::from_millis(750);
 
-/// How long a task waits that could not be taken up although it was due.
+/// How long a task waits at least that was offered and not taken up.
 const POSTPONED: Duration = Duration::from_secs(1);
+
+/// What each task of the same owner that waits adds to that, so that many do not keep the threads
+/// busy with offers.
+const POSTPONED_FOR_EACH: Duration = Duration::from_millis(25);
 
 /// Wait before the end of an attempt is stored again after the database refused it; it doubles up
 /// to the longest.
@@ -86,8 +90,10 @@ impl Tasks {
             }
             return;
         }
-        let (config, alive_ms) = (&self.0.config, self.alive_ms());
-        let taking = store::take_up(&self.0.db, delivery, config.running_per_user, alive_ms);
+        let Some(_running) = self.0.running.begin(&delivery.owner_id, self.0.config.running_per_user) else {
+            return self.postpone(delivery);
+        };
+        let taking = store::take_up(&self.0.db, delivery, self.alive_ms());
         match self.0.runtime.block_on(taking) {
             Ok(Some(taken)) => {
                 let input = taken.input.clone();
@@ -101,10 +107,14 @@ impl Tasks {
         }
     }
 
-    /// Offers a task again that waits still: it is not due, or its owner has enough running.
+    /// Offers a task again that waits still: it is not due, or its owner has enough running here.
     fn postpone(&self, delivery: &Delivery) {
-        let delay = match self.0.runtime.block_on(store::due_in_ms(&self.0.db, &delivery.task_id)) {
-            Ok(Some(due_ms)) => Duration::from_millis(u64::try_from(due_ms).unwrap_or_default()),
+        let delay = match self.0.runtime.block_on(store::wait(&self.0.db, delivery)) {
+            Ok(Some(wait)) => {
+                let others = u32::try_from(wait.waiting).unwrap_or(u32::MAX);
+                let postponed = POSTPONED.saturating_add(POSTPONED_FOR_EACH.saturating_mul(others));
+                Duration::from_millis(wait.due_in_ms).max(postponed)
+            }
             // It runs or has ended: somebody else answered another offer.
             Ok(None) => return,
             Err(error) => {
@@ -112,7 +122,7 @@ impl Tasks {
                 POSTPONED
             }
         };
-        self.0.runtime.block_on(self.offer_again(delivery, delay.max(POSTPONED)));
+        self.0.runtime.block_on(self.offer_again(delivery, delay));
     }
 
     async fn offer_again(&self, delivery: &Delivery, delay: Duration) {

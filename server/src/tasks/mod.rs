@@ -11,6 +11,7 @@
 mod attempt;
 mod events;
 mod queries;
+mod running;
 mod service;
 mod store;
 mod upkeep;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::running::RunningByOwner;
 use super::store::{self, Abandoned, InsertOutcome};
 use super::{Task, TaskState};
 use crate::blobs::Blobs;
@@ -43,6 +44,8 @@ pub(super) struct Inner {
     quota_bytes: u64,
     /// The attempts that run here, by their task.
     live: Mutex<HashMap<String, Live>>,
+    /// Threads that work on tasks here, by owner.
+    pub(super) running: RunningByOwner,
     /// The process is to end.
     pub(super) stopping: AtomicBool,
     services: OnceLock<Weak<Services>>,
@@ -88,6 +91,7 @@ impl Tasks {
             config,
             quota_bytes,
             live: Mutex::default(),
+            running: RunningByOwner::default(),
             stopping: AtomicBool::new(false),
             services: OnceLock::new(),
         })))

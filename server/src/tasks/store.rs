@@ -98,11 +98,6 @@ fn bytes(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
 
-/// Held while the number of an owner's tasks is looked at and changed.
-fn owners_lock(owner_id: &str) -> String {
-    format!("tasks of {owner_id}")
-}
-
 /// Forgets a task that nobody could be offered.
 pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM tasks WHERE id = $1 AND state = 'queued'").bind(id).execute(db).await?;
@@ -120,30 +115,26 @@ pub(super) struct Taken {
     pub(super) failures: i64,
 }
 
-/// Begins the next attempt at a waiting task, unless it is not due or its owner has so many running already.
+/// Begins the next attempt at a waiting task, unless it is not due.
 pub(super) async fn take_up(
     db: &Db,
     delivery: &Delivery,
-    running_max: i64,
     alive_ms: i64,
 ) -> Result<Option<Taken>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
-    let mut transaction = begin_locked(db, &owners_lock(&delivery.owner_id)).await?;
     let row = sqlx::query(
         "UPDATE tasks SET state = 'running', attempt = attempt + 1, alive_until_ms = $1, \
          started_at = COALESCE(started_at, $2) \
          WHERE id = $3 AND owner_id = $4 AND state = 'queued' AND cancel_requested = 0 AND due_ms <= $5 \
-         AND (SELECT COUNT(*) FROM tasks r WHERE r.owner_id = $4 AND r.state = 'running') < $6 RETURNING *",
+         RETURNING *",
     )
     .bind(now_ms + alive_ms)
     .bind(clock::now_text())
     .bind(&delivery.task_id)
     .bind(&delivery.owner_id)
     .bind(now_ms)
-    .bind(running_max)
-    .fetch_optional(&mut *transaction)
+    .fetch_optional(db)
     .await?;
-    transaction.commit().await?;
     row.as_ref()
         .map(|row| {
             let input: String = row.try_get("input")?;
@@ -157,14 +148,29 @@ pub(super) async fn take_up(
         .transpose()
 }
 
-/// In how many milliseconds a waiting task is due, 0 at least; `None` if it does not wait.
-pub(super) async fn due_in_ms(db: &Db, id: &str) -> Result<Option<i64>, sqlx::Error> {
-    let due_ms: Option<i64> =
-        sqlx::query_scalar("SELECT due_ms FROM tasks WHERE id = $1 AND state = 'queued'")
-            .bind(id)
-            .fetch_optional(db)
-            .await?;
-    Ok(due_ms.map(|due_ms| (due_ms - clock::now_unix_ms()).max(0)))
+/// How long a task waits still.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wait {
+    /// Milliseconds until it is due, 0 at least.
+    pub(super) due_in_ms: u64,
+    /// Number of its owner's tasks that wait, this one included.
+    pub(super) waiting: u64,
+}
+
+/// How long a task waits still; `None` if it does not wait.
+pub(super) async fn wait(db: &Db, delivery: &Delivery) -> Result<Option<Wait>, sqlx::Error> {
+    let row: Option<(i64, i64)> = sqlx::query_as(
+        "SELECT due_ms, (SELECT COUNT(*) FROM tasks w WHERE w.owner_id = $2 AND w.state = 'queued') \
+         FROM tasks WHERE id = $1 AND state = 'queued'",
+    )
+    .bind(&delivery.task_id)
+    .bind(&delivery.owner_id)
+    .fetch_optional(db)
+    .await?;
+    Ok(row.map(|(due_ms, waiting)| Wait {
+        due_in_ms: u64::try_from(due_ms - clock::now_unix_ms()).unwrap_or_default(),
+        waiting: u64::try_from(waiting).unwrap_or_default(),
+    }))
 }
 
 /// A sign of life with what is done so far. Says whether the task shall be cancelled; `None` if the attempt has lost it.

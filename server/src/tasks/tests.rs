@@ -302,33 +302,60 @@ async fn what_fails_by_no_fault_of_its_own_is_tried_again_later_and_later() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
+/// Work that says that it has begun and lasts until the sender is dropped.
+fn held(begun: &mpsc::Sender<()>) -> (mpsc::Sender<()>, impl Fn(&TaskContext) -> ApiResult<Value> + use<>) {
+    let (release, released) = mpsc::channel::<()>();
+    let (begun, released) = (begun.clone(), Mutex::new(released));
+    let work = move |_: &TaskContext| {
+        begun.send(()).expect("the test waits");
+        let _ = released.lock().unwrap().recv();
+        Ok(Value::Null)
+    };
+    (release, work)
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_user_has_so_many_tasks_and_so_many_at_a_time() {
-    let limits = [("SF_TASKS_UNFINISHED_PER_USER", "4"), ("SF_TASKS_RUNNING_PER_USER", "1")];
+async fn a_user_has_a_limited_number_of_tasks_and_leaves_a_thread_to_others() {
+    let limits = [
+        ("SF_TASKS_UNFINISHED_PER_USER", "4"),
+        ("SF_TASK_WORKERS", "3"),
+        // What a service has by default; the tests have more.
+        ("SF_TASKS_RUNNING_PER_USER", "0"),
+    ];
     let app = TestApp::with(&limits).await;
-    let owner = owner(&app).await;
-    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let work = || {
-        let (running, most) = (Arc::clone(&running), Arc::clone(&most));
-        move |_: &TaskContext| {
-            most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            std::thread::sleep(Duration::from_millis(300));
-            running.fetch_sub(1, Ordering::SeqCst);
-            Ok(Value::Null)
+    let ada = owner(&app).await;
+    let (sender, begun) = mpsc::channel();
+    let (mut releases, mut ids) = (Vec::new(), Vec::new());
+    for _ in 0..4 {
+        let (release, work) = held(&sender);
+        releases.push(release);
+        ids.push(start(&app, &ada, work).await);
+    }
+    let refusal = try_start(&app, &ada, |_| Ok(Value::Null)).await.expect_err("too many");
+    assert!(refusal.status() == 429 && refusal.to_string().contains("4 of your tasks"), "{refusal}");
+    let begins = || begun.recv_timeout(Duration::from_secs(30)).expect("a task begins");
+    begins();
+    begins();
+
+    // Two of three threads are Ada's, so Bob's task ends.
+    let token = app.token_of_new_user("bob").await;
+    let bob = app.remote(Method::GET, "/api/v1/auth/me").token(&token).send().await.expect(200)["id"].clone();
+    let bob = bob.as_str().expect("an id");
+    let id = start(&app, bob, |_| Ok(Value::Null)).await;
+    let ends = async {
+        while app.state.tasks.find(bob, &id).await.expect("a task").state != super::TaskState::Succeeded {
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    let mut ids = Vec::new();
-    for _ in 0..4 {
-        ids.push(start(&app, &owner, work()).await);
-    }
-    let refusal = try_start(&app, &owner, work()).await.expect_err("too many");
-    assert!(refusal.status() == 429 && refusal.to_string().contains("4 of your tasks"), "{refusal}");
-    app.token_of_new_user("ada").await;
+    tokio::time::timeout(Duration::from_secs(30), ends).await.expect("Bob's task has a thread");
+    assert!(begun.try_recv().is_err(), "a third task of Ada's runs");
+    releases.clear();
+    begins();
+    begins();
     for id in ids {
         assert_eq!(ended(&app, &id).await["state"], "succeeded");
     }
-    assert_eq!(most.load(Ordering::SeqCst), 1);
-    start(&app, &owner, work()).await;
+    start(&app, &ada, |_| Ok(Value::Null)).await;
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
 }
 
@@ -340,7 +367,7 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
     let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
-    let take = async |alive_ms| store::take_up(db, &delivery, 9, alive_ms).await.expect("takes");
+    let take = async |alive_ms| store::take_up(db, &delivery, alive_ms).await.expect("takes");
     let first = take(-1).await.expect("is free");
     assert!(take(60_000).await.is_none(), "two attempts at a time");
     let lost = store::lost(db).await.expect("looks");
@@ -376,7 +403,7 @@ async fn a_task_that_loses_its_process_each_time_fails() {
     }
     let delivery = |id: &str| Delivery { task_id: id.to_owned(), owner_id: owner.clone() };
     for attempt in 1..=3 {
-        let taken = store::take_up(db, &delivery("t"), 9, -1).await.expect("takes").expect("is free");
+        let taken = store::take_up(db, &delivery("t"), -1).await.expect("takes").expect("is free");
         assert_eq!(taken.attempt, attempt);
         app.state.tasks.take_back().await.expect("looks");
         assert_eq!(read(&app, "t").await["state"] == "failed", attempt == 3);
@@ -384,7 +411,7 @@ async fn a_task_that_loses_its_process_each_time_fails() {
     let task = read(&app, "t").await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
 
-    store::take_up(db, &delivery("cancelled"), 9, -1).await.expect("takes").expect("is free");
+    store::take_up(db, &delivery("cancelled"), -1).await.expect("takes").expect("is free");
     app.local(Method::DELETE, &format!("{LIST}/cancelled")).send().await.expect(200);
     app.state.tasks.take_back().await.expect("looks");
     assert_eq!(read(&app, "cancelled").await["state"], "cancelled");

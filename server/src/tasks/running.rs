@@ -1,0 +1,44 @@
+//! How many tasks of each owner run in this process, so that one owner leaves threads to others.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Numbers of running tasks, by owner.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunningByOwner(Arc<Mutex<HashMap<String, usize>>>);
+
+/// A running task; it counts until this is dropped.
+#[derive(Debug)]
+pub(super) struct Running {
+    owner_id: String,
+    counts: RunningByOwner,
+}
+
+impl RunningByOwner {
+    /// Counts one more task of an owner; `None` if `running_max` run already.
+    pub(super) fn begin(&self, owner_id: &str, running_max: usize) -> Option<Running> {
+        let mut counts = self.lock();
+        let count = counts.entry(owner_id.to_owned()).or_default();
+        if *count >= running_max {
+            return None;
+        }
+        *count += 1;
+        Some(Running { owner_id: owner_id.to_owned(), counts: self.clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut counts = self.counts.lock();
+        if let Some(count) = counts.get_mut(&self.owner_id) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.owner_id);
+            }
+        }
+    }
+}
