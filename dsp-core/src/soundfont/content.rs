@@ -255,9 +255,10 @@ fn read_instruments(
         Some(false) => Err(Reason::UnplayableSample(index)),
         None => Err(Reason::Target { what: "sample", index, limit }),
     };
+    let mut allowances = tables.allowances();
     let read = |(number, pair): (usize, &[[u8; 22]; 2])| {
         let [start, end] = pair.each_ref().map(|header| usize::from(u16_at(header, 20)));
-        let zones = tables.zones(start..end, check, |(zone, reason)| {
+        let zones = tables.zones(&mut allowances, start..end, check, |(zone, reason)| {
             report.add(reason, || {
                 let name = text(&pair[0][..20]);
                 match zone {
@@ -296,6 +297,7 @@ fn read_presets(
     let mut order: Vec<usize> = (0..headers.len() - 1).collect();
     let id = |number: usize| (u16_at(&headers[number], 22), u16_at(&headers[number], 20));
     order.sort_by_key(|&number| id(number));
+    let mut allowances = tables.allowances();
     let mut presets: Vec<Preset> = Vec::with_capacity(order.len());
     for number in order {
         let name = || text(&headers[number][..20]);
@@ -305,7 +307,7 @@ fn read_presets(
             continue;
         }
         let [start, end] = [number, number + 1].map(|number| usize::from(u16_at(&headers[number], 24)));
-        let zones = tables.zones(start..end, check, |(zone, reason)| {
+        let zones = tables.zones(&mut allowances, start..end, check, |(zone, reason)| {
             report.add(reason, || match zone {
                 Some(zone) => Place::PresetZone { number, name: name(), zone },
                 None => Place::Preset { number, name: name() },

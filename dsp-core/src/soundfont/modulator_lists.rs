@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::default_modulators_table::DEFAULT_MODULATORS;
-use super::modulators::{self, Controller, Destination, Modulator, Target};
+use super::modulators::{self, Controller, Destination, Modulator, Target, VelocityToCutoffForm};
 use super::skipped::Reason;
 
 /// Most modulators of a zone.
@@ -87,14 +87,15 @@ impl Draft {
 
     /// The list. Links that lead nowhere are left out; of these, those of `level` are reported.
     pub(super) fn finish(&self, level: Level, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
+        let entries = self.with_one_velocity_to_cutoff();
         let find = |link| Some(self.places.iter().find(|(place, _)| *place == link)?.1);
         let has_links = |entry: &Entry| entry.link.is_some() || entry.waits();
-        if !self.entries.iter().any(has_links) {
-            return self.entries.iter().map(|entry| entry.modulator).collect();
+        if !entries.iter().any(has_links) {
+            return entries.iter().map(|entry| entry.modulator).collect();
         }
         let mut links = Links {
-            entries: self.entries.clone(),
-            targets: self.entries.iter().map(|entry| entry.link.map(find)).collect(),
+            targets: entries.iter().map(|entry| entry.link.map(find)).collect(),
+            entries,
             alive: Vec::new(),
         };
         links.leave_out_dead_ends();
@@ -105,6 +106,21 @@ impl Draft {
         }
         links.unite_twins();
         links.list()
+    }
+
+    /// The entries. The form of version 2.01 of velocity to cutoff has an amount of 0 where the form
+    /// of 2.04 stands, too: banks state their curve in the latter, and the former for older players.
+    fn with_one_velocity_to_cutoff(&self) -> Vec<Entry> {
+        let has = |entry: &Entry, form| entry.modulator.velocity_to_cutoff_form() == Some(form);
+        let mut entries = self.entries.clone();
+        if entries.iter().any(|entry| has(entry, VelocityToCutoffForm::Of2_04)) {
+            for entry in &mut entries {
+                if has(entry, VelocityToCutoffForm::Of2_01) {
+                    entry.modulator.amount = 0;
+                }
+            }
+        }
+        entries
     }
 
     /// The number in its zone of the modulator that went to a place last.

@@ -26,24 +26,37 @@ impl Modulator {
     }
 
     /// Whether it states how velocity moves the cutoff, so that the default of section 8.4.2 does
-    /// not apply: in the form of version 2.04, or in that of 2.01, which has a switch as its amount
-    /// source.
-    ///
-    /// The two forms are two modulators, which add up: banks state their curve in the form of 2.04,
-    /// and turn off the default of older players in the form of 2.01.
+    /// not apply.
     pub(crate) fn states_velocity_to_cutoff(&self) -> bool {
+        self.velocity_to_cutoff_form().is_some()
+    }
+
+    /// The version in whose form it states how velocity moves the cutoff (section 8.4.2).
+    pub(super) fn velocity_to_cutoff_form(&self) -> Option<VelocityToCutoffForm> {
         const SWITCH_OF_2_01: Source = Source {
             controller: Controller::NoteOnVelocity,
             negative: true,
             bipolar: false,
             curve: Curve::Switch,
         };
-        let default = VELOCITY_TO_CUTOFF;
-        self.destination == default.destination
-            && [default, Self { amount_source: SWITCH_OF_2_01, ..default }]
-                .iter()
-                .any(|form| self.acts_like(form))
+        let of_2_04 = VELOCITY_TO_CUTOFF;
+        let of_2_01 = Self { amount_source: SWITCH_OF_2_01, ..of_2_04 };
+        match self {
+            other if other.destination != of_2_04.destination => None,
+            other if other.acts_like(&of_2_04) => Some(VelocityToCutoffForm::Of2_04),
+            other if other.acts_like(&of_2_01) => Some(VelocityToCutoffForm::Of2_01),
+            _ => None,
+        }
     }
+}
+
+/// A version of the specification, by its default modulator from velocity to the cutoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VelocityToCutoffForm {
+    /// Without an amount source.
+    Of2_04,
+    /// With a switch as its amount source: nothing from a velocity of 64 on.
+    Of2_01,
 }
 
 /// A controller and the curve along which it acts (section 8.2).
@@ -244,7 +257,7 @@ mod tests {
         let (of_2_04, of_2_01) = ([0x0102, 8, 0, 0, 0], [0x0102, 8, 0, 0x0d02, 0]);
         assert!(modulator(of_2_04).states_velocity_to_cutoff());
         assert!(modulator(of_2_01).states_velocity_to_cutoff());
-        assert!(!modulator(of_2_01).acts_like(&modulator(of_2_04)), "they add up");
+        assert!(!modulator(of_2_01).acts_like(&modulator(of_2_04)), "a zone may state both");
         let others = [
             ("another amount source", [0x0102, 8, 0, 0x0502, 0]),
             ("another curve", [0x0502, 8, 0, 0, 0]),

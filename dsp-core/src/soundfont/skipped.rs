@@ -81,6 +81,16 @@ pub enum Reason {
         /// Entries in the table.
         limit: usize,
     },
+    /// A list that would be read too often together with the lists before it, which it overlaps.
+    #[error("its {count} {what} are too many: lists of the bank overlap and may have {limit} together")]
+    SharedList {
+        /// What the list holds.
+        what: &'static str,
+        /// Its entries.
+        count: usize,
+        /// Most entries of all lists together.
+        limit: usize,
+    },
     /// It names something that the bank does not have.
     #[error("it plays {what} {index}, of {limit}")]
     Target {

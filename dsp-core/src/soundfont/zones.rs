@@ -47,6 +47,37 @@ pub(super) struct ZoneTables<'a> {
     pub(super) modulators: &'a [[u8; 10]],
 }
 
+/// How often the lists of a bank may read each record of a table, on average. In a sound bank, one
+/// list reads it once. Lists that overlap read it again, at the cost of memory and time.
+const MOST_READS: usize = 2;
+
+/// Number of records that the lists of a bank may still read from its tables.
+pub(super) struct Allowances {
+    zones: Allowance,
+    generators: Allowance,
+    modulators: Allowance,
+}
+
+struct Allowance {
+    /// What the records are.
+    what: &'static str,
+    limit: usize,
+    remaining: usize,
+}
+
+impl Allowance {
+    fn new(what: &'static str, records: usize) -> Self {
+        let limit = MOST_READS * records;
+        Self { what, limit, remaining: limit }
+    }
+
+    fn take(&mut self, count: usize) -> Result<(), Reason> {
+        let &mut Self { what, limit, remaining } = self;
+        self.remaining = remaining.checked_sub(count).ok_or(Reason::SharedList { what, count, limit })?;
+        Ok(())
+    }
+}
+
 /// What a zone has, or what it begins with from its global zone.
 #[derive(Clone)]
 struct Settings {
@@ -59,10 +90,20 @@ struct Settings {
 pub(super) type Complaint = (Option<usize>, Reason);
 
 impl ZoneTables<'_> {
+    /// What all lists of these tables may read together.
+    pub(super) fn allowances(&self) -> Allowances {
+        Allowances {
+            zones: Allowance::new("zones", self.bags.len() - 1),
+            generators: Allowance::new("generators", self.generators.len()),
+            modulators: Allowance::new("modulators", self.modulators.len()),
+        }
+    }
+
     /// The zones from one bag to another that play something; `check` says whether an index can
     /// be played.
     pub(super) fn zones(
         &self,
+        allowances: &mut Allowances,
         bags: ops::Range<usize>,
         check: impl Fn(usize) -> Result<(), Reason>,
         mut skip: impl FnMut(Complaint),
@@ -70,6 +111,10 @@ impl ZoneTables<'_> {
         let limit = self.bags.len() - 1;
         if bags.start > bags.end || bags.end > limit {
             skip((None, Reason::List { what: "zones", start: bags.start, end: bags.end, limit }));
+            return Vec::new();
+        }
+        if let Err(reason) = allowances.zones.take(bags.len()) {
+            skip((None, reason));
             return Vec::new();
         }
         let mut zones: Vec<Zone> = Vec::new();
@@ -81,14 +126,15 @@ impl ZoneTables<'_> {
         let mut inherited = base_modulators.finish(Level::Own, |_| {});
         for (number, bag) in bags.enumerate() {
             let mut skip = |reason| skip((Some(number), reason));
-            let generators = match self.list("generators", bag, 0, self.generators) {
+            let generators = match self.list(bag, 0, self.generators, &mut allowances.generators) {
                 Ok(generators) => generators,
                 Err(reason) => {
                     skip(reason);
                     continue;
                 }
             };
-            let modulators = self.list("modulators", bag, 2, self.modulators).unwrap_or_else(|reason| {
+            let modulators = self.list(bag, 2, self.modulators, &mut allowances.modulators);
+            let modulators = modulators.unwrap_or_else(|reason| {
                 skip(reason);
                 &[]
             });
@@ -137,16 +183,19 @@ impl ZoneTables<'_> {
     /// The generators or modulators of a zone.
     fn list<'t, const N: usize>(
         &self,
-        what: &'static str,
         bag: usize,
         offset: usize,
         table: &'t [[u8; N]],
+        allowance: &mut Allowance,
     ) -> Result<&'t [[u8; N]], Reason> {
         let [start, end] = [bag, bag + 1].map(|bag| usize::from(u16_at(&self.bags[bag], offset)));
         if start == end {
             return Ok(&[]);
         }
-        table.get(start..end).ok_or(Reason::List { what, start, end, limit: table.len() })
+        let what = allowance.what;
+        let records = table.get(start..end).ok_or(Reason::List { what, start, end, limit: table.len() })?;
+        allowance.take(records.len())?;
+        Ok(records)
     }
 
     /// Reads a zone's generators into what it has from its global zone; returns what it plays.

@@ -227,8 +227,6 @@ impl Channel {
     /// Lets data entry begin from the parameter that has been selected.
     fn show_parameter(&mut self) {
         let data = match self.parameter {
-            // The AWE32's begins from what data entry has been sent last: many songs send one byte
-            // alone.
             Parameter::None | Parameter::Awe32(_) => return,
             Parameter::BendRange => {
                 let cents = self.bend_range_cents as i32;
@@ -245,10 +243,14 @@ impl Channel {
     }
 
     /// Selects a parameter of the AWE32 if both bytes of the number name one, whichever came first.
+    ///
+    /// The least significant byte of data entry becomes 0, so that a song may send the most
+    /// significant byte alone; the latter stays, because many songs send the former alone.
     fn select_awe32(&mut self) {
         let number = self.controller(controller::NRPN_LSB);
         if self.controller(controller::NRPN_MSB) == awe32::MSB && Awe32::has(number) {
             self.parameter = Parameter::Awe32(number);
+            self.controllers[usize::from(controller::DATA_ENTRY_LSB)] = 0;
         }
     }
 

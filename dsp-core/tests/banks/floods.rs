@@ -104,4 +104,71 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Heard(&[]),
     },
+    Case {
+        reason: "instruments that share their zones",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for _ in 0..MANY {
+                    tables.add_instrument_zone((&[], &[]), Some(0));
+                }
+                tables.instruments.extend((0..1_000).map(|n| if n % 2 == 0 { MANY as u16 } else { 0 }));
+            })
+        },
+        outcome: Heard(&[
+            "its zones run from 30000 to 0, of 30002",
+            "zones are too many: lists of the bank overlap and may have 60004 together",
+        ]),
+    },
+    Case {
+        reason: "presets that share their zones",
+        file: || {
+            but(|tables| {
+                for n in 0..1_000 {
+                    tables.add_preset(n, 2);
+                    tables.presets[usize::from(n) + 2].first_zone = if n % 2 == 0 { 2 } else { MANY as u16 };
+                }
+                for _ in 0..MANY {
+                    tables.add_preset_zone((&[], &[]), Some(0));
+                }
+            })
+        },
+        outcome: Heard(&[
+            "its zones run from 30000 to 2, of 30002",
+            "its 29998 zones are too many: lists of the bank overlap and may have 60004 together",
+        ]),
+    },
+    Case {
+        reason: "zones that share their generators",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for n in 0..MANY {
+                    tables.add_instrument_zone((&[(17, 1)], &[]), None);
+                    tables.instrument_bags[n + 2].0 = if n % 2 == 0 { 4 } else { MANY as u16 };
+                }
+            })
+        },
+        outcome: Heard(&[
+            "its generators run from 30000 to 4, of 30004",
+            "its 29996 generators are too many: lists of the bank overlap and may have 60008 together",
+            "it plays no sample",
+        ]),
+    },
+    Case {
+        reason: "zones that share their modulators",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for n in 0..MANY {
+                    tables.add_instrument_zone((&[], &[[0x82, 17, 1, 0, 0]]), Some(0));
+                    tables.instrument_bags[n + 2].1 = if n % 2 == 0 { 0 } else { MANY as u16 };
+                }
+            })
+        },
+        outcome: Heard(&[
+            "its modulators run from 30000 to 0, of 30000",
+            "its 30000 modulators are too many: lists of the bank overlap and may have 60000 together",
+        ]),
+    },
 ];

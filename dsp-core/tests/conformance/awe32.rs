@@ -285,6 +285,24 @@ fn some_numbers_move_notes_that_sound_and_the_others_wait_for_the_next() {
 }
 
 #[test]
+fn a_selected_number_begins_without_the_low_byte_of_the_one_before() {
+    let rig = Rig::sine(&[(DELAY_MOD_LFO, -12_000), (FREQ_MOD_LFO, 0), (MOD_LFO_TO_PITCH, 200)]);
+    let sound = |delay: &[Event]| {
+        // The cutoff wide open, by both bytes.
+        let events = [&awe32(CUTOFF, 127)[..], delay].concat();
+        outputs(play(&rig, &events, 1.2))
+    };
+    // 128 units of 4 ms.
+    let delayed = sound(&awe32(DELAY_LFO_1, 128));
+    let by_msb_alone = [control(99, 127), control(98, DELAY_LFO_1), control(6, 65)];
+    assert!(sound(&by_msb_alone) == delayed, "both bytes of the number");
+    assert!(sound(&by_msb_alone[1..]) == delayed, "the low byte of the number");
+    let reversed = [control(98, DELAY_LFO_1), control(99, 127), control(6, 65)];
+    assert!(sound(&reversed) == delayed, "the other way round");
+    assert!(sound(&awe32(DELAY_LFO_1, 255)) != delayed);
+}
+
+#[test]
 fn only_the_numbers_of_the_card_are_taken() {
     let rig = Rig::sine(&RICH);
     let untouched = outputs(play(&rig, &[], 1.2));

@@ -110,6 +110,42 @@ fn the_form_of_2_04_keeps_its_curve_beside_a_cancelled_form_of_2_01() {
 }
 
 #[test]
+fn the_form_of_2_04_wins_over_an_amount_of_the_form_of_2_01() {
+    // That of 2.01 acts below a velocity of 64.
+    const VELOCITY: u8 = 40;
+    const CHANNEL_PRESSURE: u16 = 13;
+    const LINK: u16 = 127;
+    let (curve, older) = (form_2_04(-2_400), form_2_01(-2_400));
+    let (both, reversed) = ([curve, older], [older, curve]);
+    // A link behind both, of an oscillator's depth that nothing presses.
+    let link = |index: u16| [CHANNEL_PRESSURE, 0x8000 | index, 100, 0, 0];
+    let linked = [older, link(2), [LINK, MOD_LFO_TO_PITCH, 1, 0, 0], curve];
+    let none = Statement::default();
+    let cases = [
+        ("in one zone", Statement { instrument: &both, ..none }),
+        ("in one zone, reversed", Statement { instrument: &reversed, ..none }),
+        ("in one zone, with a link", Statement { instrument: &linked, ..none }),
+        ("in the global zone", Statement { instrument_global: &both, ..none }),
+        ("2.04 in the global zone", Statement { instrument_global: &[curve], instrument: &[older], ..none }),
+        ("2.01 in the global zone", Statement { instrument_global: &[older], instrument: &[curve], ..none }),
+        ("in the preset", Statement { preset: &both, ..none }),
+        ("in the preset, reversed", Statement { preset: &reversed, ..none }),
+        (
+            "2.01 in the global zone of the preset",
+            Statement { preset_global: &[older], preset: &[curve], ..none },
+        ),
+    ];
+    for (what, statement) in cases {
+        check(what, statement, VELOCITY, lowered(-2_400, VELOCITY), |rig| rig);
+    }
+    let flat = [form_2_04(0), older];
+    check("2.04 at 0", Statement { instrument: &flat, ..none }, VELOCITY, f64::from(BASE), |rig| rig);
+    // A preset's modulators add to those of the instrument (9.5.1).
+    let apart = Statement { instrument: &[curve], preset: &[older], ..none };
+    check("2.01 in the preset", apart, VELOCITY, lowered(-4_800, VELOCITY), |rig| rig);
+}
+
+#[test]
 fn a_zone_replaces_the_same_form_of_its_global_zone() {
     let check = |what: &str, statement: Statement<'_>, expected: f64| {
         check(what, statement, 40, expected, |rig| rig);

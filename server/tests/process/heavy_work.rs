@@ -7,7 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::made_banks::{sf3, silent};
+use crate::audio::upload_to;
+use crate::made_banks::{Tables, sf3, silent};
 use crate::support::{Answer, Service, form};
 
 /// Threads that a service has beside those of the work: of the runtime and of the database.
@@ -259,4 +260,30 @@ fn banks_that_fill_the_memory_make_room_for_others() {
     }
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
     assert!(peak_mib < 250, "the service held {peak_mib} MiB for banks of which 120 MiB may be kept");
+}
+
+#[test]
+fn a_bank_whose_instruments_share_their_zones_takes_little_memory() {
+    const ZONES: u16 = 65_000;
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&[0; 480], 0..480);
+    let instrument = tables.add_instrument();
+    for _ in 0..ZONES {
+        tables.add_instrument_zone((&[], &[]), Some(sample));
+    }
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    // Every second instrument has all zones: 100 times 65,000 of about 150 bytes each.
+    tables.instruments = (0..200).map(|number| if number % 2 == 0 { 0 } else { ZONES }).collect();
+    let bank = tables.bytes();
+    assert!(bank.len() < 600_000, "{} bytes", bank.len());
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let path = "/api/v1/plugins/soundfonts/upload";
+    let answer = upload_to(&service, path, "Shared.sf2", &bank).expect("an answer");
+    let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
+    assert!(peak_mib < 250, "the service held {peak_mib} MiB for a bank of 540 KB");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    assert!(answer.body.contains("zones are too many"), "{}", answer.body);
 }

@@ -1,4 +1,5 @@
-//! SF3 banks of a few bytes that take much time or memory to play.
+//! Banks that are made for a test: small ones to be heard, and some of a few bytes that take much
+//! time or memory.
 
 #[expect(unused_imports, reason = "other tests make other banks with it")]
 #[path = "../../../dsp-core/tests/maker/mod.rs"]
@@ -8,5 +9,6 @@ mod sf3;
 #[path = "../../../dsp-core/tests/maker/streams.rs"]
 mod streams;
 
+pub(crate) use maker::Tables;
 pub(crate) use sf3::sf3;
 pub(crate) use streams::silent;

@@ -7,6 +7,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
+use crate::made_banks::Tables;
 use crate::support::{Service, songfoundry};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -323,4 +324,101 @@ fn the_command_refuses_a_song_that_needs_more_memory_than_it_may_take() {
     assert!(words.contains("50 delay effects need 101 MiB"), "{words}");
     assert!(!folder.path().join("song.wav").exists());
     rendered(folder.path(), &["song.json", "--soundfont", BANK, "-o", "song.wav", "--json"]);
+}
+
+/// Generators of a zone (SoundFont 2.04, section 8.1.2).
+const INITIAL_FILTER_FC: u16 = 8;
+const ATTACK_VOL_ENV: u16 = 34;
+const INITIAL_ATTENUATION: u16 = 48;
+const SAMPLE_MODES: u16 = 54;
+
+/// Ticks of a second in [`midi`].
+const SECOND: u16 = 960;
+
+/// A MIDI file of one track with 480 ticks to a quarter note, at 120 of them a minute. Each event
+/// has the ticks since the one before.
+fn midi(events: &[(u16, [u8; 3])]) -> Vec<u8> {
+    let mut track = Vec::new();
+    for (ticks, bytes) in events {
+        if *ticks > 127 {
+            track.push((ticks >> 7) as u8 | 0x80);
+        }
+        track.push((ticks & 127) as u8);
+        track.extend(bytes);
+    }
+    track.extend([0, 0xff, 0x2f, 0]);
+    let length = (track.len() as u32).to_be_bytes();
+    [&b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk"[..], &length, &track].concat()
+}
+
+/// Renders notes on key 60 of a second each, with a second between them, by a bank whose sine of
+/// 1 kHz has these generators and modulators. Each note has its velocity and the controllers
+/// before it. Answers the levels of the notes in decibels.
+fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8, u8)], u8)]) -> Vec<f64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let turn = |frame: i32| f64::from(frame) * std::f64::consts::TAU / 48.0;
+    let sine: Vec<i16> = (0..1_920).map(|frame| (16_000.0 * turn(frame).sin()) as i16).collect();
+    let mut tables = Tables::new();
+    let sample = tables.add_sample(&sine, 480..1_440);
+    let instrument = tables.add_instrument();
+    let generators = [&[(SAMPLE_MODES, 1), (ATTACK_VOL_ENV, i16::MIN)], generators].concat();
+    tables.add_instrument_zone((&generators, modulators), Some(sample));
+    tables.add_preset(0, 0);
+    tables.add_preset_zone((&[], &[]), Some(instrument));
+    std::fs::write(folder.join("bank.sf2"), tables.bytes()).expect("writes");
+
+    // Without reverb and chorus.
+    let mut events = vec![(0, [0xb0, 91, 0]), (0, [0xb0, 93, 0])];
+    for (number, (controllers, velocity)) in notes.iter().enumerate() {
+        let since_note = if number == 0 { 0 } else { SECOND };
+        events.push((since_note, [0xb0, 7, 100]));
+        events.extend(controllers.iter().map(|&(controller, value)| (0, [0xb0, controller, value])));
+        events.extend([(0, [0x90, 60, *velocity]), (SECOND, [0x80, 60, 0])]);
+    }
+    std::fs::write(folder.join("song.mid"), midi(&events)).expect("writes");
+    let args = ["song.mid", "--soundfont", "bank.sf2", "--sample-rate", "48000", "--bit-depth", "float32"];
+    rendered(folder, &[&args[..], &["-o", "a.wav", "--json"]].concat());
+
+    let wav = std::fs::read(folder.join("a.wav")).expect("the file");
+    let start = wav.windows(4).position(|id| id == b"data").expect("a data chunk") + 8;
+    let samples = wav[start..].as_chunks::<4>().0;
+    // The left side, from 0.3 s to 0.9 s of each note.
+    let level = |number: usize| {
+        let frames = (0..28_800).map(|frame| 96_000 * number + 14_400 + frame);
+        let power = frames.map(|frame| f64::from(f32::from_le_bytes(samples[2 * frame])).powi(2));
+        10.0 * (power.sum::<f64>() / 28_800.0).log10()
+    };
+    (0..notes.len()).map(level).collect()
+}
+
+/// What a filter of second order takes from 1 kHz, in decibels.
+fn loss_db(cutoff_hz: f64) -> f64 {
+    10.0 * (1.0 + (1_000.0 / cutoff_hz).powi(4)).log10()
+}
+
+#[test]
+fn numbers_of_the_awe32_move_the_cutoff_of_an_imported_song() {
+    let notes = [127_u8, 64, 0].map(|value| ([(99, 127), (98, 21), (6, 64), (38, value)], 100));
+    let notes: Vec<(&[(u8, u8)], u8)> =
+        notes.iter().map(|(controllers, velocity)| (&controllers[..], *velocity)).collect();
+    let levels = levels_db(&[], &[], &notes);
+    assert!(levels[0] > -50.0, "{levels:?}");
+    for (level, cutoff_hz, tolerance_db) in [(levels[1], 910.0, 0.3), (levels[2], 100.0, 1.0)] {
+        let (lost, expected) = (levels[0] - level, loss_db(cutoff_hz));
+        assert!((lost - expected).abs() < tolerance_db, "{cutoff_hz} Hz: {lost} dB, not {expected}");
+    }
+}
+
+#[test]
+fn velocity_sweeps_the_cutoff_of_a_bank_that_states_both_forms() {
+    // 4 kHz, down to 104 Hz at a velocity of 15; the level does not follow the velocity.
+    let modulators = [
+        [0x0502, INITIAL_ATTENUATION, 0, 0, 0],
+        [0x0102, INITIAL_FILTER_FC, (-7_200_i16).cast_unsigned(), 0, 0],
+        [0x0102, INITIAL_FILTER_FC, 0, 0x0d02, 0],
+    ];
+    let levels = levels_db(&[(INITIAL_FILTER_FC, 10_721)], &modulators, &[(&[], 127), (&[], 15)]);
+    let (lost, expected) = (levels[0] - levels[1], loss_db(104.0) - loss_db(4_000.0));
+    assert!(levels[0] > -50.0 && (lost - expected).abs() < 1.0, "{lost} dB, not {expected}: {levels:?}");
 }

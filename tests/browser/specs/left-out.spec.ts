@@ -1,4 +1,4 @@
-/** What an export could not take along is named where the export is shown. */
+/** What an export could not take along, and what the limiter took, is named where the export is shown. */
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
@@ -6,7 +6,8 @@ test('an export names what it leaves out, and where', async ({ page, service }) 
   test.setTimeout(120_000);
   const address = `${service.url}/api/v1/projects/demo`;
   const stored = await page.request.get(address);
-  const song = (await stored.json()) as { tracks: Record<string, unknown>[] };
+  const song = (await stored.json()) as { master: Record<string, unknown>; tracks: Record<string, unknown>[] };
+  song.master['volume_db'] = 12;
   const flute = song.tracks.find((track) => track['name'] === 'Flute');
   if (!flute) throw new Error('the demo song has a flute');
   flute['synth_engine'] = { ...(flute['synth_engine'] as object), soundfont_id: 'grand-of-ada' };
@@ -21,6 +22,7 @@ test('an export names what it leaves out, and where', async ({ page, service }) 
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByRole('button', { name: 'Start export' }).click();
   await expect(page.getByLabel('Receipt')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByLabel('Receipt')).toContainText(/Limiter\s*\u2212[1-9]\d*\.\d dB at most, for [1-9]\d*\.\d s/);
   const named = page.getByRole('status').filter({ hasText: 'Not as in the song' }).getByRole('listitem');
   await expect(named).toHaveText([
     'Flute, fuzz: there is no built-in effect "fuzz"',

@@ -48,6 +48,7 @@ export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];
 
 export type RenderResult = Schemas['RenderAnswer'];
+export type LimiterReport = Schemas['LimiterReport'];
 export type Task = Schemas['Task'];
 
 /** A failure as the service describes it (RFC 9457). */
