@@ -108,6 +108,10 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     println!("Songfoundry's worker {} takes tasks{told}", std::process::id());
     tracing::info!(threads = state.config.tasks.workers, "working");
     stop_signal.await;
+    if state.config.network.worker_port.is_some() {
+        // `/metrics` asks the same rule as the service.
+        println!("{}", state.local_rule.in_words());
+    }
     tracing::info!("stopping");
     state.stop.cancel();
     state.tasks.stop_all();

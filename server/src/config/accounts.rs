@@ -62,7 +62,8 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
     Ok(AccountsConfig {
         trust_local: match source.text("SF_TRUST_LOCAL").0 {
             Some(_) => source.switch("SF_TRUST_LOCAL")?,
-            None => environment == Environment::Standalone,
+            // Whoever names a proxy has visitors, who would come from this machine.
+            None => environment == Environment::Standalone && source.text("SF_TRUSTED_PROXIES").0.is_none(),
         },
         jwt_secret,
         token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,

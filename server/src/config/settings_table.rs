@@ -253,7 +253,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_TRUST_LOCAL",
-        default_note: "standalone: on; container: off",
+        default_note: "standalone without SF_TRUSTED_PROXIES: on; otherwise: off",
         range: ON_OFF,
         about: "Whether a request from this machine counts as the administrator without logging in; never one that a proxy passed on.",
         ..BLANK
