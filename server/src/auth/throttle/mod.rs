@@ -30,7 +30,7 @@ use super::client_address::network_of;
 use super::store::{UserRow, failures};
 use crate::clock;
 use crate::config::LoginLimits;
-use crate::db::Db;
+use crate::db::{Db, note};
 use crate::error::ApiError;
 
 /// Attempts from one address that are checked at the same time: a school does not wait long, and
@@ -179,17 +179,14 @@ impl Attempt<'_> {
 
     /// The password was right: forgets the account's failures from here, and remembers that it is
     /// used from here.
-    ///
-    /// # Errors
-    /// Internal only.
-    pub(super) async fn succeeded(self, db: &Db) -> Result<(), ApiError> {
-        failures::forget(db, &self.network, &self.account_sha256).await?;
+    pub(super) async fn succeeded(self, db: &Db) {
+        note("the end of failed log-ins", failures::forget(db, &self.network, &self.account_sha256)).await;
         if let Some(user_id) = self.user_id {
             let now_secs = clock::now_unix_secs();
             let since_secs = now_secs - KNOWN_FOR_SECS;
-            failures::remember_login(db, &user_id, &self.network, now_secs, since_secs).await?;
+            let remembering = failures::remember_login(db, &user_id, &self.network, now_secs, since_secs);
+            note("the address of a log-in", remembering).await;
         }
-        Ok(())
     }
 }
 
