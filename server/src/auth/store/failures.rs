@@ -30,8 +30,17 @@ pub(in crate::auth) struct Counted {
     pub network: Failures,
     /// Failures of the account from networks that it never logged in from.
     pub account: Failures,
-    /// Whether the account has logged in from the network.
-    pub is_known_there: bool,
+}
+
+/// Whether an account has logged in from a network; never if `user_id` is empty.
+pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> Result<bool, sqlx::Error> {
+    let known: Option<String> =
+        sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
+            .bind(user_id)
+            .bind(network)
+            .fetch_optional(db)
+            .await?;
+    Ok(known.is_some())
 }
 
 /// Failures of an account and a network since `since_secs`. `user_id` is empty where no account has
@@ -73,19 +82,12 @@ pub(in crate::auth) async fn counted(
     .bind(user_id)
     .fetch_one(db)
     .await?;
-    let known: Option<String> =
-        sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
-            .bind(user_id)
-            .bind(network)
-            .fetch_optional(db)
-            .await?;
     Ok(Counted {
         account_at_network: account_at_network
             .as_ref()
             .map_or(Ok(Failures::default()), Failures::from_row)?,
         network: Failures::from_row(&of_network)?,
         account: Failures::from_row(&of_account)?,
-        is_known_there: known.is_some(),
     })
 }
 

@@ -10,7 +10,9 @@
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from one address are
-//! checked one after the other, so that many at once cannot pass before the first is counted.
+//! checked one after the other, and so are attempts on one account from all addresses that it never
+//! logged in from: many at once cannot pass before the first is counted. Registrations are counted
+//! by address alone ([`registration`]).
 
 mod overview;
 mod registration;
@@ -45,6 +47,8 @@ const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 #[derive(Debug)]
 pub struct Throttle {
     rules: Rules,
+    /// Of accounts at addresses that they never logged in from.
+    of_accounts: Turns,
     of_accounts_at_addresses: Turns,
     of_addresses: Turns,
 }
@@ -117,7 +121,7 @@ pub(super) struct Attempt<'t> {
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    _turns: [Turn<'t>; 2],
+    _turns: [Option<Turn<'t>>; 3],
 }
 
 impl Throttle {
@@ -134,24 +138,29 @@ impl Throttle {
     /// Waits for the turn of this attempt, and lets it go on unless one of the rules refuses it.
     ///
     /// # Errors
+            of_accounts: Turns::new(1, turns::WAIT_MAX),
     /// 429 with the seconds to wait.
     pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt<'_>, ApiError> {
         let network = network_of(subject.address);
         let account_sha256 = account_sha256(subject.username);
-        let turns = [
-            self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?,
-            self.of_addresses.wait(network.clone()).await?,
-        ];
+        let user_id = subject.row.map(|row| row.id.as_str());
+        // Nobody else logs the account in from here while this turn lasts.
+        let at_address = self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?;
+        let is_known_there = failures::is_known(db, user_id.unwrap_or_default(), &network).await?;
+        let is_stranger = !is_known_there && !subject.has_session;
+        // Before the turn of the address, of which those who wait here would take a share.
+        let of_account = match is_stranger {
+            true => Some(self.of_accounts.wait(account_sha256.clone()).await?),
+            false => None,
+        };
+        let turns = [Some(at_address), of_account, Some(self.of_addresses.wait(network.clone()).await?)];
         let now_secs = clock::now_unix_secs();
         failures::follow_clock(db, now_secs).await?;
-        let user_id = subject.row.map(|row| row.id.as_str());
         let since_secs = now_secs - FORGET_SECS;
         let counted =
             failures::counted(db, &network, &account_sha256, user_id.unwrap_or_default(), since_secs).await?;
-        self.rules
-            .of_account_at_address(counted.is_known_there)
-            .check(counted.account_at_network, now_secs)?;
-        if !counted.is_known_there && !subject.has_session {
+        self.rules.of_account_at_address(is_known_there).check(counted.account_at_network, now_secs)?;
+        if is_stranger {
             self.rules.address.check(counted.network, now_secs)?;
             self.rules.account.check(counted.account, now_secs)?;
         }
