@@ -275,6 +275,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_REGISTRATIONS_PER_ADDRESS",
+        default: "100",
+        unit: "registrations",
+        range: Range::Whole(1, 1_000_000),
+        about: "Registrations from one address without a good invitation within an hour; then further ones wait.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_JWT_SECRET",
         default_note: "standalone: made on first start and kept in the storage folder; container: must be set",
         range: Range::Text("32 characters or more"),

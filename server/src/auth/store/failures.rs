@@ -252,7 +252,7 @@ pub(in crate::auth) async fn accounts(
     counters(db, sql, least, since_secs, limit).await
 }
 
-async fn counters(
+pub(super) async fn counters(
     db: &Db,
     sql: &'static str,
     least: i64,

@@ -24,7 +24,6 @@ use std::net::IpAddr;
 use sha2::{Digest as _, Sha256};
 
 pub use overview::{Lift, Throttled, ThrottledKind};
-pub(super) use registration::admit_registration;
 use rules::{FORGET_SECS, Rule};
 use turns::{Turn, Turns};
 
@@ -47,13 +46,13 @@ const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 #[derive(Debug)]
 pub struct Throttle {
     rules: Rules,
+    of_accounts_at_addresses: Turns,
     /// Of accounts at addresses that they never logged in from.
     of_accounts: Turns,
-    of_accounts_at_addresses: Turns,
     of_addresses: Turns,
 }
 
-/// The three rules, with the limits of the settings.
+/// The rules, with the limits of the settings.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     account_at_address: Rule,
@@ -61,6 +60,8 @@ struct Rules {
     known_account_at_address: Rule,
     address: Rule,
     account: Rule,
+    /// Registrations from an address.
+    registrations: Rule,
 }
 
 impl Rules {
@@ -89,6 +90,12 @@ impl Rules {
                 first_wait_secs: 8,
                 longest_wait_secs: 60,
                 about: "Too many failed log-ins of this account",
+            },
+            registrations: Rule {
+                free: limits.registrations_per_address,
+                first_wait_secs: 8,
+                longest_wait_secs: 60,
+                about: "Too many registrations from your address",
             },
         }
     }
@@ -131,6 +138,7 @@ impl Throttle {
         Self {
             rules: Rules::new(limits),
             of_accounts_at_addresses: Turns::new(1, turns::WAIT_MAX),
+            of_accounts: Turns::new(1, turns::WAIT_MAX),
             of_addresses: Turns::new(CHECKS_PER_ADDRESS, turns::WAIT_MAX),
         }
     }
@@ -138,7 +146,6 @@ impl Throttle {
     /// Waits for the turn of this attempt, and lets it go on unless one of the rules refuses it.
     ///
     /// # Errors
-            of_accounts: Turns::new(1, turns::WAIT_MAX),
     /// 429 with the seconds to wait.
     pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt<'_>, ApiError> {
         let network = network_of(subject.address);

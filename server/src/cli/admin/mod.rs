@@ -46,9 +46,9 @@ enum Command {
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),
-    /// List accounts and addresses that have to wait after failed log-ins.
+    /// List accounts and addresses that have to wait after failed log-ins or many registrations.
     ListThrottled(throttled::ListThrottled),
-    /// End the waits of an account or an address after failed log-ins.
+    /// End the waits of an account or an address after failed log-ins or many registrations.
     LiftThrottling(throttled::LiftThrottling),
     /// Save everything that is stored into a folder.
     Backup(backup::Backup),
