@@ -254,4 +254,28 @@ mod tests {
             app.local(Method::GET, PATH).send().await.expect(200);
         }
     }
+
+    #[tokio::test]
+    async fn a_crowd_of_addresses_does_not_free_the_one_that_asks_too_often() {
+        let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "60")]).await;
+        let ask = async |address: &str| app.from(address, Method::GET, PATH).send().await.status;
+        let asks_until_refused = async |address: &str| {
+            let mut asks = 0;
+            while ask(address).await != 429 {
+                asks += 1;
+                assert!(asks < 1_000, "nobody is refused");
+            }
+            asks
+        };
+        let begun = Instant::now();
+        assert!(asks_until_refused("192.0.2.77").await >= 60);
+        let crowd = &app.state.rates.addresses;
+        for number in 0..2 * BUCKETS_MAX {
+            crowd.take(&number.to_string(), Instant::now()).expect("the first of each");
+        }
+        // A bucket that was forgotten would be full. This one has got a token a second.
+        let again = asks_until_refused("192.0.2.77").await;
+        assert!(again < 60 || begun.elapsed() > Duration::from_secs(60), "{again} requests more");
+        assert_eq!(ask("192.0.2.78").await, 401);
+    }
 }

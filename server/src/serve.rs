@@ -31,7 +31,8 @@ const FIRST_FREE_PORT: u16 = 1024;
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let wanted = SocketAddr::new(config.network.host, config.network.port);
     let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
-    start_checks::warn_of_folders(&config);
+    start_checks::warn_of_page(&config);
+    start_checks::warn_of_soundfont_dirs(&config.sound);
     let state = AppState::open(config).await?;
     {
         // Of several servers that start on a new database, one makes the first account.
@@ -94,6 +95,7 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
         config.storage.database.kind() == db::Kind::Postgres,
         "a worker needs a database that it can share: set SF_DATABASE_URL to postgres://..., as for the service"
     );
+    start_checks::warn_of_soundfont_dirs(&config.sound);
     let state = AppState::open(config).await?;
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
@@ -106,6 +108,10 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
         }
     };
     println!("Songfoundry's worker {} takes tasks{told}", std::process::id());
+    if state.config.network.worker_port.is_some() {
+        // `/metrics` asks the same rule as the service.
+        println!("{}", state.local_rule.in_words());
+    }
     tracing::info!(threads = state.config.tasks.workers, "working");
     stop_signal.await;
     tracing::info!("stopping");

@@ -1,22 +1,29 @@
 //! Settings that name what is not there: the service starts without it, and says so.
 
-use std::path::Path;
-
 use crate::config::{Config, SoundConfig};
 use crate::plugins::soundfonts::{Snapshot, id_of_name};
 
-/// Warns of folders that settings name and that are missing or hold nothing of use. Blocks.
-pub(crate) fn warn_of_folders(config: &Config) {
+/// Warns of a folder of the page that a setting names and that has no page. Blocks.
+pub(crate) fn warn_of_page(config: &Config) {
     let missing_page = config.web_dir.iter().filter(|dir| !dir.join("index.html").is_file());
     for dir in missing_page {
         let dir = dir.display();
         tracing::warn!("SF_WEB_DIR is `{dir}`, where there is no index.html; the page is not served");
     }
-    let sound = &config.sound;
-    let is_missing = |dir: &&Path| sound.soundfont_dirs_are_set && !dir.is_dir();
-    for dir in sound.soundfont_dirs.iter().map(AsRef::as_ref).filter(is_missing) {
-        let dir = dir.display();
-        tracing::warn!("SF_SOUNDFONT_DIRS names `{dir}`, which is not a folder; no SoundFont is found there");
+}
+
+/// Warns of folders of SoundFonts that a setting names and that cannot be read. Blocks.
+pub(crate) fn warn_of_soundfont_dirs(sound: &SoundConfig) {
+    if !sound.soundfont_dirs_are_set {
+        return;
+    }
+    for dir in &sound.soundfont_dirs {
+        if let Err(error) = std::fs::read_dir(dir) {
+            let dir = dir.display();
+            tracing::warn!(
+                "SF_SOUNDFONT_DIRS names `{dir}`, which cannot be read as a folder ({error}); no SoundFont is found there"
+            );
+        }
     }
 }
 

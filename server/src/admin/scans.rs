@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
-use crate::auth::Admin;
+use crate::auth::{Admin, LoggedInAdmin};
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::plugins::Scan;
@@ -138,8 +138,11 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
 }
 
 /// Scans for SoundFonts now, and says what was found. Only new and changed files are looked into.
-#[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
-pub(super) async fn start(State(state): State<AppState>, Admin(admin): Admin) -> ApiResult<Json<Scans>> {
+#[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin", "log_in"])), responses((status = 200, body = Scans), CommonErrors))]
+pub(super) async fn start(
+    State(state): State<AppState>,
+    LoggedInAdmin(admin): LoggedInAdmin,
+) -> ApiResult<Json<Scans>> {
     audit::record(&state.db, &admin.who(), Action::ScanStarted, "SoundFonts", "").await;
     let snapshot = state.sound.catalogue.rescan().await?;
     Ok(scans(&state, &snapshot))

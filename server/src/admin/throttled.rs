@@ -12,8 +12,8 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Lists accounts and addresses whose log-ins are slowed down after failures; the last that failed
-/// come first.
+/// Lists accounts and addresses whose log-ins are slowed down after failures, and addresses whose
+/// registrations are; the last that failed or registered come first.
 #[utoipa::path(get, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery),
     responses((status = 200, body = Page<Throttled>), CommonErrors))]
 pub(super) async fn list(
@@ -36,12 +36,13 @@ pub(super) async fn list(
 /// The number of deleted counters.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Lifted {
-    /// Entries of failed log-ins, one for each account at each address.
+    /// Entries of failed log-ins, one for each account at each address, and one for the
+    /// registrations from an address.
     lifted: u64,
 }
 
 /// Forgets the failed log-ins of an account, from an address, or of an account from an address, so
-/// that nobody waits for them.
+/// that nobody waits for them. For an address alone it forgets the registrations from there too.
 #[utoipa::path(delete, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(LiftQuery), responses((status = 200, body = Lifted), CommonErrors))]
 pub(super) async fn lift(

@@ -11,6 +11,7 @@ use super::store::keys::{self, KeyRow, NewKey};
 use super::user::LoggedIn;
 use crate::audit::{self, Action};
 use crate::clock;
+use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
@@ -157,7 +158,7 @@ pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
     })?;
     let fresh = clock::text_in(-USED_EVERY_SECS);
     if found.last_used_at.is_none_or(|used_at| used_at < fresh) {
-        keys::touch(&state.db, &found.key_id).await?;
+        note("the use of an API key", keys::touch(&state.db, &found.key_id)).await;
     }
     Ok(found.owner)
 }

@@ -2,7 +2,7 @@
 
 use super::passwords;
 use super::store::{Role, users};
-use crate::config::{Config, Environment};
+use crate::config::Environment;
 use crate::state::AppState;
 
 /// Name of the first account.
@@ -31,7 +31,7 @@ pub async fn ensure_admin(
     announce: impl FnOnce(Occasion, &str, &str),
 ) -> anyhow::Result<()> {
     let existing = users::first_admin(&state.db).await?;
-    if !needs_password(&state.config) {
+    if !needs_password(state) {
         if existing.is_none() {
             users::insert(&state.db, ADMIN, Role::Admin, None, false).await?;
         }
@@ -58,8 +58,8 @@ pub async fn ensure_admin(
 }
 
 /// Whether the administrator needs a password to get in.
-fn needs_password(config: &Config) -> bool {
-    config.environment == Environment::Container || !config.accounts.trust_local
+fn needs_password(state: &AppState) -> bool {
+    state.config.environment == Environment::Container || !state.local_rule.trusts_this_machine()
 }
 
 /// Id of the administrator that local callers are.

@@ -4,18 +4,18 @@
 //! that the machine's browser opens (DNS rebinding, cross-site requests) and by anybody behind a
 //! proxy on the same machine. So all of this must hold, and each check stands alone:
 //!
-//! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` unless set;
+//! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` without `SF_TRUSTED_PROXIES` unless set;
 //! 2. the peer address is loopback, or in `standalone` one of the machine's own;
-//! 3. the peer is no proxy of `SF_TRUSTED_PROXIES`;
+//! 3. `SF_TRUSTED_PROXIES` names no address of this machine, which a proxy here may leave by any of;
 //! 4. the request is not HTTP/1.0, which proxies speak and browsers do not;
 //! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]);
 //! 6. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
 //! 7. `Origin`, if sent, equals this service's own origin to the letter;
 //! 8. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
 //!
-//! A proxy that speaks HTTP/1.1, rewrites `Host` and adds no header passes all of these. So a
-//! deployment behind a proxy on the same machine needs `SF_TRUST_LOCAL=off` or the proxy's address
-//! in `SF_TRUSTED_PROXIES`.
+//! A proxy that speaks HTTP/1.1, adds no header, and rewrites `Host` or passes on one that a
+//! visitor forged, passes all of these. So a deployment behind a proxy on the same machine needs
+//! `SF_TRUST_LOCAL=off` or the proxy's address in `SF_TRUSTED_PROXIES`.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -40,9 +40,9 @@ pub enum NotLocal {
     /// The connection comes from elsewhere.
     #[error("the connection comes from another machine")]
     ForeignPeer,
-    /// The peer is a proxy.
-    #[error("the connection comes from a proxy (SF_TRUSTED_PROXIES)")]
-    TrustedProxy,
+    /// A proxy runs on this machine, and its visitors come from here too.
+    #[error("a proxy passes on the requests of others from this machine (SF_TRUSTED_PROXIES)")]
+    ProxyHere,
     /// The request came by a version of HTTP that browsers no longer speak.
     #[error("the request is HTTP/1.0, as proxies send it")]
     OldVersion,
@@ -87,18 +87,31 @@ impl LocalRule {
         if !self.trust {
             return "Everybody must log in, also from this machine (SF_TRUST_LOCAL=off).".to_owned();
         }
+        if let Some(proxy) = self.proxy_here() {
+            return format!(
+                "Everybody must log in, also from this machine: a proxy is at {proxy} (SF_TRUSTED_PROXIES)."
+            );
+        }
         let from = match self.environment {
             Environment::Standalone => "this machine's own addresses",
             Environment::Container => "loopback addresses",
         };
-        let proxies: Vec<String> = self.trusted_proxies.iter().map(ToString::to_string).collect();
-        let but = match proxies.as_slice() {
-            [] => "through a proxy that shows itself".to_owned(),
-            some => format!("through a proxy that shows itself, and from {}", some.join(", ")),
-        };
         format!(
-            "Requests from {from} act as the administrator without a log-in, but not {but} (SF_TRUST_LOCAL=on)."
+            "Requests from {from} act as the administrator without a log-in (SF_TRUST_LOCAL=on). \
+             So do all visitors of a proxy on this machine that speaks HTTP/1.1 and adds no header: \
+             behind any proxy set SF_TRUST_LOCAL=off."
         )
+    }
+
+    /// Whether requests from this machine can be local at all.
+    #[must_use]
+    pub fn trusts_this_machine(&self) -> bool {
+        self.trust && self.proxy_here().is_none()
+    }
+
+    /// An address of this machine from which a trusted proxy connects.
+    fn proxy_here(&self) -> Option<IpAddr> {
+        self.trusted_proxies.iter().copied().find(|proxy| self.is_of_this_machine(*proxy))
     }
 
     /// Whether a request from `peer` is local.
@@ -112,8 +125,8 @@ impl LocalRule {
         if !self.is_own(peer) {
             return Err(NotLocal::ForeignPeer);
         }
-        if self.trusted_proxies.contains(&peer.to_canonical()) {
-            return Err(NotLocal::TrustedProxy);
+        if self.proxy_here().is_some() {
+            return Err(NotLocal::ProxyHere);
         }
         if request.version < Version::HTTP_11 {
             return Err(NotLocal::OldVersion);
@@ -151,12 +164,17 @@ impl LocalRule {
         bare.parse::<IpAddr>().is_ok_and(|address| self.is_own(address))
     }
 
+    /// Whether this deployment may trust `address`: in `container` only loopback.
     fn is_own(&self, address: IpAddr) -> bool {
+        match self.environment {
+            Environment::Standalone => self.is_of_this_machine(address),
+            Environment::Container => address.to_canonical().is_loopback(),
+        }
+    }
+
+    fn is_of_this_machine(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        address.is_loopback()
-            || (self.environment == Environment::Standalone
-                && !address.is_unspecified()
-                && self.interface_addresses().contains(&address))
+        address.is_loopback() || (!address.is_unspecified() && self.interface_addresses().contains(&address))
     }
 
     /// The machine's own addresses; they change when a cable is plugged, so they are looked up again now and then.

@@ -13,6 +13,7 @@ use super::tokens::Claims;
 use super::user::{AccountHolder, UserView, Via, local_admin, require_settled};
 use crate::audit::{self, Action, Who};
 use crate::clock;
+use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Peer, Query, RawBody, parse_object};
 use crate::state::AppState;
@@ -144,7 +145,7 @@ pub(super) async fn login(
             detail: "The name or the password is wrong.".to_owned(),
         });
     };
-    users::touch_login(&state.db, &row.id).await?;
+    note("the time of a log-in", users::touch_login(&state.db, &row.id)).await;
     who = Who { user_id: Some(row.id.clone()), username: row.username.clone(), via: Via::Token, ..who };
     audit::record(&state.db, &who, Action::LogIn, &row.username, "").await;
     TokenAnswer::for_user(&state, &row).map(Json)

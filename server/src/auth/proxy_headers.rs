@@ -7,9 +7,10 @@ use axum::http::HeaderMap;
 
 /// Parts of names. Sources: RFC 7239 (`Forwarded`) and its unregistered relatives `X-Forwarded-*`,
 /// `Client-IP`, `X-Real-IP`, `X-ProxyUser-IP`, `WL-Proxy-Client-IP`; the headers listed by IIS,
-/// WebLogic, Rackspace and OWASP ZAP.
+/// WebLogic, Rackspace and OWASP ZAP. `forward` also covers the common misspellings
+/// `X-Forward-For` and `X-Forwarder-For`.
 const PARTS: &[&str] = &[
-    "forwarded",
+    "forward",
     "proxy",
     "clientip",
     "clientaddr",
@@ -23,18 +24,22 @@ const PARTS: &[&str] = &[
 
 /// Beginnings of names. Sources: the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
 /// Door, Application Gateway), Cloudflare, Envoy, Fastly, Fly.io, Google (App Engine, load
-/// balancers), ingress-nginx, Tailscale, Varnish and Vercel.
+/// balancers), ingress-nginx, Tailscale, Varnish and Vercel; and of proxies that log people in:
+/// Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
 const BEGINNINGS: &[&str] = &[
     "akamai",
     "cdn",
     "cf",
     "fastly",
     "fly",
+    "remoteuser",
     "tailscale",
     "xakamai",
     "xamz",
     "xappengine",
     "xarr",
+    "xauthentik",
+    "xauthrequest",
     "xazure",
     "xcloudtrace",
     "xenvoy",
@@ -42,9 +47,12 @@ const BEGINNINGS: &[&str] = &[
     "xgoog",
     "xhost",
     "xoriginal",
+    "xpomerium",
     "xport",
     "xrewrite",
     "xscheme",
+    "xssl",
+    "xurlscheme",
     "xvarnish",
     "xvercel",
 ];

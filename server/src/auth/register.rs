@@ -13,7 +13,6 @@ use super::names::clean_username;
 use super::secrets;
 use super::store::invites::{self, Registered};
 use super::store::{Role, UserRow, users};
-use super::throttle::admit_registration;
 use super::user::Via;
 use crate::audit::{self, Action, Who};
 use crate::config::Registration;
@@ -93,7 +92,7 @@ async fn require_admission(state: &AppState, code: Option<&str>, address: IpAddr
     {
         return Ok(());
     }
-    admit_registration(&state.db, address).await?;
+    state.throttle.admit_registration(&state.db, address).await?;
     if code.is_some() { Err(invite_invalid()) } else { Ok(()) }
 }
 

@@ -132,12 +132,17 @@ pub struct CurrentUser {
 }
 
 impl CurrentUser {
-    /// Whether they may have the code of plugins run: administrators, and callers on this machine,
-    /// who can run any program there anyway. An API key gets that right from an administrator's
-    /// account only.
+    /// Whether they have plugins: administrators, and callers on this machine, who can run any
+    /// program there anyway. An API key gets that right from an administrator's account only.
     #[must_use]
-    pub fn may_run_plugins(&self) -> bool {
+    pub fn has_plugins(&self) -> bool {
         self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
+    }
+
+    /// Whether they may have folders searched for plugins, which runs the code of plugins.
+    #[must_use]
+    pub fn may_scan(&self) -> bool {
+        self.has_plugins() && self.via != Via::ApiKey
     }
 
     /// The same for the audit log.

@@ -14,7 +14,7 @@ use crate::config::{BlobStore, Config};
 use crate::db::{self, Db};
 use crate::plugins::render_check;
 use crate::state::{lock, open_blobs};
-use crate::{installation, orphans, projects};
+use crate::{clock, installation, orphans, projects};
 
 /// Age below which a file of a running service may not have its entry yet.
 const JUST_BROUGHT: Duration = Duration::from_secs(60);
@@ -30,8 +30,8 @@ pub(crate) struct Report {
     pub(crate) orphans: Vec<String>,
     /// Their size in bytes.
     pub(crate) orphan_bytes: u64,
-    /// Whether they were moved to the quarantine.
-    pub(crate) set_aside: bool,
+    /// Those of them that were moved to the quarantine.
+    pub(crate) set_aside: Vec<String>,
     /// Files that were missing or damaged and were made again, or came back from the quarantine.
     pub(crate) mended: Vec<String>,
 }
@@ -44,6 +44,8 @@ pub(crate) struct Thoroughness {
     /// Whether files that belong to nothing are moved to the quarantine, missing ones brought back
     /// from there, and damaged ones made again that can be. The service must not be running.
     pub(crate) repair: bool,
+    /// How long this database must have needed no file that is moved; `SF_ORPHAN_AGE_SECS` if `None`.
+    pub(crate) unneeded_for: Option<Duration>,
 }
 
 /// Looks at the database and at every file that it speaks of.
@@ -80,8 +82,12 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
         report.orphans = left_over.iter().map(|one| one.key.path()).collect();
         report.orphan_bytes = left_over.iter().map(|one| one.size_bytes).sum();
         if how.repair {
-            left_over.iter().try_for_each(|orphan| orphans::set_aside(&blobs, orphan))?;
-            report.set_aside = !left_over.is_empty();
+            let age = how.unneeded_for.unwrap_or(Duration::from_secs(config.orphans.age_secs));
+            for orphan in orphans::due(&db, &runtime, &left_over, age, clock::now_unix_ms())? {
+                orphans::set_aside(&blobs, orphan)?;
+                orphans::forget(&db, &runtime, orphan)?;
+                report.set_aside.push(orphan.key.path());
+            }
         }
         runtime.block_on(db.close());
         Ok(report)

@@ -15,13 +15,15 @@ pub enum Registration {
     Closed,
 }
 
-/// Failed log-ins that cost no waiting, within an hour.
+/// Failed log-ins and registrations that cost no waiting, within an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginLimits {
     /// Accounts that fail from one address.
     pub failed_accounts_per_address: i64,
     /// Failures of one account from addresses that it never logged in from.
     pub failures_per_account: i64,
+    /// Registrations from one address without an invitation.
+    pub registrations_per_address: i64,
 }
 
 /// How people prove who they are.
@@ -33,7 +35,7 @@ pub struct AccountsConfig {
     pub jwt_secret: Option<Secret>,
     /// Lifetime of a token in seconds.
     pub token_lifetime_secs: u64,
-    /// Failed log-ins that cost no waiting.
+    /// Failed log-ins and registrations that cost no waiting.
     pub login_limits: LoginLimits,
     /// Who may make an account.
     pub registration: Registration,
@@ -62,13 +64,15 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
     Ok(AccountsConfig {
         trust_local: match source.text("SF_TRUST_LOCAL").0 {
             Some(_) => source.switch("SF_TRUST_LOCAL")?,
-            None => environment == Environment::Standalone,
+            // Whoever names a proxy has visitors, who would come from this machine.
+            None => environment == Environment::Standalone && source.text("SF_TRUSTED_PROXIES").0.is_none(),
         },
         jwt_secret,
         token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
         login_limits: LoginLimits {
             failed_accounts_per_address: count("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS")?,
             failures_per_account: count("SF_LOGIN_FAILURES_PER_ACCOUNT")?,
+            registrations_per_address: count("SF_REGISTRATIONS_PER_ADDRESS")?,
         },
         registration: match source.choice("SF_REGISTRATION")? {
             "open" => Registration::Open,

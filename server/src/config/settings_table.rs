@@ -253,7 +253,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_TRUST_LOCAL",
-        default_note: "standalone: on; container: off",
+        default_note: "standalone without SF_TRUSTED_PROXIES: on; otherwise: off",
         range: ON_OFF,
         about: "Whether a request from this machine counts as the administrator without logging in; never one that a proxy passed on.",
         ..BLANK
@@ -272,6 +272,14 @@ pub const SETTINGS: &[Setting] = &[
         unit: "log-ins",
         range: Range::Whole(1, 1_000_000),
         about: "Failed log-ins of one account from all addresses within an hour; then it waits at addresses that it never logged in from.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_REGISTRATIONS_PER_ADDRESS",
+        default: "100",
+        unit: "registrations",
+        range: Range::Whole(1, 1_000_000),
+        about: "Registrations from one address without a good invitation within an hour; then further ones wait.",
         ..BLANK
     },
     Setting {

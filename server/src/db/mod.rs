@@ -191,6 +191,19 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     connection.close().await.context("cannot close a connection to the database")
 }
 
+/// Longest wait for something that a request only notes on its way.
+const NOTE_WITHIN: Duration = Duration::from_secs(2);
+
+/// Writes something that the request does not depend on, such as when somebody logged in: a full
+/// disk or a locked database must not keep out those who could make room. A failure is logged.
+pub(crate) async fn note(what: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
+    match tokio::time::timeout(NOTE_WITHIN, writing).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "cannot write down {what}"),
+        Err(_) => tracing::warn!("cannot write down {what}: the database is busy"),
+    }
+}
+
 /// Whether the database answers.
 ///
 /// # Errors

@@ -101,8 +101,29 @@ fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms:
     runtime.block_on(audio::forget_unowned(&state.db))?;
     let expected = runtime.block_on(backup::expected(&state.db))?;
     let found = find(&state.db, runtime, &state.blobs, &expected, age)?;
+    for orphan in due(&state.db, runtime, &found, age, now_ms)? {
+        if is_set_aside(&state.blobs, orphan) {
+            forget(&state.db, runtime, orphan)?;
+            state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
+        }
+    }
+    Ok(())
+}
+
+/// Those of the files that this database has not needed for `age`. Notes since when it has not
+/// needed the others. Blocks.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) fn due<'f>(
+    database: &Db,
+    runtime: &Handle,
+    found: &'f [Orphan],
+    age: Duration,
+    now_ms: i64,
+) -> ApiResult<Vec<&'f Orphan>> {
     let names: Vec<String> = found.iter().map(|one| one.key.file_name()).collect();
-    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(&found, &names)
+    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(found, &names)
         .map(|(one, name)| store::Unneeded {
             folder: one.key.folder(),
             name,
@@ -110,16 +131,22 @@ fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms:
         })
         .collect();
     let due_ms = now_ms.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
-    let due = runtime.block_on(store::note(&state.db, &unneeded, now_ms, due_ms))?;
-    for orphan in &found {
-        let file = (orphan.key.folder().to_owned(), orphan.key.file_name());
-        if due.contains(&file) && is_set_aside(&state.blobs, orphan) {
-            // Should it come back, its time begins anew.
-            runtime.block_on(store::forget(&state.db, &file))?;
-            state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
-        }
-    }
-    Ok(())
+    let due = runtime.block_on(store::note(database, &unneeded, now_ms, due_ms))?;
+    Ok(found.iter().filter(|orphan| due.contains(&file_of(orphan))).collect())
+}
+
+/// Forgets since when a file that was set aside was not needed: should it come back, its time
+/// begins anew. Blocks.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) fn forget(database: &Db, runtime: &Handle, orphan: &Orphan) -> ApiResult<()> {
+    Ok(runtime.block_on(store::forget(database, &file_of(orphan)))?)
+}
+
+/// Folder and name, as the database notes a file.
+fn file_of(orphan: &Orphan) -> (String, String) {
+    (orphan.key.folder().to_owned(), orphan.key.file_name())
 }
 
 /// Sets a file aside, and says whether that worked. A file that cannot be moved stays, with a line

@@ -114,7 +114,8 @@ struct ScanCache {
 }
 
 /// Lists the effects that the caller can give to tracks and the master. Plugins come from a scan that is at most five minutes
-/// old; without one this looks into those that are new or have changed.
+/// old; without one this looks into those that are new or have changed. An API key gets the list
+/// of the last scan, and starts none.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

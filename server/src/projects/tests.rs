@@ -101,6 +101,28 @@ async fn of_saves_at_the_same_moment_one_wins() {
 }
 
 #[tokio::test]
+async fn a_project_of_more_than_a_thousand_effects_is_refused() {
+    let app = TestApp::start().await;
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
+    let song = |buses: usize, delays: usize| {
+        let effects: Vec<Value> = (0..delays).map(effect).collect();
+        let bus = |number: usize| json!({ "id": format!("b{number}"), "kind": "bus", "effects": effects });
+        let mut song = project("song", "Many effects");
+        song["tracks"] = (0..buses).map(bus).collect();
+        song
+    };
+    create(&app, &song(20, 50)).await.expect(201);
+    let many = song(400, 16);
+    for answer in [create(&app, &many).await, save(&app, "song", 1, &many).await] {
+        answer.problem(400, "invalid_project");
+        let errors = &answer.json()["errors"];
+        let detail = errors[0]["detail"].as_str().expect("a reason");
+        assert!(detail.contains("6400 effects") && detail.contains("1000"), "{errors}");
+    }
+    assert_eq!(read(&app, "song").await.expect(200), song(20, 50));
+}
+
+#[tokio::test]
 async fn an_invalid_project_is_refused_with_its_places() {
     let app = TestApp::start().await;
     let mut song = project("song", "One");

@@ -238,7 +238,9 @@ fn a_worker_says_how_it_is_and_nothing_else() {
     let mut cluster = Cluster::new();
     let server = cluster.process(Service::start);
     cluster.settings.push(("SF_WORKER_PORT", "0".to_owned()));
-    let worker = cluster.process(Worker::start);
+    let mut worker = cluster.process(Worker::start);
+    let trusted = worker.next_line();
+    assert!(trusted.contains("administrator without a log-in"), "{trusted}");
     let address = worker.greeting.split("http://").nth(1).and_then(|rest| rest.split(' ').next());
     let address: SocketAddr = address.and_then(|text| text.parse().ok()).expect("an address");
     let get = |path: &str, headers: &[(&str, &str)]| {

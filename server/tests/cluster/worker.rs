@@ -12,7 +12,7 @@ pub(crate) struct Worker {
     /// What it printed when it was ready.
     pub(crate) greeting: String,
     /// Kept open, so that later prints do not fail.
-    _stdout: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
 }
 
 impl Worker {
@@ -25,7 +25,14 @@ impl Worker {
         let mut line = String::new();
         stdout.read_line(&mut line).expect("reads");
         assert!(line.contains("takes tasks"), "{line:?} {:?}", child.try_wait());
-        Self { child, greeting: line, _stdout: stdout }
+        Self { child, greeting: line, stdout }
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn next_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("reads");
+        line
     }
 
     /// SIGKILL: no chance to tidy up.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::audio::{upload, wav};
 use crate::database;
 use crate::small_disk::SmallDisk;
-use crate::support::{Answer, Service};
+use crate::support::{Answer, Service, form};
 
 const MEGABYTES: u32 = 48;
 const SONG: &str = "/api/v1/projects/song";
@@ -225,6 +225,62 @@ fn a_full_disk_can_be_emptied() {
     service.expect(204, "DELETE", AUTOSAVE, &[], &Value::Null);
     service.expect(204, "DELETE", SONG, &[], &Value::Null);
     service.expect(404, "GET", SONG, &[], &Value::Null);
+}
+
+#[test]
+fn who_must_log_in_can_empty_a_full_disk_by_a_log_in_or_a_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let mut command = disk.songfoundry(&disk.folder.join("storage"));
+    command.arg("serve").env("SF_DISK_RESERVE_BYTES", "0").env("SF_TRUST_LOCAL", "off").stderr(Stdio::null());
+    let service = Service::spawn(&mut command);
+    let bearer = |answer: &Value, field: &str| format!("Bearer {}", answer[field].as_str().expect("a token"));
+    let log_in = |password: &str| {
+        let body = json!({ "username": "admin", "password": password });
+        let answer = service.expect(200, "POST", "/api/v1/auth/login", &[], &body);
+        bearer(&answer, "access_token")
+    };
+    let first = service.greeting.concat().split('`').nth(3).expect("a password").to_owned();
+    let password = "vermilion-otter-413-quay";
+    let body = json!({ "current_password": first, "new_password": password });
+    let token = log_in(&first);
+    let changed = service.expect(200, "POST", "/api/v1/auth/password", &[("Authorization", &token)], &body);
+    let token = bearer(&changed, "access_token");
+    let by_token = [("Authorization", token.as_str())];
+    let named = json!({ "name": "nightly" });
+    let key = bearer(&service.expect(201, "POST", "/api/v1/auth/api-keys", &by_token, &named), "key");
+    let by_key = [("Authorization", key.as_str())];
+    let uploaded = |value: u8| {
+        let headers =
+            [("Content-Type", "multipart/form-data; boundary=b"), ("Authorization", token.as_str())];
+        let body = form("Sound.wav", &wav(48_000, value));
+        let answer = service.send("POST", "/api/v1/audio/upload", &headers, &body).expect("an answer");
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let kept: Value = serde_json::from_str(&answer.body).expect("JSON");
+        format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"))
+    };
+    let (one, other) = (uploaded(1), uploaded(2));
+    service.expect(201, "POST", "/api/v1/projects", &by_token, &song("first"));
+
+    disk.fill();
+    let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
+    let mut used = 0;
+    while service.call("PUT", AUTOSAVE, &by_token, &draft).expect("an answer").status == 200 {
+        used += 1;
+        // With PostgreSQL, projects are on another disk.
+        if used >= 1_000 && database::of(&disk.folder.join("storage")).is_some() {
+            break;
+        }
+        assert!(used < 1_000, "the disk is not full");
+    }
+    // The key was not used yet, so its use is noted.
+    service.expect(200, "GET", SONG, &by_key, &Value::Null);
+    let again = log_in(password);
+    service.expect(200, "GET", SONG, &[("Authorization", &again)], &Value::Null);
+    service.expect(204, "DELETE", &one, &by_key, &Value::Null);
+    service.expect(204, "DELETE", &other, &[("Authorization", &again)], &Value::Null);
+    let freed = disk.free_bytes();
+    assert!(freed > 200_000, "{freed} bytes are free");
 }
 
 /// Uploads a sound of 2.9 MB with its decoded copy, and deletes it.

@@ -63,8 +63,8 @@ impl Drop for Nginx {
     }
 }
 
-/// A server block that passes everything on with nginx's defaults: HTTP/1.0, a rewritten `Host`, no
-/// header of a proxy.
+/// A server block that passes everything on with nginx's defaults: HTTP/1.0 before nginx 1.29.7 and
+/// HTTP/1.1 since, a rewritten `Host`, no header of a proxy.
 pub(crate) fn plain(service: &Service, more: &str) -> String {
     let upstream = service.address;
     format!("server {{ listen LISTEN; location / {{ proxy_pass http://{upstream}; {more} }} }}")

@@ -121,6 +121,13 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     let said = refused(&storage, &database_of(&storage));
     assert!(said.contains("songfoundry.db") && said.contains("--adopt"), "{said}");
     assert!(!database.exists(), "an empty database is in the way of the right one");
+    let output = songfoundry(&storage).args(["admin", "create-user", "ada"]).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("songfoundry.db") && said.contains("--adopt"),
+        "{said}"
+    );
+    assert!(!database.exists(), "an empty database is in the way of the right one");
     assert_eq!(stored(&storage), before);
     fs::rename(&kept, &database).expect("moves");
     has_the_recording(&storage, &file);
@@ -159,6 +166,10 @@ fn an_older_database_deletes_nothing_at_its_start() {
     fs::rename(&database, &newer).expect("moves");
     fs::rename(&older, &database).expect("moves");
     has_the_recording(&storage, &file);
+    assert_eq!(stored(&storage), before);
+    // Nor does a repair, since this database has only just missed the need of them.
+    let repair = songfoundry(&storage).args(["admin", "check", "--repair"]).output().expect("runs");
+    assert!(repair.status.success(), "{}", String::from_utf8_lossy(&repair.stdout));
     assert_eq!(stored(&storage), before);
     fs::rename(&newer, &database).expect("moves");
     let service = Service::start(&storage, &[]);

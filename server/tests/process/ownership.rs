@@ -53,4 +53,35 @@ fn accounts_and_restores_made_as_root_keep_the_owner_of_the_folder() {
     done(&third, &["restore", backup.to_str().expect("Unicode")]);
     belongs_to(owner, &third);
     assert!(database::of(&third).is_some() || third.join("songfoundry.db").is_file());
+
+    // What a check makes again, and the quarantine with what it sets aside.
+    let stored = |end: &str| {
+        let files =
+            fs::read_dir(third.join("blobs/audio")).expect("reads").map(|entry| entry.expect("reads"));
+        files.map(|file| file.path()).find(|path| path.to_string_lossy().ends_with(end)).expect("a file")
+    };
+    fs::remove_file(stored(".peaks")).expect("removes");
+    let strange = third.join("blobs/audio").join(format!("{}.wav", "a".repeat(64)));
+    fs::write(&strange, "left over").expect("writes");
+    done(&third, &["check", "--repair", "--age-secs", "0"]);
+    assert!(stored(".peaks").is_file() && !strange.exists() && third.join("quarantine").is_dir());
+    belongs_to(owner, &third);
+    done(&third, &["quarantine", "restore", "--all"]);
+    assert!(strange.is_file());
+    belongs_to(owner, &third);
+}
+
+#[test]
+fn a_command_that_is_refused_as_root_leaves_no_file_of_roots() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = fs::metadata(folder.path()).expect("is there").uid();
+    let owner = if made == 0 { OTHER } else { made };
+    let storage = folder.path().join("storage");
+    fs::create_dir_all(&storage).expect("makes");
+    chown(&storage, Some(owner), None).expect("gives away");
+    // The database is made before the name is looked at.
+    let refused = songfoundry(&storage).args(["admin", "create-user", "a b"]).output().expect("runs");
+    assert!(!refused.status.success());
+    assert!(database::of(&storage).is_some() || storage.join("songfoundry.db").is_file());
+    belongs_to(owner, &storage);
 }

@@ -45,8 +45,24 @@ fn visitors_by_a_plain_proxy_are_no_administrators() {
     is_a_visitor(&nginx, &[]);
     let (_service, nginx) = start("trusting", &[CONTAINER[0], CONTAINER[1], proxies, TRUSTING]);
     is_a_visitor(&nginx, &[]);
+    // nginx from 1.29.7 on: HTTP/1.1, a rewritten `Host`, no header.
+    let newer = |name: &str, settings: &[(&str, &str)]| {
+        let storage = folder.path().join(name);
+        let service = Service::start(&storage, settings);
+        let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.1;"));
+        (service, nginx)
+    };
+    let (_service, nginx) = newer("newer", &[proxies]);
+    is_a_visitor(&nginx, &[]);
+    // The proxy connects from 127.0.0.1, which is not the address that the setting names.
+    let (_service, nginx) = newer("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUSTING]);
+    is_a_visitor(&nginx, &[]);
+    let (_service, nginx) = newer("distrusting", &[("SF_TRUST_LOCAL", "off")]);
+    is_a_visitor(&nginx, &[]);
     // HTTP/1.0 is enough of a sign where local callers are trusted.
-    let (service, nginx) = start("desktop", &[]);
+    let storage = folder.path().join("desktop");
+    let service = Service::start(&storage, &[]);
+    let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.0;"));
     is_a_visitor(&nginx, &[]);
     service.expect(200, "GET", "/api/v1/auth/me", &[], &Value::Null);
 }

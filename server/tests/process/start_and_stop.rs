@@ -128,6 +128,26 @@ fn settings_that_name_what_is_not_there_are_said_at_the_start() {
 }
 
 #[test]
+fn a_worker_says_which_folders_of_soundfonts_it_cannot_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("bank.sf2");
+    std::fs::write(&file, "no folder").expect("writes");
+    let dirs = format!("/nowhere/sounds:{}", file.display());
+    let mut command = songfoundry(&folder.path().join("storage"));
+    // It is said before the database is looked for, which is not there.
+    command
+        .arg("worker")
+        .env("SF_SOUNDFONT_DIRS", &dirs)
+        .env("SF_DATABASE_URL", "postgres://x@127.0.0.1:1/x");
+    let output = command.output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    for dir in ["/nowhere/sounds", file.to_str().expect("Unicode")] {
+        assert!(said.contains(&format!("SF_SOUNDFONT_DIRS names `{dir}`")), "{said}");
+    }
+}
+
+#[test]
 fn one_storage_folder_serves_one_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");

@@ -21,7 +21,7 @@ fn operations() -> Vec<(Method, &'static str, Value, bool)> {
         (Method::GET, "/api/v1/admin/tasks", Value::Null, false),
         (Method::DELETE, "/api/v1/admin/tasks/any", Value::Null, false),
         (Method::GET, "/api/v1/admin/scans", Value::Null, false),
-        (Method::POST, "/api/v1/admin/scans", Value::Null, false),
+        (Method::POST, "/api/v1/admin/scans", Value::Null, true),
         (Method::GET, "/api/v1/admin/throttled", Value::Null, false),
         (Method::DELETE, "/api/v1/admin/throttled?username=nobody", Value::Null, true),
         (Method::GET, "/api/v1/admin/audit", Value::Null, false),

@@ -40,7 +40,7 @@ async fn log_ins_say_who_when_and_from_where() {
 
 #[tokio::test]
 async fn a_proxy_that_is_named_says_where_from() {
-    let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77")]).await;
+    let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_TRUST_LOCAL", "on")]).await;
     crate::auth::add_test_user(&app.state, "ada", STRONG).await;
     let body = json!({ "username": "ada", "password": STRONG });
     let call = app.remote(Method::POST, "/api/v1/auth/login").header("x-forwarded-for", "203.0.113.5");

@@ -26,12 +26,21 @@ impl Failures {
 pub(in crate::auth) struct Counted {
     /// Failures of the account from the network.
     pub account_at_network: Failures,
-    /// Accounts that failed from the network.
+    /// Accounts that failed from the network and never logged in from there.
     pub network: Failures,
     /// Failures of the account from networks that it never logged in from.
     pub account: Failures,
-    /// Whether the account has logged in from the network.
-    pub is_known_there: bool,
+}
+
+/// Whether an account has logged in from a network; never if `user_id` is empty.
+pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> Result<bool, sqlx::Error> {
+    let known: Option<String> =
+        sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
+            .bind(user_id)
+            .bind(network)
+            .fetch_optional(db)
+            .await?;
+    Ok(known.is_some())
 }
 
 /// Failures of an account and a network since `since_secs`. `user_id` is empty where no account has
@@ -54,7 +63,9 @@ pub(in crate::auth) async fn counted(
     .await?;
     let of_network = sqlx::query(
         "SELECT CAST(COUNT(*) AS BIGINT) AS count, CAST(COALESCE(MAX(last_failed_secs), 0) AS BIGINT) AS last \
-         FROM login_failures WHERE network = $1 AND last_failed_secs >= $2",
+         FROM login_failures f WHERE network = $1 AND last_failed_secs >= $2 \
+         AND NOT EXISTS (SELECT 1 FROM login_networks n JOIN users u ON u.id = n.user_id \
+         WHERE u.username = f.username AND n.network = f.network)",
     )
     .bind(network)
     .bind(since_secs)
@@ -71,19 +82,12 @@ pub(in crate::auth) async fn counted(
     .bind(user_id)
     .fetch_one(db)
     .await?;
-    let known: Option<String> =
-        sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
-            .bind(user_id)
-            .bind(network)
-            .fetch_optional(db)
-            .await?;
     Ok(Counted {
         account_at_network: account_at_network
             .as_ref()
             .map_or(Ok(Failures::default()), Failures::from_row)?,
         network: Failures::from_row(&of_network)?,
         account: Failures::from_row(&of_account)?,
-        is_known_there: known.is_some(),
     })
 }
 
@@ -213,8 +217,8 @@ pub(in crate::auth) async fn accounts_at_networks(
     counters(db, sql, least, since_secs, limit).await
 }
 
-/// Networks from which at least `least` accounts failed since `since_secs`; the last `limit` of
-/// them.
+/// Networks from which at least `least` accounts failed since `since_secs` that never logged in from
+/// there; the last `limit` of them.
 pub(in crate::auth) async fn networks(
     db: &Db,
     least: i64,
@@ -224,8 +228,9 @@ pub(in crate::auth) async fn networks(
     let sql = "SELECT network, CAST(NULL AS TEXT) AS account_sha256, CAST(NULL AS TEXT) AS username, \
          CAST(COUNT(*) AS BIGINT) AS count, CAST(MAX(last_failed_secs) AS BIGINT) AS last, \
          CAST(0 AS BIGINT) AS known \
-         FROM login_failures WHERE last_failed_secs >= $2 GROUP BY network HAVING COUNT(*) >= $1 \
-         ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
+         FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
+         JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
+         GROUP BY network HAVING COUNT(*) >= $1 ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
     counters(db, sql, least, since_secs, limit).await
 }
 
@@ -247,7 +252,7 @@ pub(in crate::auth) async fn accounts(
     counters(db, sql, least, since_secs, limit).await
 }
 
-async fn counters(
+pub(super) async fn counters(
     db: &Db,
     sql: &'static str,
     least: i64,

@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 
-use super::failures::Failures;
+use super::failures::{Counter, Failures, counters};
 use crate::db::Db;
 
 /// The attempts from a network since `since_secs`. Those after `now_secs` count as made at
@@ -54,4 +54,25 @@ pub(in crate::auth) async fn count(
     .await?;
     transaction.commit().await?;
     Ok(count)
+}
+
+/// Networks with at least `least` attempts since `since_secs`; the last `limit` of them.
+pub(in crate::auth) async fn networks(
+    db: &Db,
+    least: i64,
+    since_secs: i64,
+    limit: i64,
+) -> Result<Vec<Counter>, sqlx::Error> {
+    let sql = "SELECT network, CAST(NULL AS TEXT) AS account_sha256, CAST(NULL AS TEXT) AS username, \
+         attempts AS count, last_attempt_secs AS last, CAST(0 AS BIGINT) AS known \
+         FROM registration_attempts WHERE attempts >= $1 AND last_attempt_secs >= $2 \
+         ORDER BY last_attempt_secs DESC, network LIMIT $3";
+    counters(db, sql, least, since_secs, limit).await
+}
+
+/// Forgets the attempts from a network. Says whether there were any.
+pub(in crate::auth) async fn forget(db: &Db, network: &str) -> Result<bool, sqlx::Error> {
+    let done =
+        sqlx::query("DELETE FROM registration_attempts WHERE network = $1").bind(network).execute(db).await?;
+    Ok(done.rows_affected() > 0)
 }

@@ -131,3 +131,19 @@ async fn keys_outlive_a_change_of_password_but_not_the_account() {
     app.local(Method::POST, &format!("{path}/reset-password")).send().await.expect(200);
     me(&app, &key).await.problem(401, "api_key_invalid");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_database_keeps_nobody_from_logging_in_or_using_a_key() {
+    let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000")]).await;
+    add_user(&app.state, "ada", STRONG).await;
+    let first = token(&log_in(&app, "ada", STRONG).await);
+    let key = app.api_key(&first).await;
+    let lock = app.lock_database().await;
+    let projects = || app.remote(Method::GET, "/api/v1/projects");
+    projects().token(&key).send().await.expect(200);
+    let again = token(&log_in(&app, "ada", STRONG).await);
+    projects().token(&again).send().await.expect(200);
+    // A wrong password must be counted.
+    log_in(&app, "ada", "wrong").await.problem(503, "database_busy");
+    lock.release().await;
+}

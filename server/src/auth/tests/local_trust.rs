@@ -28,13 +28,23 @@ async fn a_container_trusts_nobody_unless_a_setting_says_so() {
 
 #[tokio::test]
 async fn a_trusted_proxy_is_never_local() {
-    for proxies in ["127.0.0.1", "10.0.0.1, ::ffff:127.0.0.1"] {
+    for proxies in ["127.0.0.1", "10.0.0.1, ::ffff:127.0.0.1", "::1", "127.0.0.9"] {
         let app = TestApp::with(&[("SF_TRUSTED_PROXIES", proxies), ("SF_TRUST_LOCAL", "on")]).await;
         refused(&app, "SF_TRUSTED_PROXIES").await;
-        // The same proxy by an IPv4 address in IPv6 form.
-        let call = app.from("::ffff:127.0.0.1", Method::GET, ME);
-        call.send().await.problem(401, "token_missing");
-        app.from("127.0.0.2", Method::GET, ME).send().await.expect(200);
+        // A proxy on this machine may connect from any of its addresses.
+        for peer in ["::ffff:127.0.0.1", "127.0.0.2", "::1"] {
+            app.from(peer, Method::GET, ME).send().await.problem(401, "token_missing");
+        }
+    }
+    let elsewhere = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.7"), ("SF_TRUST_LOCAL", "on")]).await;
+    elsewhere.local(Method::GET, ME).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn who_names_a_proxy_trusts_nobody_unless_a_setting_says_so() {
+    for proxies in ["127.0.0.1", "192.0.2.7"] {
+        let app = TestApp::with(&[("SF_TRUSTED_PROXIES", proxies)]).await;
+        refused(&app, "SF_TRUST_LOCAL").await;
     }
 }
 
@@ -54,7 +64,7 @@ async fn http_1_0_is_never_local() {
 }
 
 /// Headers that proxies and content delivery networks add to what they pass on.
-const PROXY_HEADERS: [&str; 44] = [
+const PROXY_HEADERS: [&str; 52] = [
     "Forwarded",
     "X-Forwarded",
     "X-Forwarded-For",
@@ -99,6 +109,14 @@ const PROXY_HEADERS: [&str; 44] = [
     "X-Varnish",
     "Proxy-Client-IP",
     "WL-Proxy-Client-IP",
+    "X-Forward-For",
+    "X-Forwarder-For",
+    "X-Url-Scheme",
+    "Remote-User",
+    "X-Auth-Request-Email",
+    "X-Authentik-Username",
+    "X-Pomerium-Jwt-Assertion",
+    "X-SSL-Client-Cert",
 ];
 
 #[tokio::test]

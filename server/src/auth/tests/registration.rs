@@ -101,7 +101,7 @@ async fn a_whole_class_registers_from_one_address() {
 
 #[tokio::test]
 async fn guessing_invitations_is_slowed_down() {
-    let app = by_invitation().await;
+    let app = TestApp::with(&[("SF_REGISTRATION", "invite"), ("SF_REGISTRATIONS_PER_ADDRESS", "10")]).await;
     let mut statuses = Vec::new();
     for number in 0..13 {
         let answer = register(&app, "ada", STRONG, Some(&format!("sfi_{number}"))).await;
@@ -129,8 +129,40 @@ async fn an_expired_or_withdrawn_invitation_is_not_good() {
 }
 
 #[tokio::test]
-async fn registering_without_end_is_slowed_down() {
+async fn a_whole_class_registers_where_it_is_open() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
+    for number in 0..30 {
+        register(&app, &format!("pupil{number}"), STRONG, None).await.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn an_administrator_sees_where_registrations_wait_and_lifts_it() {
+    let settings = [("SF_REGISTRATION", "open"), ("SF_REGISTRATIONS_PER_ADDRESS", "3")];
+    let app = TestApp::with(&settings).await;
+    for _ in 0..3 {
+        register(&app, "ada", "weak", None).await.problem(400, "weak_password");
+    }
+    let waiting = register(&app, "ada", STRONG, None).await;
+    waiting.problem(429, "too_many_requests");
+    assert!(waiting.header("retry-after").parse::<u64>().is_ok_and(|secs| (1..=60).contains(&secs)));
+    let throttled = "/api/v1/admin/throttled";
+    let listed = app.local(Method::GET, throttled).send().await.expect(200);
+    let one = &listed["items"][0];
+    assert_eq!((&one["kind"], &one["failures"]), (&json!("registrations"), &json!(3)), "{listed}");
+    assert_eq!((&one["address"], &one["username"]), (&json!("192.0.2.77"), &Value::Null));
+    let lift = |address: &str| app.local(Method::DELETE, &format!("{throttled}?address={address}")).send();
+    assert_eq!(lift("192.0.2.78").await.expect(200)["lifted"], 0);
+    assert_eq!(lift("192.0.2.77").await.expect(200)["lifted"], 1);
+    register(&app, "ada", STRONG, None).await.expect(201);
+    let listed = app.local(Method::GET, throttled).send().await.expect(200);
+    assert_eq!(listed["items"], json!([]));
+}
+
+#[tokio::test]
+async fn registering_without_end_is_slowed_down() {
+    let settings = [("SF_REGISTRATION", "open"), ("SF_REGISTRATIONS_PER_ADDRESS", "10")];
+    let app = TestApp::with(&settings).await;
     let mut statuses = Vec::new();
     for number in 0..13 {
         let answer = register(&app, &format!("user{number}"), "weak", None).await;

@@ -10,7 +10,9 @@
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from one address are
-//! checked one after the other, so that many at once cannot pass before the first is counted.
+//! checked one after the other, and so are attempts on one account from all addresses that it never
+//! logged in from: many at once cannot pass before the first is counted. Registrations are counted
+//! by address alone ([`registration`]).
 
 mod overview;
 mod registration;
@@ -22,7 +24,6 @@ use std::net::IpAddr;
 use sha2::{Digest as _, Sha256};
 
 pub use overview::{Lift, Throttled, ThrottledKind};
-pub(super) use registration::admit_registration;
 use rules::{FORGET_SECS, Rule};
 use turns::{Turn, Turns};
 
@@ -30,7 +31,7 @@ use super::client_address::network_of;
 use super::store::{UserRow, failures};
 use crate::clock;
 use crate::config::LoginLimits;
-use crate::db::Db;
+use crate::db::{Db, note};
 use crate::error::ApiError;
 
 /// Attempts from one address that are checked at the same time: a school does not wait long, and
@@ -46,10 +47,12 @@ const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 pub struct Throttle {
     rules: Rules,
     of_accounts_at_addresses: Turns,
+    /// Of accounts at addresses that they never logged in from.
+    of_accounts: Turns,
     of_addresses: Turns,
 }
 
-/// The three rules, with the limits of the settings.
+/// The rules, with the limits of the settings.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     account_at_address: Rule,
@@ -57,6 +60,8 @@ struct Rules {
     known_account_at_address: Rule,
     address: Rule,
     account: Rule,
+    /// Registrations from an address.
+    registrations: Rule,
 }
 
 impl Rules {
@@ -85,6 +90,12 @@ impl Rules {
                 first_wait_secs: 8,
                 longest_wait_secs: 60,
                 about: "Too many failed log-ins of this account",
+            },
+            registrations: Rule {
+                free: limits.registrations_per_address,
+                first_wait_secs: 8,
+                longest_wait_secs: 60,
+                about: "Too many registrations from your address",
             },
         }
     }
@@ -117,7 +128,7 @@ pub(super) struct Attempt<'t> {
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    _turns: [Turn<'t>; 2],
+    _turns: [Option<Turn<'t>>; 3],
 }
 
 impl Throttle {
@@ -127,6 +138,7 @@ impl Throttle {
         Self {
             rules: Rules::new(limits),
             of_accounts_at_addresses: Turns::new(1, turns::WAIT_MAX),
+            of_accounts: Turns::new(1, turns::WAIT_MAX),
             of_addresses: Turns::new(CHECKS_PER_ADDRESS, turns::WAIT_MAX),
         }
     }
@@ -138,20 +150,24 @@ impl Throttle {
     pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt<'_>, ApiError> {
         let network = network_of(subject.address);
         let account_sha256 = account_sha256(subject.username);
-        let turns = [
-            self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?,
-            self.of_addresses.wait(network.clone()).await?,
-        ];
+        let user_id = subject.row.map(|row| row.id.as_str());
+        // Nobody else logs the account in from here while this turn lasts.
+        let at_address = self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?;
+        let is_known_there = failures::is_known(db, user_id.unwrap_or_default(), &network).await?;
+        let is_stranger = !is_known_there && !subject.has_session;
+        // Before the turn of the address, of which those who wait here would take a share.
+        let of_account = match is_stranger {
+            true => Some(self.of_accounts.wait(account_sha256.clone()).await?),
+            false => None,
+        };
+        let turns = [Some(at_address), of_account, Some(self.of_addresses.wait(network.clone()).await?)];
         let now_secs = clock::now_unix_secs();
         failures::follow_clock(db, now_secs).await?;
-        let user_id = subject.row.map(|row| row.id.as_str());
         let since_secs = now_secs - FORGET_SECS;
         let counted =
             failures::counted(db, &network, &account_sha256, user_id.unwrap_or_default(), since_secs).await?;
-        self.rules
-            .of_account_at_address(counted.is_known_there)
-            .check(counted.account_at_network, now_secs)?;
-        if !counted.is_known_there && !subject.has_session {
+        self.rules.of_account_at_address(is_known_there).check(counted.account_at_network, now_secs)?;
+        if is_stranger {
             self.rules.address.check(counted.network, now_secs)?;
             self.rules.account.check(counted.account, now_secs)?;
         }
@@ -179,17 +195,14 @@ impl Attempt<'_> {
 
     /// The password was right: forgets the account's failures from here, and remembers that it is
     /// used from here.
-    ///
-    /// # Errors
-    /// Internal only.
-    pub(super) async fn succeeded(self, db: &Db) -> Result<(), ApiError> {
-        failures::forget(db, &self.network, &self.account_sha256).await?;
+    pub(super) async fn succeeded(self, db: &Db) {
+        note("the end of failed log-ins", failures::forget(db, &self.network, &self.account_sha256)).await;
         if let Some(user_id) = self.user_id {
             let now_secs = clock::now_unix_secs();
             let since_secs = now_secs - KNOWN_FOR_SECS;
-            failures::remember_login(db, &user_id, &self.network, now_secs, since_secs).await?;
+            let remembering = failures::remember_login(db, &user_id, &self.network, now_secs, since_secs);
+            note("the address of a log-in", remembering).await;
         }
-        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::rules::{FORGET_SECS, Rule};
 use super::{Throttle, account_sha256, network_of};
 use crate::auth::store::failures::{self, Counter};
+use crate::auth::store::registrations;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
@@ -26,9 +27,11 @@ pub enum ThrottledKind {
     Address,
     /// One account from every address that it has not logged in from before.
     Account,
+    /// Everybody who registers from this address without an invitation.
+    Registrations,
 }
 
-/// Somebody who is slowed down when they log in.
+/// Somebody who is slowed down when they log in or register.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Throttled {
     /// Tells this entry apart.
@@ -41,9 +44,10 @@ pub struct Throttled {
     /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
     /// account.
     pub address: Option<String>,
-    /// Failed log-ins within an hour; for an address the accounts that failed.
+    /// Failed log-ins within an hour; for an address the accounts that failed, and for
+    /// registrations all of them, those that succeeded as well.
     pub failures: i64,
-    /// When the last one failed, RFC 3339.
+    /// When the last one failed, or the last registration came, RFC 3339.
     pub last_failed_at: String,
     /// Seconds until the next attempt is checked; 0: the next one is.
     pub retry_after_secs: u64,
@@ -65,8 +69,8 @@ impl Throttled {
 }
 
 impl Throttle {
-    /// Who has to wait after failures, at present or after the next one; the last that failed come
-    /// first.
+    /// Who has to wait after failures or registrations, at present or after the next one; the last
+    /// come first.
     ///
     /// # Errors
     /// When the database refuses.
@@ -78,14 +82,18 @@ impl Throttle {
         let pairs = failures::accounts_at_networks(db, least, since_secs, ENTRIES_MAX).await?;
         let networks = failures::networks(db, address.free, since_secs, ENTRIES_MAX).await?;
         let accounts = failures::accounts(db, account.free, since_secs, ENTRIES_MAX).await?;
-        let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len());
+        let registrations = self.rules.registrations;
+        let registering = registrations::networks(db, registrations.free, since_secs, ENTRIES_MAX).await?;
+        let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len() + registering.len());
         all.extend(pairs.into_iter().map(|counter| {
             let rule = self.rules.of_account_at_address(counter.is_known_there);
             Throttled::of(ThrottledKind::AccountAtAddress, rule, counter, now_secs)
         }));
-        for (kind, rule, counters) in
-            [(ThrottledKind::Address, address, networks), (ThrottledKind::Account, account, accounts)]
-        {
+        for (kind, rule, counters) in [
+            (ThrottledKind::Address, address, networks),
+            (ThrottledKind::Account, account, accounts),
+            (ThrottledKind::Registrations, registrations, registering),
+        ] {
             all.extend(counters.into_iter().map(|counter| Throttled::of(kind, rule, counter, now_secs)));
         }
         all.sort_by(|one, other| {
@@ -122,13 +130,19 @@ impl Lift {
         Ok(Self { username, network })
     }
 
-    /// Forgets these failures, and says how many entries those were.
+    /// Forgets these failures, and for an address alone the registrations from there. Says how many
+    /// entries those were.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn apply(&self, db: &Db) -> ApiResult<u64> {
         let account = self.username.as_deref().map(account_sha256).unwrap_or_default();
-        Ok(failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?)
+        let failures = failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?;
+        let registered = match (&self.username, &self.network) {
+            (None, Some(network)) => registrations::forget(db, network).await?,
+            _ => false,
+        };
+        Ok(failures + u64::from(registered))
     }
 
     /// The account or the address, for the audit log.

@@ -1,6 +1,7 @@
 //! Backup, restore and check.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::say;
 use crate::backup::check::{Thoroughness, check as check_storage};
@@ -42,9 +43,13 @@ pub(super) struct Check {
     #[arg(long)]
     quick: bool,
     /// Make decoded copies and peaks again that are damaged or missing, and move stored files that
-    /// belong to nothing to the quarantine. The service must not be running.
+    /// have belonged to nothing for a while to the quarantine. The service must not be running.
     #[arg(long)]
     repair: bool,
+    /// For how long the database must have needed no file that moves to the quarantine, in seconds;
+    /// SF_ORPHAN_AGE_SECS if this is left out. 0: all at once.
+    #[arg(long, requires = "repair", value_name = "SECONDS")]
+    age_secs: Option<u64>,
     /// As one JSON object.
     #[arg(long)]
     json: bool,
@@ -69,7 +74,8 @@ pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<(
 }
 
 pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
-    let how = Thoroughness { hashes: !args.quick, repair: args.repair };
+    let unneeded_for = args.age_secs.map(Duration::from_secs);
+    let how = Thoroughness { hashes: !args.quick, repair: args.repair, unneeded_for };
     let report = check_storage(config, how).await?;
     if args.json {
         say(&serde_json::to_string(&report)?);
@@ -81,12 +87,17 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
             say(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
             report.orphans.iter().for_each(|name| say(&format!("  {name}")));
         }
-        if report.set_aside {
+        let moved = report.set_aside.len();
+        if moved > 0 {
+            say(&format!(
+                "{moved} of them are in the quarantine now; `songfoundry admin quarantine` lists them and brings them back."
+            ));
+        }
+        if moved < count {
             say(
-                "They are in the quarantine now; `songfoundry admin quarantine` lists them and brings them back.",
+                "The service and --repair move to the quarantine what was not needed for SF_ORPHAN_AGE_SECS; --repair \
+                 --age-secs 0 moves all at once.",
             );
-        } else if count > 0 {
-            say("--repair moves them to the quarantine; the service does so itself after a while.");
         }
         if !report.mended.is_empty() {
             say(&format!("{} files were made again, or came back from the quarantine:", report.mended.len()));

@@ -12,9 +12,11 @@ use anyhow::Context as _;
 use clap::Subcommand;
 
 use super::Settings;
+use crate::blobs::Sharing;
 use crate::config::Config;
 use crate::db::{self, Db};
-use crate::state::make_private_dir;
+use crate::installation;
+use crate::state::{make_private_dir, open_blobs};
 
 /// Look after accounts, backups and the storage from this machine's command line.
 #[derive(Debug, clap::Args)]
@@ -44,9 +46,9 @@ enum Command {
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),
-    /// List accounts and addresses that have to wait after failed log-ins.
+    /// List accounts and addresses that have to wait after failed log-ins or many registrations.
     ListThrottled(throttled::ListThrottled),
-    /// End the waits of an account or an address after failed log-ins.
+    /// End the waits of an account or an address after failed log-ins or many registrations.
     LiftThrottling(throttled::LiftThrottling),
     /// Save everything that is stored into a folder.
     Backup(backup::Backup),
@@ -64,38 +66,48 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("cannot start the async thread")?;
-    runtime.block_on(async {
-        match &args.command {
-            Command::Backup(args) => backup::backup(args, &config).await,
-            Command::Restore(args) => {
-                backup::restore(args, &config).await?;
-                owner::keep(&config)
-            }
-            Command::Check(args) => backup::check(args, &config).await,
-            Command::Quarantine(args) => quarantine::run(args, &config).await,
-            // The first account may be made before the first start.
-            Command::CreateUser(args) => {
-                make_private_dir(&config.storage.dir)?;
-                let db = db::open(&config.storage.database, config.storage.database_limits).await?;
-                with(db, async |db| users::create(args, db).await).await?;
-                owner::keep(&config)
-            }
-            Command::ResetPassword(args) => {
-                with(existing(&config).await?, async |db| users::reset_password(args, db).await).await
-            }
-            Command::ListThrottled(args) => {
-                let limits = config.accounts.login_limits;
-                with(existing(&config).await?, async |db| throttled::list(args, limits, db).await).await
-            }
-            Command::LiftThrottling(args) => {
-                let lift = args.lift()?;
-                with(existing(&config).await?, async |db| throttled::lift(&lift, db).await).await
-            }
-            Command::ListUsers(args) => {
-                with(existing(&config).await?, async |db| users::list(args, db).await).await
-            }
+    let outcome = runtime.block_on(carry_out(&args.command, &config));
+    // A command that failed may have made files before it did.
+    let kept = if args.command.only_lists() { Ok(()) } else { owner::keep(&config) };
+    outcome.and(kept)
+}
+
+impl Command {
+    /// Whether the command makes no file in the storage folder.
+    fn only_lists(&self) -> bool {
+        matches!(self, Self::ListUsers(_) | Self::ListThrottled(_))
+    }
+}
+
+async fn carry_out(command: &Command, config: &Config) -> anyhow::Result<()> {
+    match command {
+        Command::Backup(args) => backup::backup(args, config).await,
+        Command::Restore(args) => backup::restore(args, config).await,
+        Command::Check(args) => backup::check(args, config).await,
+        Command::Quarantine(args) => quarantine::run(args, config).await,
+        // The first account may be made before the first start.
+        Command::CreateUser(args) => {
+            make_private_dir(&config.storage.dir)?;
+            let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
+            installation::refuse_missing_database(&config.storage, &blobs).await?;
+            let db = db::open(&config.storage.database, config.storage.database_limits).await?;
+            with(db, async |db| users::create(args, db).await).await
         }
-    })
+        Command::ResetPassword(args) => {
+            with(existing(config).await?, async |db| users::reset_password(args, db).await).await
+        }
+        Command::ListThrottled(args) => {
+            let limits = config.accounts.login_limits;
+            with(existing(config).await?, async |db| throttled::list(args, limits, db).await).await
+        }
+        Command::LiftThrottling(args) => {
+            let lift = args.lift()?;
+            with(existing(config).await?, async |db| throttled::lift(&lift, db).await).await
+        }
+        Command::ListUsers(args) => {
+            with(existing(config).await?, async |db| users::list(args, db).await).await
+        }
+    }
 }
 
 /// The database that is there: nobody looks for accounts in a new one.

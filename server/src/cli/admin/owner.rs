@@ -15,7 +15,11 @@ use crate::config::Config;
 pub(super) fn keep(config: &Config) -> anyhow::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let dir = &config.storage.dir;
-    let facts = std::fs::metadata(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let facts = match std::fs::metadata(dir) {
+        // A command that was refused made nothing.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        facts => facts.with_context(|| format!("cannot read {}", dir.display()))?,
+    };
     if facts.uid() == 0 {
         return Ok(());
     }

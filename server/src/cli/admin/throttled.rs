@@ -6,7 +6,7 @@ use crate::auth::{Lift, Throttle, Throttled, ThrottledKind};
 use crate::config::LoginLimits;
 use crate::db::Db;
 
-/// List accounts and addresses that have to wait after failed log-ins.
+/// List accounts and addresses that have to wait after failed log-ins or many registrations.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListThrottled {
     /// As JSON, one object a line.
@@ -14,7 +14,7 @@ pub(super) struct ListThrottled {
     json: bool,
 }
 
-/// End the waits of an account or an address after failed log-ins.
+/// End the waits of an account or an address after failed log-ins or many registrations.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin lift-throttling --username ada
@@ -52,6 +52,7 @@ fn described(one: &Throttled) -> String {
     let account = match (one.kind, one.username.as_deref()) {
         (_, Some(name)) => name,
         (ThrottledKind::Address, None) => "(all)",
+        (ThrottledKind::Registrations, None) => "(registrations)",
         (_, None) => "(unknown name)",
     };
     let address = one.address.as_deref().unwrap_or("(all)");
@@ -68,6 +69,6 @@ pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {
         return Ok(());
     }
     audit::record(db, &Who::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
-    say(&format!("The failed log-ins of `{}` are forgotten; nobody waits for them any more.", lift.target()));
+    say(&format!("What was counted of `{}` is forgotten; nobody waits for it any more.", lift.target()));
     Ok(())
 }

@@ -64,15 +64,19 @@ impl Plugins {
         }))
     }
 
-    /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]. `None` for whoever has no folders, and for
-    /// whoever may not run the code of plugins (any more), which scanning does.
+    /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]; for an API
+    /// key, which may not scan, by the last one of this process. `None` without such a scan, for
+    /// whoever has no folders, and for whoever may not have plugins (any more).
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
     ) -> Result<Option<Arc<Scan>>, ApiError> {
         let dirs = self.dirs_of(&user.id).await?;
-        if !user.may_run_plugins() || dirs.is_empty() {
+        if !user.has_plugins() || dirs.is_empty() {
             return Ok(None);
+        }
+        if !user.may_scan() {
+            return Ok(self.last(&user.id, &dirs).await);
         }
         self.scan(&user.id, dirs, Wanted::Recent).await.map(Some)
     }
@@ -85,6 +89,13 @@ impl Plugins {
         let forgotten = self.forget_before(asked).await;
         let scan = self.scan(user_id, self.dirs_of(user_id).await?, Wanted::Since(asked)).await?;
         Ok((scan, forgotten))
+    }
+
+    /// The last scan of these folders of a user, however old, once one that is under way has ended.
+    async fn last(&self, user_id: &str, dirs: &[PathBuf]) -> Option<Arc<Scan>> {
+        let kept = self.kept().get(user_id).cloned()?;
+        let kept = kept.lock().await;
+        kept.as_ref().filter(|kept| kept.scan.dirs == dirs).map(|kept| Arc::clone(&kept.scan))
     }
 
     /// Forgets the scans that began before `asked`, and says whether there was one.

@@ -140,6 +140,25 @@ async fn instruments_and_effects_are_told_apart() {
     assert_eq!(plugins["problems"][0]["path"], json!(rack.path("Mixed.vst3")));
 }
 
+#[tokio::test]
+async fn an_api_key_sees_what_the_last_scan_found_and_starts_none() {
+    let rack = Rack::start().await;
+    rack.install("mixed", "Mixed.vst3");
+    let key = rack.app.api_key(&rack.app.admin_token().await).await;
+    let by_key = |method, path: &str| rack.app.remote(method, &format!("/api/v1{path}")).token(&key);
+    let listed = async || {
+        let available = by_key(Method::GET, "/plugins/available").send().await.expect(200);
+        let effects = by_key(Method::GET, "/plugins/effects").send().await.expect(200);
+        (names(&available["vst_instruments"]), names(&effects["vst_effects"]))
+    };
+    assert_eq!(listed().await, (vec![], vec![]));
+    let scans = rack.app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
+    assert_eq!(scans["plugins"], json!([]), "a key had plugins run");
+    by_key(Method::POST, "/admin/scans").send().await.problem(403, "api_key_not_allowed");
+    rack.scan().await;
+    assert_eq!(listed().await, (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]));
+}
+
 /// Users may have the same folders, so a scan invalidates the lists of all users.
 #[tokio::test]
 async fn a_scan_clears_the_effect_lists_of_every_user_and_says_whether_there_was_one() {
