@@ -266,7 +266,7 @@ impl Song {
                 .collect();
             bail!("this is not a valid project:{}", places.concat());
         }
-        let project = schemas::read::project(&document, &[])?;
+        let project = schemas::read::project(&document)?;
         Ok(Self { document, project, warnings: Vec::new() })
     }
 }

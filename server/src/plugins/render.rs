@@ -186,19 +186,13 @@ impl Source {
 
     /// The document, checked, and the project that it describes. Blocks.
     pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
-        self.into_project_with(&[])
-    }
-
-    /// The same with unknown fields of the document that are to be kept.
-    pub(crate) fn into_project_with(self, unknown: &[&str]) -> ApiResult<(JsonText, Project)> {
         let document = match self {
             Self::Stored(document) | Self::Sent(document) => projects::checked_document(&document)?,
         };
-        let project =
-            schemas::read::project(&document, unknown).map_err(|error| ApiError::Unprocessable {
-                code: "not_playable",
-                detail: format!("The project cannot be read: {error}"),
-            })?;
+        let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
+            code: "not_playable",
+            detail: format!("The project cannot be read: {error}"),
+        })?;
         Ok((document, project))
     }
 }

@@ -38,6 +38,8 @@ fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
 /// A project with one MIDI item, between whose fields something is to stand.
 const ITEM: &str = r#"{"schema_version":1,"project_id":"p","tracks":[{"id":"t","kind":"instrument","items":[{"type":"midi","id":"i","start_tick":0,"length_ticks":9,"#;
 
+const EXPORT: &str = "/api/v1/multitrack/midi/export";
+
 struct Case {
     name: &'static str,
     path: &'static str,
@@ -166,6 +168,33 @@ fn cases() -> Vec<Case> {
             format!(r#"{{"project":{}}}"#, whole("\"x\":[", "0,", "]}")),
         ),
         case("an upgrade", "/api/v1/projects/upgrade", 200, whole("\"x\":[", "{},", "]}")),
+        case("MIDI channels that are lists", EXPORT, 200, {
+            let lists = repeated("[", &deep, "]", 600_000);
+            let track =
+                |number: usize| format!(r#"{{"id":"t{number}","kind":"bus","midi_channel":{lists}}}"#);
+            let tracks: Vec<String> = (0..5).map(track).collect();
+            format!(
+                r#"{{"project":{{"schema_version":1,"project_id":"p","tracks":[{}]}}}}"#,
+                tracks.join(",")
+            )
+        }),
+        case(
+            "exclusive messages that are lists",
+            EXPORT,
+            200,
+            format!(r#"{{"project":{}}}"#, whole("\"midi_exclusives\":[", &deep, "]}")),
+        ),
+        case(
+            "notes to export",
+            EXPORT,
+            200,
+            repeated(
+                &format!("{{\"project\":{ITEM}\"notes\":["),
+                r#"{"tick":0,"length_ticks":1,"pitch":1,"velocity":0},"#,
+                "]}]}]}}",
+                3 * MEGABYTE,
+            ),
+        ),
         case("parameters", projects, 400, {
             let mut text = r#"{"schema_version":1,"project_id":"p","tracks":[],"master":{"effects":[{"id":"e","type":"vst3","plugin_id":"x","params":{"a":0"#.to_owned();
             (0..300_000).for_each(|number| text.push_str(&format!(",\"{number:x}\":0")));

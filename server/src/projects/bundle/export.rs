@@ -70,7 +70,7 @@ fn bundle(
 ) -> ApiResult<FileAnswer> {
     let document = stored(&StoredText::Current(project_id.to_owned()), &text)?;
     let name = document.view().text("name").unwrap_or(super::super::UNTITLED.into()).into_owned();
-    let project = schemas::read::project(&document, &[]).map_err(|error| ApiError::Unprocessable {
+    let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!("The stored project `{project_id}` cannot be read: {error}."),
     })?;
