@@ -53,6 +53,7 @@ pub mod projects;
 mod query_names;
 pub mod rates;
 pub mod rendering;
+mod raw_json;
 mod request_log;
 mod reserve;
 mod room_checked;

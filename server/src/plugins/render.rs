@@ -108,13 +108,13 @@ async fn project_bytes(state: &AppState, owner_id: &str, request: &RenderRequest
 /// A render as a task.
 pub(crate) const RENDER: Kind = Kind { name: "render", run: render_task, discard: None };
 
-fn render_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn render_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let input: RenderInput = serde_json::from_value(input).map_err(ApiError::internal)?;
     let answer = input.render(state, task.runtime(), task.owner_id(), &mut |share| {
         task.progress(share, "Rendering");
         !task.is_cancelled()
     })?;
-    serde_json::to_value(answer).map_err(ApiError::internal)
+    JsonText::write(&answer).map_err(ApiError::internal)
 }
 
 /// What to render, and how.
