@@ -16,13 +16,14 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, header};
+use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schemas::json::{JsonText, Kind, ObjectWriter};
 use serde::de::DeserializeOwned;
 
+use crate::body_kind;
 use crate::error::ApiError;
 use crate::held_body::{HeldBody, announced_bytes, in_time};
 use crate::permits::{Bounds, Permits, processors};
@@ -79,6 +80,9 @@ pub(crate) async fn with_document<T: Send + 'static>(
     let permits = if size_bytes < SMALL_BYTES { &SMALL_DOCUMENTS } else { &DOCUMENTS };
     permits.run_weighted(size_bytes as u64 / 1024, move |_| work()).await
 }
+
+/// Media type of JSON.
+const JSON: &str = "application/json";
 
 /// How many bytes the body of this request may have, and what to call it.
 #[derive(Debug, Clone, Copy)]
@@ -344,22 +348,10 @@ pub fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
-    let coding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-    if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
-        let coding: String = coding.chars().take(50).collect();
-        return Err(ApiError::UnsupportedMedia {
-            detail: format!("The body came in the coding `{coding}` (Content-Encoding); send it as it is."),
-        });
-    }
-    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
-    if essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json")) {
-        return Ok(());
-    }
-    let came = if given.is_empty() { "no Content-Type".to_owned() } else { format!("`{essence}`") };
-    Err(ApiError::UnsupportedMedia {
-        detail: format!("The body came with {came}; this operation takes `application/json`."),
-    })
+    let is_json = |essence: &str| {
+        essence == JSON || (essence.starts_with("application/") && essence.ends_with("+json"))
+    };
+    body_kind::require_that(headers, is_json, &[JSON])
 }
 
 /// Query parameters.
