@@ -1,7 +1,7 @@
 //! The API's own extractors, so that what they refuse reads like every other error.
 //!
 //! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes and [`VALUES_MAX`] values.
-//! - [`LongJson`]: the same where some fields are long and stay text.
+//! - [`LongJson`]: the same where some fields are long and stay text; [`JsonObject`]: all of it stays text.
 //! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that the handler parses.
 //! - [`Query`] and [`Path`]: as axum's.
 //!
@@ -242,6 +242,29 @@ async fn parsed<T: Send + 'static>(
     with_document(bytes.len(), move || parse(bytes)).await
 }
 
+/// A JSON object that stays text, however many values it has.
+#[derive(Debug)]
+pub struct JsonObject(pub JsonText);
+
+impl<S: Send + Sync> FromRequest<S> for JsonObject {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
+        let object = parsed(bytes, |bytes| {
+            let text = read_text(&bytes)?;
+            match text.view().kind() {
+                Kind::Object => Ok(text),
+                _ => Err(ApiError::bad_request(
+                    "unexpected_json",
+                    "The body is not the JSON that is expected here: it is no object.",
+                )),
+            }
+        });
+        object.await.map(Self)
+    }
+}
+
 /// A type with fields that may be as long as the body: they are of the type [`JsonText`], which
 /// takes no more memory than the text.
 pub trait LongFields: DeserializeOwned {
@@ -297,7 +320,7 @@ pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
 
 /// Refuses JSON of too many values before any of them is built. Bytes that are no JSON are for the
 /// parser to refuse.
-fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
+pub(crate) fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
     // Between two values there is a comma or a colon; those in strings only make the first guess
     // higher.
     if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {

@@ -126,8 +126,8 @@ struct RenderInput {
 
 impl RenderInput {
     /// The input that a request describes.
-    async fn of(state: &AppState, user: &CurrentUser, request: RenderRequest) -> ApiResult<Self> {
-        let settings = RenderSettings::of(&request, state.config.limits.tail_max_secs)?;
+    async fn of(state: &AppState, user: &CurrentUser, mut request: RenderRequest) -> ApiResult<Self> {
+        let settings = RenderSettings::of(&mut request, state.config.limits.tail_max_secs)?;
         let source = document(state, user, request.project_id, request.project).await?;
         Ok(Self { source, settings })
     }
