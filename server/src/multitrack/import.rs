@@ -18,6 +18,11 @@ use crate::large_answer;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
+/// Memory that an import takes at most for each byte of its file, as a share of what a JSON document
+/// takes for each of its bytes ([`with_document`]): three bytes of running status are an event of
+/// 40 bytes and half a note, which becomes 80 bytes of JSON.
+const DOCUMENTS_PER_FILE: usize = 6;
+
 /// Longest name of a project, in characters, as in its schema.
 const NAME_MAX_CHARS: usize = 500;
 
@@ -33,12 +38,12 @@ const MEDIA_TYPES: &[&str] = &[
     "audio/rmi",
     "application/x-midi",
     "application/octet-stream",
+    form::FORM,
 ];
 
 /// A project made from a MIDI file. It is not stored.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportAnswer {
-    form::FORM,
     /// The project.
     #[schema(value_type = ProjectDocument)]
     project: Project,
@@ -87,7 +92,7 @@ pub(super) async fn import(
         drop(answer);
         large_answer::answer(&state, &user.id, "application/json", json)
     };
-    with_document(length, reading).await
+    with_document(DOCUMENTS_PER_FILE * length, reading).await
 }
 
 /// The bytes of the file, whichever way they came.
