@@ -162,6 +162,7 @@ async fn events_follow_a_task_to_its_end() {
     let states = |answer: crate::test_app::Answer| -> Vec<Value> {
         assert_eq!(answer.status, 200);
         assert_eq!(answer.header("content-type"), "text/event-stream");
+        assert_eq!(answer.header("x-accel-buffering"), "no");
         let text = String::from_utf8(answer.bytes).expect("text");
         assert!(text.contains("event: task\n"), "{text}");
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
