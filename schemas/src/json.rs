@@ -43,6 +43,14 @@ impl JsonText {
         Self(value.to_string())
     }
 
+    /// The text that a value is written as. Takes as much memory as the text, not as a tree.
+    ///
+    /// # Errors
+    /// The value is none that JSON knows, such as a map whose keys are no strings.
+    pub fn write(value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(Self)
+    }
+
     /// The value as a view into the text.
     #[must_use]
     pub fn view(&self) -> View<'_> {

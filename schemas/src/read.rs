@@ -4,30 +4,45 @@ use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
-/// Largest value of an unknown field that is kept, in bytes: unlike everything else it becomes a
-/// tree.
-const UNKNOWN_MAX_BYTES: usize = 1024 * 1024;
-
-/// Reads a project. Of the fields that the schema does not know only those named in `unknown` are
-/// kept, up to a MiB each: memory grows with what is played, not with what others keep in a
-/// document.
+/// Reads a project without the fields that the schema does not know: memory grows with what is
+/// played, not with what others keep in a document.
 ///
 /// # Errors
 /// The document does not follow the schema.
-pub fn project(document: &JsonText, unknown: &[&str]) -> Result<Project, serde_json::Error> {
+pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     let mut text = String::with_capacity(document.as_str().len());
     let schema = Schema::project();
-    Pruning { schema, unknown }.value(&mut text, document.view(), schema.root());
+    Pruning { schema, unknown_left_bytes: 0, leaves_out: false }.value(
+        &mut text,
+        document.view(),
+        schema.root(),
+    );
     serde_json::from_str(&text)
 }
 
-struct Pruning<'k> {
-    schema: &'static Schema,
-    unknown: &'k [&'k str],
+/// A track of a project, whose unknown fields take at most `unknown_max_bytes` bytes together, and
+/// whether some of them had to be left out for that.
+#[must_use]
+pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bool) {
+    let mut text = String::with_capacity(track.as_json().len());
+    let schema = Schema::project();
+    let tracks = schema.root().property("tracks").map(|(_, index)| schema.rule(index));
+    let rule = tracks.and_then(|tracks| tracks.items).map(|index| schema.rule(index));
+    let mut pruning = Pruning { schema, unknown_left_bytes: unknown_max_bytes, leaves_out: false };
+    pruning.value(&mut text, track, rule.expect("a project has tracks"));
+    (JsonText::of_written(text), pruning.leaves_out)
 }
 
-impl Pruning<'_> {
-    fn value(&self, out: &mut String, view: View<'_>, rule: &Rule) {
+struct Pruning {
+    schema: &'static Schema,
+    /// Bytes that unknown fields may still take.
+    unknown_left_bytes: usize,
+    /// Whether an unknown field was left out.
+    leaves_out: bool,
+}
+
+impl Pruning {
+    fn value(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
         let kind = if rule.one_of.is_empty() { None } else { view.get("type") };
         let rule = kind.and_then(|kind| self.schema.form(rule, kind)).unwrap_or(rule);
         match (view.kind(), rule.items) {
@@ -43,7 +58,7 @@ impl Pruning<'_> {
         }
     }
 
-    fn object(&self, out: &mut String, view: View<'_>, rule: &Rule) {
+    fn object(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
         let mut writer = ObjectWriter::new(out);
         // First, so that a reader knows the form of what follows.
         let is_typed = rule.property("type").is_some();
@@ -52,14 +67,18 @@ impl Pruning<'_> {
         }
         for (key, field) in view.fields() {
             match rule.property(key.raw_name()) {
-                _ if key.is("type") || key.is("client") => {}
+                Some(_) if key.is("type") || key.is("client") => {}
                 Some((_, index)) => self.value(writer.begin(key), field, self.schema.rule(index)),
-                None if self.unknown.contains(&key.raw_name())
-                    && field.as_json().len() <= UNKNOWN_MAX_BYTES =>
-                {
-                    writer.copy(key, field);
+                None => {
+                    let bytes = key.raw_name().len() + field.as_json().len();
+                    match self.unknown_left_bytes.checked_sub(bytes) {
+                        Some(left_bytes) => {
+                            self.unknown_left_bytes = left_bytes;
+                            writer.copy(key, field);
+                        }
+                        None => self.leaves_out = true,
+                    }
                 }
-                None => {}
             }
         }
         writer.end();
@@ -73,11 +92,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_read_and_unknown_fields_only_by_name() {
+    fn what_is_known_is_read_and_unknown_fields_are_left_out() {
         let text = include_str!("../examples/valid/unknown-fields.json");
         let document = JsonText::read(text.as_bytes()).unwrap();
         let whole: Project = serde_json::from_str(text).unwrap();
-        let read = project(&document, &[]).unwrap();
+        let read = project(&document).unwrap();
         assert!(!whole.extra.is_empty() && read.extra.is_empty() && read.client.is_none());
         assert_eq!(read.tracks.len(), whole.tracks.len());
 
@@ -85,12 +104,24 @@ mod tests {
             {"id": "t", "kind": "instrument", "a": 3, "items": [
                 {"notes": [{"x": 1, "tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 0.5, "a": 1}], "id": "i",
                  "start_tick": 0, "length_ticks": 9, "type": "midi"}]}]});
-        let read = project(&JsonText::of_value(&value), &["a"]).unwrap();
-        assert_eq!((read.extra.get("a"), read.extra.get("b")), (Some(&json!([1])), None));
-        assert_eq!(read.tracks[0].extra.get("a"), Some(&json!(3)));
+        let read = project(&JsonText::of_value(&value)).unwrap();
+        assert!(read.extra.is_empty() && read.tracks[0].extra.is_empty());
         assert_eq!(read.tracks[0].midi_items()[0].notes[0].pitch, 60);
         let everything = include_str!("../examples/valid/everything.json");
-        let read = project(&JsonText::read(everything.as_bytes()).unwrap(), &[]).unwrap();
+        let read = project(&JsonText::read(everything.as_bytes()).unwrap()).unwrap();
         assert_eq!(read.tracks, serde_json::from_str::<Project>(everything).unwrap().tracks);
+    }
+
+    #[test]
+    fn a_track_keeps_unknown_fields_up_to_a_number_of_bytes() {
+        let track = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u", "b": "x"}], "c": 3});
+        let text = JsonText::of_value(&track);
+        assert_eq!(bounded_track(text.view(), 6 + 4 + 2), (text.clone(), false));
+        let (bounded, leaves_out) = bounded_track(text.view(), 6 + 2);
+        assert!(leaves_out);
+        let expected = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u"}], "c": 3});
+        assert_eq!(bounded.view().to_value(), expected);
+        let (bounded, leaves_out) = bounded_track(text.view(), 0);
+        assert_eq!((bounded.as_str(), leaves_out), (r#"{"id":"t","kind":"bus","sends":[{"to":"u"}]}"#, true));
     }
 }

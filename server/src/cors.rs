@@ -16,7 +16,7 @@ const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 /// Headers of answers that scripts may read beyond the few that they always may.
 const READABLE: &str = "etag, location, retry-after, www-authenticate, content-disposition, content-range, \
      accept-ranges, x-request-id, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, \
-     upload-length, upload-expires";
+     upload-length, upload-expires, x-soundfont-id, x-soundfont-fallback, x-soundfont-missing-presets";
 
 /// How long a browser may remember what it may do, in seconds.
 const MAX_AGE_SECS: &str = "600";
@@ -111,7 +111,10 @@ mod tests {
         let answer = call.json(&body).send().await;
         answer.expect(201);
         assert_eq!(answer.header("access-control-allow-origin"), SITE);
-        assert!(answer.header("access-control-expose-headers").contains("etag"));
+        let readable = answer.header("access-control-expose-headers");
+        for name in ["etag", "x-soundfont-id", "x-soundfont-fallback", "x-soundfont-missing-presets"] {
+            assert!(readable.split(", ").any(|one| one == name), "{name}: {readable}");
+        }
         let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
         assert!(varies.iter().any(|with| *with == "origin"), "{varies:?}");
         // On this machine, but from that site's page: nobody is the administrator by chance.

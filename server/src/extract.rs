@@ -1,7 +1,7 @@
 //! The API's own extractors, so that what they refuse reads like every other error.
 //!
 //! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes and [`VALUES_MAX`] values.
-//! - [`LongJson`]: the same where some fields are long and stay text.
+//! - [`LongJson`]: the same where some fields are long and stay text; [`JsonObject`]: all of it stays text.
 //! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that the handler parses.
 //! - [`Query`] and [`Path`]: as axum's.
 //!
@@ -16,13 +16,14 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, header};
+use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schemas::json::{JsonText, Kind, ObjectWriter};
 use serde::de::DeserializeOwned;
 
+use crate::body_kind;
 use crate::error::ApiError;
 use crate::held_body::{HeldBody, announced_bytes, in_time};
 use crate::permits::{Bounds, Permits, processors};
@@ -79,6 +80,9 @@ pub(crate) async fn with_document<T: Send + 'static>(
     let permits = if size_bytes < SMALL_BYTES { &SMALL_DOCUMENTS } else { &DOCUMENTS };
     permits.run_weighted(size_bytes as u64 / 1024, move |_| work()).await
 }
+
+/// Media type of JSON.
+const JSON: &str = "application/json";
 
 /// How many bytes the body of this request may have, and what to call it.
 #[derive(Debug, Clone, Copy)]
@@ -238,6 +242,29 @@ async fn parsed<T: Send + 'static>(
     with_document(bytes.len(), move || parse(bytes)).await
 }
 
+/// A JSON object that stays text, however many values it has.
+#[derive(Debug)]
+pub struct JsonObject(pub JsonText);
+
+impl<S: Send + Sync> FromRequest<S> for JsonObject {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
+        let object = parsed(bytes, |bytes| {
+            let text = read_text(&bytes)?;
+            match text.view().kind() {
+                Kind::Object => Ok(text),
+                _ => Err(ApiError::bad_request(
+                    "unexpected_json",
+                    "The body is not the JSON that is expected here: it is no object.",
+                )),
+            }
+        });
+        object.await.map(Self)
+    }
+}
+
 /// A type with fields that may be as long as the body: they are of the type [`JsonText`], which
 /// takes no more memory than the text.
 pub trait LongFields: DeserializeOwned {
@@ -293,7 +320,7 @@ pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
 
 /// Refuses JSON of too many values before any of them is built. Bytes that are no JSON are for the
 /// parser to refuse.
-fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
+pub(crate) fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
     // Between two values there is a comma or a colon; those in strings only make the first guess
     // higher.
     if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {
@@ -344,22 +371,10 @@ pub fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
-    let coding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-    if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
-        let coding: String = coding.chars().take(50).collect();
-        return Err(ApiError::UnsupportedMedia {
-            detail: format!("The body came in the coding `{coding}` (Content-Encoding); send it as it is."),
-        });
-    }
-    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let essence = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
-    if essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json")) {
-        return Ok(());
-    }
-    let came = if given.is_empty() { "no Content-Type".to_owned() } else { format!("`{essence}`") };
-    Err(ApiError::UnsupportedMedia {
-        detail: format!("The body came with {came}; this operation takes `application/json`."),
-    })
+    let is_json = |essence: &str| {
+        essence == JSON || (essence.starts_with("application/") && essence.ends_with("+json"))
+    };
+    body_kind::require_that(headers, is_json, &[JSON])
 }
 
 /// Query parameters.

@@ -6,11 +6,13 @@ use std::io::{Seek as _, SeekFrom};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
 use tokio::io::{AsyncReadExt as _, Take};
 use tokio_util::io::ReaderStream;
 
 use crate::error::{ApiError, ApiResult};
 use crate::etag;
+use crate::fair_bytes::Share;
 
 /// Bytes that are read from the file at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -28,7 +30,21 @@ pub(crate) struct FileAnswer {
 
 impl FileAnswer {
     /// The answer to a request with these headers: 200, 206, 304 or 416.
-    pub(crate) fn respond(mut self, request: &HeaderMap) -> ApiResult<Response> {
+    pub(crate) fn respond(self, request: &HeaderMap) -> ApiResult<Response> {
+        self.respond_with(request, |file, length_bytes| Body::from_stream(pieces(file, length_bytes)))
+    }
+
+    /// The same for a file that is made for one answer: `share` holds its bytes until that has been
+    /// sent.
+    pub(crate) fn respond_counted(self, request: &HeaderMap, share: Share) -> ApiResult<Response> {
+        self.respond_with(request, |file, length_bytes| counted(file, length_bytes, share))
+    }
+
+    fn respond_with(
+        mut self,
+        request: &HeaderMap,
+        body: impl FnOnce(File, u64) -> Body,
+    ) -> ApiResult<Response> {
         let size_bytes = self.file.metadata()?.len();
         let mut headers = HeaderMap::new();
         headers.insert(header::ETAG, value(&self.etag)?);
@@ -52,13 +68,22 @@ impl FileAnswer {
         };
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length_bytes));
         self.file.seek(SeekFrom::Start(start))?;
-        let body = Body::from_stream(pieces(self.file, length_bytes));
-        Ok((status, headers, body).into_response())
+        Ok((status, headers, body(self.file, length_bytes)).into_response())
     }
 }
 
+/// The next `length_bytes` bytes of a file as a body that holds `share` until it has been sent.
+pub(crate) fn counted(file: File, length_bytes: u64, share: Share) -> Body {
+    let pieces = pieces(file, length_bytes).map(move |piece| {
+        // Counted until the last piece was asked for, or the client has gone.
+        let _counted = &share;
+        piece
+    });
+    Body::from_stream(pieces)
+}
+
 /// The next `length_bytes` bytes of a file in pieces.
-pub(crate) fn pieces(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> {
+fn pieces(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> {
     ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length_bytes), CHUNK_BYTES)
 }
 
@@ -116,7 +141,10 @@ pub(crate) fn attachment(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
+    use crate::fair_bytes::FairBytes;
 
     #[track_caller]
     fn check(range: &str, size_bytes: u64, expected: Option<(u64, u64)>) {
@@ -152,6 +180,30 @@ mod tests {
             let error = wanted_range(&headers, size_bytes).unwrap_err();
             assert_eq!(error.status(), StatusCode::RANGE_NOT_SATISFIABLE, "{range}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_file_counts_until_its_answer_has_been_sent() {
+        let all = FairBytes::new("tests", 10);
+        let answer = || {
+            let mut file = tempfile::tempfile().expect("a file");
+            file.write_all(b"123456").expect("writes");
+            FileAnswer { file, etag: "\"a\"".to_owned(), media_type: "text/plain", save_as: None }
+        };
+        let counted = |request: &HeaderMap| {
+            let mut share = all.share("ada");
+            share.grow(6)?;
+            answer().respond_counted(request, share)
+        };
+        let range = HeaderMap::from_iter([(header::RANGE, "bytes=1-2".parse().expect("a value"))]);
+        let first = counted(&range).expect("fits");
+        assert!(counted(&range).is_err(), "the whole file counts while it is sent");
+        let sent = axum::body::to_bytes(first.into_body(), usize::MAX).await.expect("a body");
+        assert_eq!(sent, "23");
+        drop(counted(&HeaderMap::new()).expect("there is room again"));
+        let tag = HeaderMap::from_iter([(header::IF_NONE_MATCH, "\"a\"".parse().expect("a value"))]);
+        let _unchanged = counted(&tag).expect("there is room again");
+        counted(&HeaderMap::new()).expect("what is not sent does not count");
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! Answers that may be large: they hold no memory while they are sent.
 //!
 //! A client may read an answer as slowly as it likes, as long as it reads. So a large answer lies
-//! in a nameless file on the disk meanwhile, which the system removes with the connection.
+//! in a nameless file on the disk meanwhile, which the system removes with the connection. The
+//! reserve of the disk stays free for what is stored: then answers come from memory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek as _, Write as _};
-use std::path::Path;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 
+use crate::audio;
 use crate::error::ApiResult;
 use crate::fair_bytes::{FairBytes, Share};
 use crate::file_answer;
@@ -24,8 +25,8 @@ const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
 const ON_DISK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 const ON_FULL_DISK_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Bytes of all sounds together that lie on the disk while they are sent.
-const SOUNDS_MAX_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+/// Bytes of all sounds and bundles together that lie on the disk while they are sent.
+const PASSING_FILES_MAX_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
 /// Bytes that are sent from memory at a time.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -35,7 +36,20 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(crate) struct LargeAnswers {
     on_disk: FairBytes,
     in_memory: FairBytes,
-    sounds: FairBytes,
+    /// Sounds and bundles, which are made for one answer.
+    passing_files: FairBytes,
+}
+
+impl LargeAnswers {
+    /// What a file of `bytes` bytes counts that is made for one answer to `user_id`.
+    ///
+    /// # Errors
+    /// 503 `busy` where too many are being sent.
+    pub(crate) fn passing_file(&self, user_id: &str, bytes: u64) -> ApiResult<Share> {
+        let mut share = self.passing_files.share(user_id);
+        share.grow(bytes)?;
+        Ok(share)
+    }
 }
 
 impl Default for LargeAnswers {
@@ -44,7 +58,7 @@ impl Default for LargeAnswers {
         Self {
             on_disk: FairBytes::new(what, ON_DISK_MAX_BYTES),
             in_memory: FairBytes::new(what, ON_FULL_DISK_MAX_BYTES),
-            sounds: FairBytes::new("sounds", SOUNDS_MAX_BYTES),
+            passing_files: FairBytes::new("sounds and bundles", PASSING_FILES_MAX_BYTES),
         }
     }
 }
@@ -71,8 +85,8 @@ pub(crate) fn answer(
         Ok(share)
     };
     let on_disk = share(&state.large_answers.on_disk)?;
-    let body = match nameless_file(&state.config.storage.dir, &bytes) {
-        Ok(file) => from_disk(file, length, on_disk),
+    let body = match nameless_file(state, &bytes) {
+        Ok(file) => file_answer::counted(file, length, on_disk),
         // A song can be read and saved elsewhere even then.
         Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
             from_memory(bytes, share(&state.large_answers.in_memory)?)
@@ -93,32 +107,27 @@ pub(crate) fn sound(
     mut file: File,
 ) -> ApiResult<Response> {
     let length = file.metadata()?.len();
-    let mut share = state.large_answers.sounds.share(user_id);
-    share.grow(length)?;
+    let share = state.large_answers.passing_file(user_id, length)?;
     file.rewind()?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (header::CONTENT_LENGTH, HeaderValue::from(length)),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, from_disk(file, length, share)).into_response())
+    Ok((headers, file_answer::counted(file, length, share)).into_response())
 }
 
-/// A file with these bytes that has no name.
-fn nameless_file(folder: &Path, bytes: &[u8]) -> io::Result<File> {
+/// A file in the storage folder with these bytes that has no name. Nothing is deleted for it: the
+/// disk is full where the reserve begins.
+fn nameless_file(state: &AppState, bytes: &[u8]) -> io::Result<File> {
+    let folder = &state.config.storage.dir;
+    if !audio::has_room(state, folder, bytes.len() as u64) {
+        return Err(ErrorKind::StorageFull.into());
+    }
     let mut file = tempfile::tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.rewind()?;
     Ok(file)
-}
-
-fn from_disk(file: File, length: u64, share: Share) -> Body {
-    let pieces = file_answer::pieces(file, length).map(move |piece| {
-        // Counted until the last piece was asked for, or the client has gone.
-        let _counted = &share;
-        piece
-    });
-    Body::from_stream(pieces)
 }
 
 fn from_memory(bytes: Bytes, share: Share) -> Body {
@@ -142,11 +151,11 @@ mod tests {
         let send = |user_id: &str| {
             let file = tempfile::tempfile().expect("a file");
             // Nothing of it is written.
-            file.set_len(SOUNDS_MAX_BYTES / 2 - 1).expect("sets");
+            file.set_len(PASSING_FILES_MAX_BYTES / 2 - 1).expect("sets");
             sound(&app.state, user_id, "audio/wav", file)
         };
         let first = send("ada").expect("fits");
-        assert_eq!(first.headers()[header::CONTENT_LENGTH], (SOUNDS_MAX_BYTES / 2 - 1).to_string());
+        assert_eq!(first.headers()[header::CONTENT_LENGTH], (PASSING_FILES_MAX_BYTES / 2 - 1).to_string());
         let refusal = send("ada").expect_err("she has half of all");
         assert!(matches!(refusal, ApiError::Busy { .. }), "{refusal}");
         drop(first);
@@ -155,16 +164,42 @@ mod tests {
 
     #[tokio::test]
     async fn both_ways_send_every_byte() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let app = TestApp::start().await;
         let bytes: Vec<u8> = (0..3 * PIECE_BYTES + 7).map(|at| at as u8).collect();
         let all = FairBytes::new("tests", 10);
-        let file = nameless_file(folder.path(), &bytes).expect("writes");
-        assert_eq!(std::fs::read_dir(folder.path()).expect("reads").count(), 0, "it has a name");
+        let names = || std::fs::read_dir(&app.state.config.storage.dir).expect("reads").count();
+        let before = names();
+        let file = nameless_file(&app.state, &bytes).expect("writes");
+        assert_eq!(names(), before, "it has a name");
         let length = bytes.len() as u64;
-        for body in
-            [from_disk(file, length, all.share("a")), from_memory(bytes.clone().into(), all.share("a"))]
-        {
+        for body in [
+            file_answer::counted(file, length, all.share("a")),
+            from_memory(bytes.clone().into(), all.share("a")),
+        ] {
             let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+            assert_eq!(sent, bytes);
+        }
+    }
+
+    /// Files in the storage folder that this process holds open and that have no name.
+    #[cfg(target_os = "linux")]
+    fn nameless_files(app: &TestApp) -> usize {
+        let folder = app.state.config.storage.dir.canonicalize().expect("it is there");
+        let open = std::fs::read_dir("/proc/self/fd").expect("one's own files");
+        let targets = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        targets.filter(|to| to.starts_with(&folder) && to.to_string_lossy().ends_with(" (deleted)")).count()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn large_answers_leave_the_reserve_of_the_disk_alone() {
+        const PETABYTE: &str = "1125899906842624";
+        for (reserve, expected) in [("0", 1), (PETABYTE, 0)] {
+            let app = TestApp::with(&[("SF_DISK_RESERVE_BYTES", reserve)]).await;
+            let bytes = vec![b'x'; 3 * PIECE_BYTES];
+            let unread = answer(&app.state, "ada", "text/plain", bytes.clone()).expect("an answer");
+            assert_eq!(nameless_files(&app), expected, "with {reserve} bytes of reserve");
+            let sent = axum::body::to_bytes(unread.into_body(), usize::MAX).await.expect("a body");
             assert_eq!(sent, bytes);
         }
     }

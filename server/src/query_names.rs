@@ -7,19 +7,31 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{FromRequestParts as _, MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 
-use crate::error::{ApiError, ApiResult};
+use crate::auth::AnyUser;
+use crate::docs::is_for_users;
+use crate::error::ApiError;
+use crate::state::AppState;
 
 /// Longest part of a parameter's name that a refusal repeats, in characters.
 const SHOWN_CHARS: usize = 50;
 
 /// Names of query parameters by method, in lower case, and path.
 #[derive(Debug, Clone)]
-pub(crate) struct QueryNames(Arc<HashMap<(String, String), Vec<String>>>);
+pub(crate) struct QueryNames(Arc<HashMap<(String, String), Operation>>);
+
+/// What is known of an operation.
+#[derive(Debug)]
+struct Operation {
+    /// Names of its query parameters.
+    names: Vec<String>,
+    /// Whether it is for users only.
+    asks_who: bool,
+}
 
 impl QueryNames {
     /// The names in an OpenAPI document.
@@ -30,29 +42,30 @@ impl QueryNames {
                 let parameters = operation["parameters"].as_array().into_iter().flatten();
                 let names =
                     parameters.filter(|one| one["in"] == "query").filter_map(|one| one["name"].as_str());
-                all.insert((method.clone(), path.clone()), names.map(str::to_owned).collect());
+                let names = names.map(str::to_owned).collect();
+                let known = Operation { names, asks_who: operation.as_object().is_some_and(is_for_users) };
+                all.insert((method.clone(), path.clone()), known);
             }
         }
         Self(Arc::new(all))
     }
 
-    /// Names of an operation's parameters; `None` if it is not described. `HEAD` has `GET`'s.
-    fn find(&self, method: &str, path: &str) -> Option<&[String]> {
-        let of = |method: &str| self.0.get(&(method.to_owned(), path.to_owned())).map(Vec::as_slice);
+    /// The operation; `None` if it is not described. `HEAD` is as `GET`.
+    fn find(&self, method: &str, path: &str) -> Option<&Operation> {
+        let of = |method: &str| self.0.get(&(method.to_owned(), path.to_owned()));
         let method = method.to_ascii_lowercase();
         of(&method).or_else(|| (method == "head").then(|| of("get")).flatten())
     }
 
-    fn check(&self, request: &Request) -> ApiResult<()> {
-        let Some(path) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
-        let Some(known) = self.find(request.method().as_str(), path.as_str()) else { return Ok(()) };
+    /// The refusal of a request with an unknown parameter, and whether only users learn of it.
+    fn refusal(&self, request: &Request) -> Option<(ApiError, bool)> {
+        let path = request.extensions().get::<MatchedPath>()?;
+        let Operation { names, asks_who } = self.find(request.method().as_str(), path.as_str())?;
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(request.uri());
         // A malformed query is refused by its extractor.
-        let Ok(axum::extract::Query(pairs)) = pairs else { return Ok(()) };
-        match pairs.iter().find(|(name, _)| !known.contains(name)) {
-            Some((name, _)) => Err(refusal(name, known)),
-            None => Ok(()),
-        }
+        let axum::extract::Query(pairs) = pairs.ok()?;
+        let (unknown, _) = pairs.iter().find(|(name, _)| !names.contains(name))?;
+        Some((refusal(unknown, names), *asks_who))
     }
 }
 
@@ -64,10 +77,20 @@ fn refusal(name: &str, known: &[String]) -> ApiError {
     ApiError::bad_request("unknown_parameter", detail)
 }
 
-/// Middleware of the API's routes: answers 400 `unknown_parameter`.
-pub(crate) async fn refuse_unknown(names: QueryNames, request: Request, next: Next) -> Response {
-    match names.check(&request) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
+/// Middleware of the API's routes: answers 400 `unknown_parameter`. Who is not logged in learns that
+/// first: the names of an operation's parameters are for those who may use it.
+pub(crate) async fn refuse_unknown(
+    names: QueryNames,
+    state: AppState,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some((refusal, asks_who)) = names.refusal(&request) else { return next.run(request).await };
+    if asks_who {
+        let (mut parts, _) = request.into_parts();
+        if let Err(refusal) = AnyUser::from_request_parts(&mut parts, &state).await {
+            return refusal.into_response();
+        }
     }
+    refusal.into_response()
 }

@@ -80,8 +80,10 @@ pub fn build(state: AppState) -> Router {
     // What is there depends on who asks: a cache keeps it for whoever asked.
     let vary = HeaderValue::from_static("authorization");
     let names = QueryNames::of(&document);
+    let names_state = state.clone();
+    let refuse_names = move |request, next| refuse_unknown(names.clone(), names_state.clone(), request, next);
     let api = api
-        .layer(middleware::from_fn(move |request, next| refuse_unknown(names.clone(), request, next)))
+        .layer(middleware::from_fn(refuse_names))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(metrics::routes());
     finish(routes.fallback(page::fallback), state)

@@ -1,5 +1,6 @@
 //! What a channel has been told: controllers, wheel, pressure, and registered parameters.
 
+use super::DRUM_BANK;
 use super::awe32::{self, Awe32};
 use crate::soundfont::{Generator, Generators};
 
@@ -337,25 +338,15 @@ impl Channel {
         self.bend = 0;
     }
 
-    /// The bank of a SoundFont that the bank select controllers ask for, of a channel that plays
-    /// drums or not: drum kits under GM2's 120 and XG's 126 and 127; otherwise the most significant
-    /// byte (GS), or the least where that is 0 (XG) or 121 (GM2).
-    ///
-    /// `None` if none has come since this was asked last.
+    /// The bank that the bank select controllers ask for ([`selected_bank`]), of a channel that plays
+    /// drums or not. `None` if none has come since this was asked last.
     pub(super) fn take_selected_bank(&mut self, drums: bool) -> Option<u16> {
-        use super::DRUM_BANK;
         if !core::mem::take(&mut self.bank_selected) {
             return None;
         }
         let msb = self.controller(controller::BANK_MSB);
         let lsb = self.controller(controller::BANK_LSB);
-        Some(match msb {
-            120 | 126 | 127 => DRUM_BANK,
-            121 => u16::from(lsb),
-            _ if drums => DRUM_BANK,
-            0 => u16::from(lsb),
-            bank => u16::from(bank),
-        })
+        Some(selected_bank(msb, lsb, drums))
     }
 
     /// The key from which a new note glides: that of controller 84, once, else the last one if
@@ -363,6 +354,21 @@ impl Channel {
     pub(super) fn take_glide_key(&mut self, last_key: Option<u8>) -> Option<u8> {
         let last_key = last_key.filter(|_| self.is_on(controller::PORTAMENTO));
         self.portamento_key.take().or(last_key)
+    }
+}
+
+/// The bank of a SoundFont that the most and the least significant byte of bank select (controllers
+/// 0 and 32) ask for, on a channel that plays drums or not. Drum kits are asked for by 120 (GM2), 126
+/// and 127 (XG). Otherwise the bank is the most significant byte (GS), or the least where that is 0 (XG)
+/// or 121 (GM2).
+#[must_use]
+pub fn selected_bank(msb: u8, lsb: u8, drums: bool) -> u16 {
+    match msb {
+        120 | 126 | 127 => DRUM_BANK,
+        121 => u16::from(lsb),
+        _ if drums => DRUM_BANK,
+        0 => u16::from(lsb),
+        bank => u16::from(bank),
     }
 }
 

@@ -38,8 +38,9 @@ mod units;
 mod voice;
 mod voices;
 
+pub use channel::selected_bank;
 pub use processor::SynthError;
 pub(crate) use processor::{SynthConfig, SynthProcessor};
 
 /// Bank number from which on a SoundFont holds drum kits (section 7.2).
-const DRUM_BANK: u16 = 128;
+pub const DRUM_BANK: u16 = 128;

@@ -12,6 +12,9 @@ use super::refusal::unanswered;
 use crate::error::{ApiError, ApiResult};
 use crate::event_stream::{HEARTBEAT, HEARTBEAT_EVERY, unbuffered};
 
+/// Longest end of an event, in bytes: a line's end and an empty line.
+const EVENT_END_MAX_BYTES: usize = 4;
+
 /// Kinds of answers that pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -83,6 +86,8 @@ fn events(
         let mut pieces = response.bytes_stream();
         let mut left_bytes = max_bytes;
         let mut is_between_events = true;
+        // The last bytes so far: an event may end within a piece, or in two.
+        let mut end = Vec::new();
         loop {
             let piece = tokio::select! {
                 piece = pieces.next() => piece,
@@ -99,7 +104,9 @@ fn events(
                 Some(Ok(piece)) => {
                     left_bytes -= piece.len() as u64;
                     // An empty line ends an event; a comment in the middle of one would damage it.
-                    is_between_events = piece.ends_with(b"\n\n") || piece.ends_with(b"\r\n\r\n");
+                    end.extend_from_slice(&piece[piece.len().saturating_sub(EVENT_END_MAX_BYTES)..]);
+                    end.drain(..end.len().saturating_sub(EVENT_END_MAX_BYTES));
+                    is_between_events = end.ends_with(b"\n\n") || end.ends_with(b"\r\n\r\n");
                     yield Ok(piece);
                     continue;
                 }
@@ -126,15 +133,22 @@ mod tests {
 
     #[tokio::test]
     async fn heartbeats_come_between_events_and_never_inside_one() {
-        for (sent, expects_heartbeat) in
-            [("data: 1\n\n", true), ("data: 1\r\n\r\n", true), ("data: ha", false)]
-        {
-            let first = futures_util::stream::iter([Ok::<_, std::io::Error>(sent)]);
+        for (sent, expects_heartbeat) in [
+            (&["data: 1\n\n"][..], true),
+            (&["data: 1\r\n\r\n"], true),
+            (&["data: 1\n", "\n"], true),
+            (&["data: 1", "\r", "\n\r", "\n"], true),
+            (&["data: ha"], false),
+            (&["data: 1\n\n", "data: ha\n"], false),
+        ] {
+            let first = futures_util::stream::iter(sent.iter().map(|piece| Ok::<_, std::io::Error>(*piece)));
             let body = reqwest::Body::wrap_stream(first.chain(futures_util::stream::pending()));
             let response = reqwest::Response::from(axum::http::Response::new(body));
             let every = Duration::from_millis(5);
             let mut pieces = events(response, 1_000, every, CancellationToken::new()).into_data_stream();
-            assert_eq!(pieces.next().await.expect("a piece").expect("bytes"), sent);
+            for piece in sent {
+                assert_eq!(pieces.next().await.expect("a piece").expect("bytes"), *piece);
+            }
             let next = tokio::time::timeout(
                 Duration::from_millis(if expects_heartbeat { 10_000 } else { 100 }),
                 pieces.next(),

@@ -143,7 +143,7 @@ async fn the_first_event_is_there_before_the_last_and_silence_ends_the_stream() 
     let app = upstream.app(&[("SF_AI_TIMEOUT_SECS", "1")]).await;
     let question = json!({ "model": "stalls" });
     let service = app.state.ai_proxy.upstream().expect("a service");
-    let response = service.ask("chat/completions", Some(&question)).await.expect("an answer");
+    let response = service.ask("chat/completions", Some(question.to_string())).await.expect("an answer");
     let stop = tokio_util::sync::CancellationToken::new();
     let passed = super::answer::pass_on(response, 1_000, stop).await.expect("passes");
     let (sender, mut pieces) = mpsc::channel(8);

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Method, Response, Url, redirect};
-use serde_json::Value;
 
 use super::refusal;
 use crate::config::{AiUpstream, Secret};
@@ -86,13 +85,13 @@ impl Upstream {
     ///
     /// # Errors
     /// 502 and 504 as [`refusal`] says.
-    pub(super) async fn ask(&self, operation: &str, body: Option<&Value>) -> ApiResult<Response> {
+    pub(super) async fn ask(&self, operation: &str, body: Option<String>) -> ApiResult<Response> {
         let url = self.base.join(operation).map_err(ApiError::internal)?;
         let method = if body.is_some() { Method::POST } else { Method::GET };
         let mut request =
             self.client.request(method, url).header(ACCEPT, "application/json, text/event-stream");
         if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+            request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.reveal());

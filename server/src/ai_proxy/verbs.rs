@@ -3,13 +3,13 @@
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::answer;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Json;
+use crate::extract::{Json, JsonObject};
 use crate::state::AppState;
 
 /// The language models that users may ask.
@@ -38,17 +38,19 @@ pub(super) struct ModelList {
 pub(super) async fn chat_completions(
     State(state): State<AppState>,
     _: CurrentUser,
-    Json(body): Json<Map<String, Value>>,
+    JsonObject(body): JsonObject,
 ) -> ApiResult<Response> {
     let upstream = state.ai_proxy.upstream()?;
-    let model = body.get("model").and_then(Value::as_str).ok_or_else(|| {
+    let model = body.view().text("model").ok_or_else(|| {
         ApiError::bad_request(
             "model_missing",
             "The body names no `model`; GET /ai_proxy/v1/models lists them.",
         )
     })?;
-    upstream.check_model(model)?;
-    let response = upstream.ask("chat/completions", Some(&Value::Object(body))).await?;
+    upstream.check_model(&model)?;
+    // A second field `model` would be read by the upstream in place of the one that was checked.
+    let body = body.with_text("model", &model).into_string();
+    let response = upstream.ask("chat/completions", Some(body)).await?;
     answer::pass_on(response, upstream.answer_max_bytes, state.stop.clone()).await
 }
 

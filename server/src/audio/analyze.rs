@@ -5,6 +5,7 @@ use std::io::BufReader;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -66,13 +67,13 @@ struct AnalysisInput {
     file_id: String,
 }
 
-fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let AnalysisInput { file_id } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let answer = analysis(state, task.runtime(), task.owner_id(), &file_id, &mut |share| {
         task.progress(share, "Measuring");
         !task.is_cancelled()
     })?;
-    serde_json::to_value(answer).map_err(ApiError::internal)
+    JsonText::write(&answer).map_err(ApiError::internal)
 }
 
 /// The kept analysis of a file, or a new one, which is kept.

@@ -147,6 +147,11 @@ impl Allowance {
     }
 }
 
+/// Whether the disk of `folder` has room for so many bytes beside what is kept in reserve.
+pub(crate) fn has_room(state: &AppState, folder: &Path, more_bytes: u64) -> bool {
+    Allowance::of_passing(state).check_disk(folder, more_bytes).is_ok()
+}
+
 /// Free space of the disk that `folder` is on, if the system says so.
 #[cfg(unix)]
 pub(crate) fn free_bytes(folder: &Path) -> ApiResult<Option<u64>> {

@@ -40,13 +40,13 @@ pub(crate) use decode::Facts;
 pub(crate) use deleted::{
     bring_back_named, ensure_room, forget_old as forget_deleted, set_aside as set_deleted_aside,
 };
-pub(crate) use intake::{Allowance, Destination, Received, free_bytes, receive};
+pub(crate) use intake::{Allowance, Destination, Received, free_bytes, has_room, receive};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
 pub(crate) use mend::mend;
 pub(crate) use recordings::recording;
 pub(crate) use resumable::remove_expired;
 pub(crate) use store::ids;
-pub(crate) use take_in::{Original, discard, original, take_in};
+pub(crate) use take_in::{discard, open_original, original, take_in};
 pub(crate) use upload::{form_error, pieces};
 pub(crate) use upload_task::{UPLOAD, waiting};
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};

@@ -14,25 +14,22 @@ use crate::state::AppState;
 /// Bytes that are read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A file as it came.
-#[derive(Debug)]
-pub(crate) struct Original {
-    /// What its owner knows of it.
-    pub(crate) about: AudioFile,
-    /// Its bytes.
-    pub(crate) file: File,
-}
-
-/// The bytes of a user's file as it came, or `None` where the user has no such file. Blocks.
+/// What a user knows of a file that is stored as it came, or `None` where the user has no such
+/// file. Blocks.
 pub(crate) fn original(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
     id: &str,
-) -> ApiResult<Option<Original>> {
+) -> ApiResult<Option<AudioFile>> {
     let Some(found) = runtime.block_on(store::by_id(&state.db, owner_id, id))? else { return Ok(None) };
-    let file = state.blobs.read(&ContentKeys::new(&found.content.sha256)?.original)?;
-    Ok(file.map(|file| Original { about: found.file, file }))
+    let is_stored = state.blobs.contains(&ContentKeys::new(&found.content.sha256)?.original)?;
+    Ok(is_stored.then_some(found.file))
+}
+
+/// The bytes of a file as it came, or `None` where it is not stored any more. Blocks.
+pub(crate) fn open_original(state: &AppState, sha256: &str) -> ApiResult<Option<File>> {
+    Ok(state.blobs.read(&ContentKeys::new(sha256)?.original)?)
 }
 
 /// Takes what `content` gives as a file of `owner_id`, under all limits of an upload, and says whether the user had it

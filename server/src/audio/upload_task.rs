@@ -2,6 +2,7 @@
 
 use std::io::Seek as _;
 
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -104,7 +105,7 @@ fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {
     files.iter().try_for_each(|file| Ok(blobs.remove(&file.key()?)?))
 }
 
-fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let input = serde_json::from_value(input).map_err(ApiError::internal)?;
     let observer = &mut |share| {
         task.progress(share, "Decoding");
@@ -113,7 +114,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     match input {
         Input::Whole(upload_id) => {
             let answer = resumable::finish(state, task, &upload_id, observer)?;
-            serde_json::to_value(answer).map_err(ApiError::internal)
+            JsonText::write(&answer).map_err(ApiError::internal)
         }
         Input::Form(waiting) => {
             let received: ApiResult<Vec<Received>> =
@@ -129,7 +130,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
             if is_over && task.holds()? {
                 remove(&state.blobs, &waiting)?;
             }
-            serde_json::to_value(outcome?).map_err(ApiError::internal)
+            JsonText::write(&outcome?).map_err(ApiError::internal)
         }
     }
 }

@@ -32,6 +32,7 @@ pub(super) async fn me(user: AnyUser) -> Json<Me> {
 
 /// A change of password.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PasswordChange {
     /// The password until now; left out where none was ever set.
     pub current_password: Option<String>,
@@ -86,6 +87,7 @@ pub(super) async fn change_password(
 
 /// A password to judge.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PasswordCandidate {
     /// Judged by its first 100 characters, and not stored.
     pub password: String,

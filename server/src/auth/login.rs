@@ -1,7 +1,7 @@
 //! Getting, renewing and ending tokens.
 
 use axum::extract::{FromRequest, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,6 +12,7 @@ use super::store::{UserRow, sessions, users};
 use super::tokens::Claims;
 use super::user::{AccountHolder, UserView, Via, local_admin, require_settled};
 use crate::audit::{self, Action, Who};
+use crate::body_kind;
 use crate::clock;
 use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -74,6 +75,10 @@ pub(super) async fn local(
     TokenAnswer::for_user(&state, &admin).map(Json)
 }
 
+/// Media types of credentials: JSON, and the form of OAuth2 (RFC 6749, section 4.3.2).
+const JSON: &str = "application/json";
+const OAUTH2_FORM: &str = "application/x-www-form-urlencoded";
+
 /// A name and a password.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct Credentials {
@@ -88,16 +93,8 @@ impl<S: Send + Sync> FromRequest<S> for Credentials {
 
     /// JSON, or the OAuth2 password form.
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let kind =
-            request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-        let is_form = kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded");
-        let is_json = kind.to_ascii_lowercase().starts_with("application/json");
-        if !is_form && !is_json {
-            return Err(ApiError::UnsupportedMedia {
-                detail: "Send the credentials as `application/json` or as an OAuth2 password form."
-                    .to_owned(),
-            });
-        }
+        body_kind::require(request.headers(), &[JSON, OAUTH2_FORM])?;
+        let is_json = body_kind::essence(request.headers()) == JSON;
         let RawBody(bytes) = RawBody::from_request(request, state).await?;
         if is_json {
             return parse_object(&bytes);

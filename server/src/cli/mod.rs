@@ -68,7 +68,7 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
         Command::Worker(args) => worker::run(&args, &settings),
-        Command::Render(args) => render::run(&args),
+        Command::Render(args) => render::run(&args, &settings),
         Command::Admin(args) => admin::run(&args, &settings),
         Command::Decode => crate::audio::decoder::child::run(),
         Command::Config(args) => config::run(&args, &settings),

@@ -18,11 +18,11 @@ use schemas::validate::validate;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::master_gain;
+use super::{Settings, master_gain};
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::plugins::soundfonts::id_of_name;
-use crate::rendering::budget::{self, BudgetShare, RenderBudget};
+use crate::rendering::budget::{BudgetShare, RenderBudget};
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::receipt::{BitDepth, Receipt, receipt};
@@ -68,9 +68,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
     gain_db: f64,
     /// Memory that the render may take, the SoundFont not counted; a song that needs more is
-    /// refused.
-    #[arg(long, value_name = "BYTES", env = "SF_RENDER_MEMORY_BYTES", default_value_t = budget::DEFAULT_BYTES)]
-    memory_bytes: u64,
+    /// refused. By default as the setting SF_RENDER_MEMORY_BYTES says.
+    #[arg(long, value_name = "BYTES")]
+    memory_bytes: Option<u64>,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -136,8 +136,12 @@ struct Printed {
     warnings: Vec<String>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     check_format(&args.output)?;
+    let memory_bytes = match args.memory_bytes {
+        Some(bytes) => bytes,
+        None => settings.source()?.render_memory_bytes()?,
+    };
     let Song { document, project, mut warnings } = Song::read(&args.song)?.with_gain(args.gain_db)?;
     let warn = |warning: &String| eprintln!("songfoundry: {}: {warning}", args.song.display());
     warnings.iter().for_each(warn);
@@ -154,7 +158,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let mut sources = OneBank {
         bank,
         soundfont_id: bank_name.clone(),
-        budget: RenderBudget::unshared(args.memory_bytes).share_of(""),
+        budget: RenderBudget::unshared(memory_bytes).share_of(""),
     };
     let mut progress = Progress::new();
     let mut observer = |share: f64| {
@@ -266,7 +270,7 @@ impl Song {
                 .collect();
             bail!("this is not a valid project:{}", places.concat());
         }
-        let project = schemas::read::project(&document, &[])?;
+        let project = schemas::read::project(&document)?;
         Ok(Self { document, project, warnings: Vec::new() })
     }
 }

@@ -397,7 +397,7 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
         bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
         bank_decoded_max_bytes: source.whole("SF_BANK_DECODED_MAX_BYTES")?,
-        render_memory_bytes: source.whole("SF_RENDER_MEMORY_BYTES")?,
+        render_memory_bytes: source.render_memory_bytes()?,
         render_max_secs: source.whole("SF_RENDER_MAX_SECS")?,
         reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
     })

@@ -111,6 +111,14 @@ impl Source {
             .ok_or_else(|| invalid(key, text, format!("a whole number from {min} to {max}")))
     }
 
+    /// Memory that renders may take together, in bytes.
+    ///
+    /// # Errors
+    /// When it is no number that it may be.
+    pub fn render_memory_bytes(&self) -> Result<u64, ConfigError> {
+        self.whole("SF_RENDER_MEMORY_BYTES")
+    }
+
     pub(super) fn choice(&self, key: &'static str) -> Result<&'static str, ConfigError> {
         let Range::Choice(words) = setting(key).range else { panic!("`{key}` is not declared as a choice") };
         let text = self.text(key).0.unwrap_or_default();

@@ -139,6 +139,11 @@ fn asks_something(path: &str, operation: &Map<String, Value>) -> bool {
 }
 
 fn asks_who(_: &str, operation: &Map<String, Value>) -> bool {
+    is_for_users(operation)
+}
+
+/// Whether an operation asks who its caller is.
+pub(crate) fn is_for_users(operation: &Map<String, Value>) -> bool {
     // Whoever needs not be known may ask with an empty requirement; the document's own asks for a token.
     operation
         .get("security")

@@ -22,7 +22,7 @@ use crate::auth::CurrentUser;
 use crate::config::ApiDocsAccess;
 use crate::state::AppState;
 
-pub(crate) use document::{BearerScheme, complete};
+pub(crate) use document::{BearerScheme, complete, is_for_users};
 
 #[derive(Clone)]
 struct Document {

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::queries::SaveQuery;
 use crate::auth::Admin;
+use crate::body_kind;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json, Query, is_length_limit};
 use crate::state::AppState;
@@ -57,6 +58,7 @@ pub(super) async fn save(
             "There is no folder to save in here (SF_DOCUMENTS_DIR, on a desktop); download the file instead."
                 .to_owned(),
     })?;
+    body_kind::require_if_given(request.headers(), &["application/octet-stream"])?;
     let name = safe_name(&name)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
     let mut unfinished = on_thread(move || Unfinished::create(&folder)).await?;

@@ -1,5 +1,6 @@
 //! What kinds of tasks there are. A slice brings a kind as a constant, and it is listed in [`KINDS`].
 
+use schemas::json::JsonText;
 use serde_json::Value;
 
 use crate::blobs::Blobs;
@@ -15,7 +16,7 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Does it: on a thread that may block, for the task's owner, from its input to its result. It may be run again
     /// after it was cut off at any place.
-    pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<Value>,
+    pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<JsonText>,
     /// Removes the files that a task of this kind has beside the database, by its input, where the
     /// task ends while it waits. Blocks.
     pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,

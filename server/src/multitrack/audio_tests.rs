@@ -235,6 +235,36 @@ async fn a_mixdown_is_the_mix_as_a_file_for_clips() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn silent_stems_and_a_silent_frozen_track_say_so() {
+    let studio = Studio::start().await;
+    let item = json!({ "type": "audio", "id": "a", "start_tick": 0, "source": { "server_file_id": "gone" } });
+    let mut project = song(&studio).await;
+    project["tracks"]
+        .as_array_mut()
+        .expect("tracks")
+        .push(json!({ "id": "gone", "kind": "audio", "items": [item] }));
+    let silent = |result: &Value| {
+        let warnings = result["warnings"].as_array().expect("warnings");
+        warnings.iter().filter(|text| text.as_str().is_some_and(|text| text.contains("silent"))).count()
+    };
+    // Dither is no sound.
+    let request = |more: Value| {
+        let mut request = json!({ "project": project, "bit_depth": "pcm16", "tail_secs": 0 });
+        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request
+    };
+    for (path, of_track, expected) in [
+        (STEMS, json!({ "tracks": ["gone"] }), 1),
+        (STEMS, json!({ "tracks": ["gone", "voice"] }), 0),
+        (FREEZE, json!({ "track_id": "gone" }), 1),
+        (FREEZE, json!({ "track_id": "voice" }), 0),
+    ] {
+        let result = result(&studio, path, &request(of_track.clone())).await;
+        assert_eq!(silent(&result), expected, "{path} {of_track}: {}", result["warnings"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_rendered_says_why() {
     let studio = Studio::start().await;
     let empty = json!({ "schema_version": 1, "project_id": "x", "tracks": [

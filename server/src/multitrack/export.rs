@@ -45,10 +45,10 @@ pub(super) async fn export(
 ) -> ApiResult<Response> {
     let source = document(&state, &user, request.project_id, request.project).await?;
     let written = with_document(source.size_bytes(), move || {
-        let (_, project) = source.into_project_with(&midi::UNKNOWN_FIELDS)?;
-        let bytes = midi::export(&project);
+        let (document, project) = source.into_project()?;
         let name = project.name.clone();
-        drop(project);
+        let bytes = midi::export(document.view(), project);
+        drop(document);
         Ok((large_answer::answer(&state, &user.id, "audio/midi", bytes)?, name))
     });
     let (answer, name) = written.await?;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -17,8 +18,9 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
+use crate::raw_json;
 use crate::rendering::missing::MissingSound;
-use crate::rendering::mix::LeftOutOfRender;
+use crate::rendering::mix::{LeftOutOfRender, warnings};
 use crate::rendering::parts::{Part, Parts};
 use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
@@ -60,14 +62,16 @@ pub(super) struct Frozen {
     file: AudioFile,
     /// The track turned into an audio track that plays the file, for its index in the project. It
     /// is not stored.
+    #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
-    track: Value,
+    track: JsonText,
     /// What the engine does not play of the project.
     left_out: Vec<LeftOutOfRender>,
     /// SoundFonts and presets that the project names and that are not there, and what played
     /// instead.
     missing_sounds: Vec<MissingSound>,
-    /// The same as sentences.
+    /// The same as sentences; also that the track is silent, or that it has too many fields that this
+    /// version does not know.
     warnings: Vec<String>,
 }
 
@@ -88,7 +92,7 @@ pub(super) async fn freeze(
     Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
 }
 
-fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let Input { job, track_id, stage } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
@@ -113,7 +117,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         Stage::AfterFader => Part::AfterFader(place),
     };
     let mut writer = state.blobs.local().unnamed_writer(super::mixdown::FOLDER)?;
-    parts.render(part, &options, &mut writer, &mut |share| {
+    let report = parts.render(part, &options, &mut writer, &mut |share| {
         task.progress(RENDER_SHARE * share, "Rendering");
         !task.is_cancelled()
     })?;
@@ -125,16 +129,17 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         task.progress(RENDER_SHARE + (1.0 - RENDER_SHARE) * share, "Storing");
         !task.is_cancelled()
     })?;
-    let mut track = document.view().list("tracks").nth(place).map_or(Value::Null, |track| track.to_value());
-    if let Some(fields) = track.as_object_mut() {
-        frozen_track::freeze(fields, stage, &file.id, &name);
+    let stored = document.view().list("tracks").nth(place);
+    let stored = stored.ok_or_else(|| ApiError::not_found("track", &track_id))?;
+    let (track, leaves_out) = frozen_track::freeze(stored, stage, &file.id, &name)?;
+    let mut warnings = warnings(parts.missing_sounds(), report.is_silent);
+    if leaves_out {
+        warnings.push(format!(
+            "The track's fields that this version does not know have more than {} bytes: those beyond are not in `track`.",
+            frozen_track::UNKNOWN_MAX_BYTES
+        ));
     }
-    let result = Frozen {
-        file,
-        track,
-        left_out: parts.left_out(),
-        missing_sounds: parts.missing_sounds().to_vec(),
-        warnings: parts.missing_sounds().iter().map(MissingSound::in_words).collect(),
-    };
-    serde_json::to_value(result).map_err(ApiError::internal)
+    let (left_out, missing_sounds) = (parts.left_out(), parts.missing_sounds().to_vec());
+    let result = Frozen { file, track, left_out, missing_sounds, warnings };
+    JsonText::write(&result).map_err(ApiError::internal)
 }

@@ -1,8 +1,12 @@
 //! The document of a project with a track in place of which its sound stands.
 
+use schemas::json::{JsonText, ObjectWriter, View, push_list};
+use schemas::read::bounded_track;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use utoipa::ToSchema;
+
+use crate::error::{ApiError, ApiResult};
 
 /// Where a track's sound is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -15,37 +19,69 @@ pub(super) enum Stage {
     AfterFader,
 }
 
-/// Turns a track into an audio track that plays `file_id` from the start of the song.
-pub(super) fn freeze(track: &mut Map<String, Value>, stage: Stage, file_id: &str, name: &str) {
+/// Most bytes of fields that this version does not know in a frozen track.
+pub(super) const UNKNOWN_MAX_BYTES: usize = 64 * 1024;
+
+/// The audio track that plays `file_id` from the start of the song in place of `track`, and whether
+/// fields of it were left out because of [`UNKNOWN_MAX_BYTES`].
+///
+/// # Errors
+/// None for a track of a valid document.
+pub(super) fn freeze(
+    track: View<'_>,
+    stage: Stage,
+    file_id: &str,
+    name: &str,
+) -> ApiResult<(JsonText, bool)> {
+    let mut text = String::new();
+    let mut frozen = ObjectWriter::new(&mut text);
+    for (key, field) in track.fields() {
+        match key.raw_name() {
+            "kind" | "items" | "synth_engine" | "effects" | "bypass" => {}
+            "volume_db" | "pan" if stage == Stage::AfterFader => {}
+            "automation" => push_list(frozen.begin(key), field.entries(), |out, lane| {
+                let is_kept = stays_automated(&lane.text("target").unwrap_or_default(), stage);
+                if is_kept {
+                    out.push_str(lane.as_json());
+                }
+                is_kept
+            }),
+            _ => frozen.copy(key, field),
+        }
+    }
+    frozen.json("kind", "\"audio\"");
     let id = format!("frozen-{}", uuid::Uuid::new_v4().simple());
     let item = json!({
         "type": "audio", "id": id, "name": name, "start_tick": 0,
         "source": { "server_file_id": file_id }, "server_file_id": file_id,
     });
-    let mut items = vec![item];
-    if let Some(Value::Array(old)) = track.shift_remove("items") {
-        items.extend(old.into_iter().filter(|item| item["type"] == "section"));
+    let items = frozen.named("items");
+    items.push('[');
+    items.push_str(&item.to_string());
+    let is_section = |item: &View<'_>| item.get("type").is_some_and(|kind| kind.is_text("section"));
+    for section in track.list("items").filter(is_section) {
+        items.push(',');
+        items.push_str(section.as_json());
     }
-    track.insert("kind".to_owned(), "audio".into());
-    track.insert("items".to_owned(), items.into());
-    for field in ["synth_engine", "effects", "bypass"] {
-        track.shift_remove(field);
-    }
-    if stage == Stage::AfterFader {
-        track.shift_remove("volume_db");
-        track.shift_remove("pan");
-    }
-    if let Some(lanes) = track.get_mut("automation").and_then(Value::as_array_mut) {
-        lanes.retain(|lane| match lane["target"].as_str().unwrap_or_default() {
-            "volume_db" | "pan" => stage == Stage::BeforeFader,
-            // What else there is moves effects, which are in the sound now.
-            other => other.starts_with("send/"),
-        });
+    items.push(']');
+    frozen.end();
+    let text = JsonText::read(text.as_bytes()).map_err(ApiError::internal)?;
+    Ok(bounded_track(text.view(), UNKNOWN_MAX_BYTES))
+}
+
+/// Whether automation of `target` still moves something behind the sound of the frozen track.
+fn stays_automated(target: &str, stage: Stage) -> bool {
+    match target {
+        "volume_db" | "pan" => stage == Stage::BeforeFader,
+        // What else there is moves effects, which are in the sound now.
+        other => other.starts_with("send/"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, Value};
+
     use super::*;
 
     fn track() -> Map<String, Value> {
@@ -62,8 +98,10 @@ mod tests {
 
     #[track_caller]
     fn check(stage: Stage, targets: &[&str]) -> Map<String, Value> {
-        let mut frozen = track();
-        freeze(&mut frozen, stage, "file", "Bass");
+        let document = JsonText::of_value(&track().into());
+        let (frozen, leaves_out) = freeze(document.view(), stage, "file", "Bass").expect("a track");
+        assert!(!leaves_out);
+        let frozen = frozen.view().to_value().as_object().expect("an object").clone();
         assert_eq!(frozen["kind"], "audio");
         assert_eq!(frozen["items"][0]["source"]["server_file_id"], "file");
         assert_eq!(frozen["items"][1], json!({ "type": "section", "sectionId": "s" }));

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -83,7 +84,7 @@ pub(super) async fn mixdown(
     Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
 }
 
-fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let Input { job, name } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
@@ -112,5 +113,5 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         left_out: report.left_out,
         missing_sounds: report.missing_sounds,
     };
-    serde_json::to_value(result).map_err(ApiError::internal)
+    JsonText::write(&result).map_err(ApiError::internal)
 }

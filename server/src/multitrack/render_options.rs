@@ -53,8 +53,9 @@ impl RenderOptions {
     ///
     /// # Errors
     /// 400 for what cannot be done, 404 without such a project.
-    pub(super) async fn checked(self, state: &AppState, user: &CurrentUser) -> ApiResult<RenderJob> {
-        refuse_unknown(self.other.iter())?;
+    pub(super) async fn checked(mut self, state: &AppState, user: &CurrentUser) -> ApiResult<RenderJob> {
+        // Not held while the project is loaded.
+        refuse_unknown(core::mem::take(&mut self.other).iter())?;
         let limit_secs = state.config.limits.tail_max_secs;
         Ok(RenderJob {
             bit_depth: self.bit_depth.unwrap_or(BitDepth::Float32),

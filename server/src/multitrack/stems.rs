@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemas::Project;
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -21,7 +22,7 @@ use crate::extract::{Json, LongFields, LongJson};
 use crate::jobs::kinds::Kind;
 use crate::plugins::ProjectSources;
 use crate::rendering::missing::MissingSound;
-use crate::rendering::mix::LeftOutOfRender;
+use crate::rendering::mix::{LeftOutOfRender, warnings};
 use crate::rendering::parts::{Part, Parts};
 use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
@@ -72,7 +73,7 @@ pub(super) struct Stems {
     /// SoundFonts and presets that the project names and that are not there, and what played
     /// instead.
     missing_sounds: Vec<MissingSound>,
-    /// The same as sentences.
+    /// The same as sentences; also that all stems are silent.
     warnings: Vec<String>,
 }
 
@@ -107,7 +108,7 @@ pub(super) async fn stems(
     Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
 }
 
-fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let Input { job, tracks } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
@@ -123,13 +124,13 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
     let key = stem_files::key(owner_id, &stems_id)?;
     let mut writer = state.blobs.writer(&key)?;
     let mut zip = ZipWriter::new(&mut writer);
-    let (mut stems, mut frames) = (Vec::new(), 0);
+    let (mut stems, mut frames, mut is_silent) = (Vec::new(), 0, true);
     for (number, &place) in places.iter().enumerate() {
         let track = &project.tracks[place];
         // By number, so that tracks of one name are told apart.
         let file_name = format!("{:02} {}.wav", place + 1, file_stem(&track.name));
         let mut stem = state.blobs.local().unnamed_writer(super::mixdown::FOLDER)?;
-        let measured = parts.render(Part::Stem(place), &options, &mut stem, &mut |share| {
+        let report = parts.render(Part::Stem(place), &options, &mut stem, &mut |share| {
             task.progress((number as f64 + share) / places.len() as f64, &format!("Rendering {file_name}"));
             !task.is_cancelled()
         })?;
@@ -141,7 +142,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
             .large_file(file.metadata()?.len() >= LARGE_BYTES);
         zip.start_file(&file_name, entry)?;
         io::copy(&mut file, &mut zip)?;
-        frames = measured.frames;
+        let measured = report.measured;
+        (frames, is_silent) = (measured.frames, is_silent && report.is_silent);
         stems.push(Stem {
             track_id: track.id.clone(),
             file_name,
@@ -162,9 +164,9 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
         stems,
         left_out: parts.left_out(),
         missing_sounds: parts.missing_sounds().to_vec(),
-        warnings: parts.missing_sounds().iter().map(MissingSound::in_words).collect(),
+        warnings: warnings(parts.missing_sounds(), is_silent),
     };
-    serde_json::to_value(result).map_err(ApiError::internal)
+    JsonText::write(&result).map_err(ApiError::internal)
 }
 
 /// Places of the tracks whose stems are wanted.

@@ -129,6 +129,26 @@ async fn sizes_are_limited() {
 }
 
 #[tokio::test]
+async fn an_export_has_the_channels_and_exclusive_messages_of_an_import() {
+    let app = TestApp::start().await;
+    let note = json!({"tick": 0, "length_ticks": 9, "pitch": 60, "velocity": 0.5});
+    let project = json!({
+        "schema_version": 1, "project_id": "p", "midi_exclusives": [{"tick": 0, "data": "7e7f0901f7"}, {"tick": []}],
+        "tracks": [
+            {"id": "a", "kind": "instrument", "midi_channel": 5, "items": [
+                {"type": "midi", "id": "i", "start_tick": 0, "length_ticks": 9, "notes": [note]}]},
+            {"id": "b", "kind": "instrument", "midi_channel": {"of": [5]}, "items": [
+                {"type": "midi", "id": "j", "start_tick": 0, "length_ticks": 9, "notes": [note]}]},
+        ],
+    });
+    let file = app.local(Method::POST, EXPORT).json(&json!({"project": project})).send().await;
+    assert_eq!(file.status, 200);
+    let has = |bytes: &[u8]| file.bytes.windows(bytes.len()).any(|window| window == bytes);
+    assert!(has(&[0xf0, 5, 0x7e, 0x7f, 9, 1, 0xf7]), "the message");
+    assert!(has(&[0x95, 60]) && has(&[0x90, 60]), "channel 6, and the first that is free");
+}
+
+#[tokio::test]
 async fn an_export_names_one_valid_project() {
     let app = TestApp::start().await;
     let export = |body: Value| app.local(Method::POST, EXPORT).json(&body).send();

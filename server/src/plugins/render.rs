@@ -108,13 +108,13 @@ async fn project_bytes(state: &AppState, owner_id: &str, request: &RenderRequest
 /// A render as a task.
 pub(crate) const RENDER: Kind = Kind { name: "render", run: render_task, discard: None };
 
-fn render_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Value> {
+fn render_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let input: RenderInput = serde_json::from_value(input).map_err(ApiError::internal)?;
     let answer = input.render(state, task.runtime(), task.owner_id(), &mut |share| {
         task.progress(share, "Rendering");
         !task.is_cancelled()
     })?;
-    serde_json::to_value(answer).map_err(ApiError::internal)
+    JsonText::write(&answer).map_err(ApiError::internal)
 }
 
 /// What to render, and how.
@@ -126,8 +126,8 @@ struct RenderInput {
 
 impl RenderInput {
     /// The input that a request describes.
-    async fn of(state: &AppState, user: &CurrentUser, request: RenderRequest) -> ApiResult<Self> {
-        let settings = RenderSettings::of(&request, state.config.limits.tail_max_secs)?;
+    async fn of(state: &AppState, user: &CurrentUser, mut request: RenderRequest) -> ApiResult<Self> {
+        let settings = RenderSettings::of(&mut request, state.config.limits.tail_max_secs)?;
         let source = document(state, user, request.project_id, request.project).await?;
         Ok(Self { source, settings })
     }
@@ -186,19 +186,13 @@ impl Source {
 
     /// The document, checked, and the project that it describes. Blocks.
     pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
-        self.into_project_with(&[])
-    }
-
-    /// The same with unknown fields of the document that are to be kept.
-    pub(crate) fn into_project_with(self, unknown: &[&str]) -> ApiResult<(JsonText, Project)> {
         let document = match self {
             Self::Stored(document) | Self::Sent(document) => projects::checked_document(&document)?,
         };
-        let project =
-            schemas::read::project(&document, unknown).map_err(|error| ApiError::Unprocessable {
-                code: "not_playable",
-                detail: format!("The project cannot be read: {error}"),
-            })?;
+        let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
+            code: "not_playable",
+            detail: format!("The project cannot be read: {error}"),
+        })?;
         Ok((document, project))
     }
 }

@@ -96,15 +96,14 @@ pub(super) struct RenderSettings {
 }
 
 impl RenderSettings {
-    /// What a request asks for, with tails of at most `tail_limit_secs`.
+    /// What a request asks for beside its project, with tails of at most `tail_limit_secs`.
     ///
     /// # Errors
     /// 400, naming what cannot be done.
-    pub(super) fn of(request: &RenderRequest, tail_limit_secs: u64) -> ApiResult<Self> {
-        let metadata = request.metadata.as_ref();
-        refuse_unknown(
-            request.other.iter().chain(metadata.into_iter().flat_map(|metadata| &metadata.other)),
-        )?;
+    pub(super) fn of(request: &mut RenderRequest, tail_limit_secs: u64) -> ApiResult<Self> {
+        // Taken out, so that they are not held while the project is loaded.
+        let (other, metadata) = (core::mem::take(&mut request.other), request.metadata.take());
+        refuse_unknown(other.iter().chain(metadata.iter().flat_map(|metadata| &metadata.other)))?;
         let in_lower_case = |text: &String| text.to_ascii_lowercase();
         match request.format.as_ref().map(in_lower_case).as_deref() {
             None | Some("wav") => {}
@@ -125,9 +124,7 @@ impl RenderSettings {
             bit_depth,
             sample_rate_hz: request.sample_rate_hz.map(checked_rate).transpose()?,
             tail_secs: checked_tail(request.tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
-            title: metadata
-                .and_then(|metadata| metadata.title.clone())
-                .filter(|title| !title.trim().is_empty()),
+            title: metadata.and_then(|metadata| metadata.title).filter(|title| !title.trim().is_empty()),
         })
     }
 }

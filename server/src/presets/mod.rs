@@ -10,12 +10,13 @@ mod queries;
 mod store;
 mod verbs;
 
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::raw_json;
 use crate::state::AppState;
 
 /// Most presets that a user may store.
@@ -87,8 +88,9 @@ pub struct StoredPreset {
     #[serde(flatten)]
     pub summary: PresetSummary,
     /// `effects` as on a track of a project, without ids; for an instrument also its `synth_engine`.
+    #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
-    pub content: Value,
+    pub content: JsonText,
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Presets of users in the database. Every statement names the owner: a preset of somebody else does not exist here.
 
+use schemas::json::JsonText;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
@@ -32,7 +33,7 @@ fn summary(row: &AnyRow) -> Result<PresetSummary, sqlx::Error> {
 
 fn preset(row: &AnyRow) -> Result<StoredPreset, sqlx::Error> {
     let content: String = row.try_get("content")?;
-    let content = serde_json::from_str(&content).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let content = JsonText::read(content.as_bytes()).map_err(|error| sqlx::Error::Decode(error.into()))?;
     Ok(StoredPreset { summary: summary(row)?, content })
 }
 
@@ -58,7 +59,7 @@ pub(super) async fn insert(
     .bind(&body.category)
     .bind(&body.description)
     .bind(search_key(body))
-    .bind(body.content.to_string())
+    .bind(body.content.as_str())
     .bind(clock::now_text())
     .fetch_one(&mut *transaction)
     .await?;
@@ -90,7 +91,7 @@ pub(super) async fn replace(
     .bind(&body.category)
     .bind(&body.description)
     .bind(search_key(body))
-    .bind(body.content.to_string())
+    .bind(body.content.as_str())
     .bind(clock::now_text())
     .bind(owner_id)
     .bind(id)

@@ -3,15 +3,15 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use schemas::json::JsonText;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::queries::PresetQuery;
 use super::{PRESETS_MAX, PresetKind, PresetSource, PresetSummary, StoredPreset, content, factory, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, Problem};
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Json, LongFields, LongJson, Path, Query, check_count};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
@@ -37,7 +37,11 @@ pub(super) struct PresetBody {
     /// `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it has some. Ids of
     /// effects and side-chains, which mean something in one project only, are not stored.
     #[schema(value_type = Object)]
-    pub(super) content: Value,
+    pub(super) content: JsonText,
+}
+
+impl LongFields for PresetBody {
+    const NAMES: &'static [&'static str] = &["content"];
 }
 
 impl PresetBody {
@@ -59,8 +63,10 @@ impl PresetBody {
                 errors.push(FieldError { pointer: pointer.to_owned(), detail });
             }
         }
-        match content::checked(self.kind, &self.content) {
-            Ok(kept) => self.content = kept,
+        // A tree of it is only made for as long as it is checked.
+        check_count(self.content.as_str().as_bytes())?;
+        match content::checked(self.kind, &self.content.view().to_value()) {
+            Ok(kept) => self.content = JsonText::of_value(&kept),
             Err(faults) => errors.extend(faults),
         }
         let Some(first) = errors.first() else { return Ok(self) };
@@ -106,7 +112,7 @@ pub(super) async fn list(
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
-    Json(body): Json<PresetBody>,
+    LongJson(body): LongJson<PresetBody>,
 ) -> ApiResult<Response> {
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
     let stored = stored.ok_or_else(|| ApiError::Conflict {
@@ -141,7 +147,7 @@ pub(super) async fn replace(
     State(state): State<AppState>,
     user: CurrentUser,
     Path(id): Path<String>,
-    Json(body): Json<PresetBody>,
+    LongJson(body): LongJson<PresetBody>,
 ) -> ApiResult<Json<StoredPreset>> {
     refuse_factory(&id)?;
     let stored = store::replace(&state.db, &user.id, &id, &body.checked()?).await?;

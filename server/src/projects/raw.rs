@@ -1,13 +1,13 @@
 //! Downloads of stored JSON as it is, even if it no longer loads.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::document::json_answer;
 use super::store;
 use super::temp::no_autosave;
-use super::verbs::{no_store, revision_tag};
+use super::verbs::{no_store, not_modified, revision_tag};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Path, with_document};
@@ -17,15 +17,20 @@ use crate::state::AppState;
 #[utoipa::path(get, path = "/projects/{id}/revisions/{n}/raw", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision")),
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object,
-        headers(("ETag" = String, description = "The revision"))), CommonErrors))]
+        headers(("ETag" = String, description = "The revision"))),
+        (status = 304, description = "`If-None-Match` names the revision"), CommonErrors))]
 pub(super) async fn revision(
     State(state): State<AppState>,
     user: CurrentUser,
     Path((id, revision)): Path<(String, i64)>,
+    headers: HeaderMap,
 ) -> ApiResult<Response> {
     let found = store::load_revision(&state.db, &user.id, &id, revision)
         .await?
         .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+    if let Some(not_modified) = not_modified(&headers, found.revision) {
+        return Ok(not_modified);
+    }
     let tag = (header::ETAG, revision_tag(found.revision));
     Ok(([tag], download(&state, &user, &format!("{id}-{revision}"), found.text).await?).into_response())
 }

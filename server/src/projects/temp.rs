@@ -21,6 +21,7 @@ const CLIENT_ID_MAX_BYTES: usize = 128;
 
 /// An autosave as a window sends it.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct TempSave {
     /// The window's own id: it ignores writes that carry it.
     #[schema(min_length = 1, max_length = 128)]

@@ -135,9 +135,14 @@ async fn unchanged(
     }
     let current = store::current_revision(&state.db, &user.id, id).await?;
     let revision = current.ok_or_else(|| ApiError::not_found("project", id))?;
-    let matches = etag::matches_none(headers, &format!("\"{revision}\""));
+    Ok(not_modified(headers, revision))
+}
+
+/// 304 if `If-None-Match` names this revision.
+pub(super) fn not_modified(headers: &HeaderMap, revision: i64) -> Option<Response> {
     let tag = [(header::ETAG, revision_tag(revision))];
-    Ok(matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response()))
+    let matches = etag::matches_none(headers, &format!("\"{revision}\""));
+    matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response())
 }
 
 /// Saves a project. `If-Match` names the revision that the save started from.

@@ -2,12 +2,14 @@
 
 use dsp_core::session::{Event, Track};
 use dsp_core::soundfont::Bank;
+use dsp_core::synth::{DRUM_BANK, selected_bank};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Controllers that select a bank, which the next program change takes over (MIDI 1.0, "Bank
-/// Select").
-const BANK_SELECT: [u8; 2] = [0, 32];
+/// Controllers that select a bank by its most and its least significant byte. The next program
+/// change takes it over (MIDI 1.0, "Bank Select").
+const BANK_SELECT_MSB: u8 = 0;
+const BANK_SELECT_LSB: u8 = 32;
 
 /// A bank that was opened for what a project names.
 #[derive(Debug, Clone)]
@@ -96,18 +98,25 @@ impl MissingSound {
 /// The presets that the notes of a track ask for and its bank lacks, each once.
 pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> {
     let mut wanted = track.instrument.map(|instrument| (instrument.bank, instrument.program));
-    let mut bank_is_selected = false;
+    let (mut msb, mut lsb, mut bank_is_selected) = (0, 0, false);
+    let mut plays_drums = wanted.is_some_and(|(bank, _)| bank >= DRUM_BANK);
     let mut missing: Vec<MissingPreset> = Vec::new();
     for event in &track.events {
         match event.event {
-            Event::Preset { bank, program } => wanted = Some((bank, program)),
-            Event::Controller { controller, .. } if BANK_SELECT.contains(&controller) => {
-                bank_is_selected = true;
+            Event::Preset { bank, program } => {
+                (wanted, plays_drums) = (Some((bank, program)), bank >= DRUM_BANK);
             }
-            // Which bank a selection means is the synthesizer's business; such a change names no
-            // preset for certain.
-            Event::Program { .. } if bank_is_selected => wanted = None,
-            Event::Program { program } => wanted = wanted.map(|(bank, _)| (bank, program)),
+            Event::Controller { controller: BANK_SELECT_MSB, value } => {
+                (msb, bank_is_selected) = (value, true)
+            }
+            Event::Controller { controller: BANK_SELECT_LSB, value } => {
+                (lsb, bank_is_selected) = (value, true)
+            }
+            Event::Program { program } => {
+                let selected = core::mem::take(&mut bank_is_selected);
+                let bank = selected.then(|| selected_bank(msb, lsb, plays_drums));
+                wanted = bank.or(wanted.map(|(bank, _)| bank)).map(|bank| (bank, program));
+            }
             Event::NoteOn { velocity: 1.., .. } => {
                 if let Some((number, program)) = wanted {
                     missing

@@ -17,7 +17,7 @@ use super::sources::{Prepared, Sources, has_notes};
 use super::{Observer, RenderError, crew};
 
 /// A track whose peak stays below this is silent: -100 dBFS.
-const SILENT_PEAK: f32 = 1e-5;
+pub(super) const SILENT_PEAK: f32 = 1e-5;
 
 /// How a project is to be rendered.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,9 +77,14 @@ impl MixReport {
     /// Warnings about the file, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let missing = self.missing_sounds.iter().map(MissingSound::in_words);
-        missing.chain(self.is_silent.then(|| SILENT.to_owned())).collect()
+        warnings(&self.missing_sounds, self.is_silent)
     }
+}
+
+/// Warnings about a render as sentences: what is missing, and whether nothing is to be heard.
+#[must_use]
+pub fn warnings(missing: &[MissingSound], is_silent: bool) -> Vec<String> {
+    missing.iter().map(MissingSound::in_words).chain(is_silent.then(|| SILENT.to_owned())).collect()
 }
 
 /// Something of a project that is not in a render.

@@ -14,7 +14,7 @@ use schemas::Project;
 use super::delivery::{Content, Delivery};
 use super::measure::Measured;
 use super::missing::MissingSound;
-use super::mix::{LeftOutOfRender, MixOptions, tracks_that_play};
+use super::mix::{LeftOutOfRender, MixOptions, SILENT_PEAK, tracks_that_play};
 use super::pass::Pass;
 use super::sources::{Prepared, Sources};
 use super::{CHANNELS, Observer, RenderError, crew};
@@ -40,6 +40,15 @@ impl Part {
             Self::Stem(place) | Self::BeforeFader(place) | Self::AfterFader(place) => place,
         }
     }
+}
+
+/// What the render of a part was.
+#[derive(Debug)]
+pub struct PartReport {
+    /// What was measured on the file.
+    pub measured: Measured,
+    /// Whether nothing at all is to be heard in the file, whatever dither adds.
+    pub is_silent: bool,
 }
 
 /// A project that was opened once, of which several parts are rendered.
@@ -103,26 +112,28 @@ impl Parts {
         options: &MixOptions,
         destination: impl Write + Seek,
         observer: Observer<'_>,
-    ) -> Result<Measured, RenderError> {
+    ) -> Result<PartReport, RenderError> {
         let session = session_of(&self.prepared.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
         let rate_hz = session.sample_rate_hz;
         let mut delivery =
             Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Part)?;
-        let (mut left, mut right) = (Vec::new(), Vec::new());
+        let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((quiet_left, quiet_right)) = render.next_block_by(crew::shared()) {
             for (loud, quiet) in [(&mut left, quiet_left), (&mut right, quiet_right)] {
                 loud.clear();
                 loud.extend(quiet.iter().map(|sample| sample * HEADROOM));
+                peak = loud.iter().fold(peak, |peak, sample| peak.max(sample.abs()));
             }
             delivery.write(&left, &right)?;
             if pass.is_due() {
                 pass.report(render.done_frames(), render.longest_frames(), observer)?;
             }
         }
-        Ok(delivery.finish()?.0)
+        let (measured, _) = delivery.finish()?;
+        Ok(PartReport { measured, is_silent: peak < SILENT_PEAK })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use schemas::json::JsonText;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -244,7 +245,7 @@ impl TaskContext {
     }
 
     /// The end of the attempt for this outcome.
-    fn end(&self, outcome: ApiResult<Value>) -> End {
+    fn end(&self, outcome: ApiResult<JsonText>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.is_cancelled();
         match outcome {
@@ -323,7 +324,7 @@ impl TaskContext {
     }
 
     /// The task as it is after its last attempt.
-    fn finished(&self, outcome: ApiResult<Value>, cancelled: bool) -> Task {
+    fn finished(&self, outcome: ApiResult<JsonText>, cancelled: bool) -> Task {
         let mut task = self.sender.borrow().clone();
         task.finished_at = Some(clock::now_text());
         task.message.clear();

@@ -19,6 +19,7 @@ mod verbs;
 
 use std::collections::HashMap;
 
+use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -31,6 +32,7 @@ pub(crate) use store::unfinished_inputs;
 
 use crate::db::Db;
 use crate::error::ApiError;
+use crate::raw_json;
 use crate::state::AppState;
 
 /// The routes of this slice, relative to `/api/v1`.
@@ -105,7 +107,9 @@ pub struct Task {
     /// When it ended, RFC 3339.
     pub finished_at: Option<String>,
     /// What came out of it: what the same request would have answered directly.
-    pub result: Option<Value>,
+    #[serde(serialize_with = "raw_json::serialize_optional")]
+    #[schema(value_type = Option<Value>)]
+    pub result: Option<JsonText>,
     /// The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail.
     pub error: Option<Value>,
 }

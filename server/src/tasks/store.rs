@@ -3,6 +3,7 @@
 mod abandoned;
 mod retention;
 
+use schemas::json::JsonText;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
@@ -15,11 +16,10 @@ use crate::projects;
 
 fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     let state: String = row.try_get("state")?;
-    let json = |column: &str| -> Result<Option<serde_json::Value>, sqlx::Error> {
-        let text: Option<String> = row.try_get(column)?;
-        text.map(|text| serde_json::from_str(&text).map_err(|error| sqlx::Error::Decode(error.into())))
-            .transpose()
-    };
+    let text = |column: &str| row.try_get::<Option<String>, _>(column);
+    let decoding = |error: serde_json::Error| sqlx::Error::Decode(error.into());
+    let result = text("result")?.map(|text| JsonText::read(text.as_bytes()).map_err(decoding));
+    let error = text("error")?.map(|text| serde_json::from_str(&text).map_err(decoding));
     Ok(Task {
         id: row.try_get("id")?,
         kind: row.try_get("kind")?,
@@ -29,8 +29,8 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
         created_at: row.try_get("created_at")?,
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
-        result: json("result")?,
-        error: json("error")?,
+        result: result.transpose()?,
+        error: error.transpose()?,
     })
 }
 
@@ -207,10 +207,9 @@ pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx:
 
 /// Ends a task as `task` says. False if the attempt had lost it: then nothing is changed.
 pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, sqlx::Error> {
-    let text = |value: &Option<serde_json::Value>| value.as_ref().map(ToString::to_string);
-    let (result, error) = (text(&task.result), text(&task.error));
-    let stored_bytes =
-        bytes(result.as_deref().unwrap_or_default()) + bytes(error.as_deref().unwrap_or_default());
+    let result = task.result.as_ref().map(JsonText::as_str);
+    let error = task.error.as_ref().map(ToString::to_string);
+    let stored_bytes = bytes(result.unwrap_or_default()) + bytes(error.as_deref().unwrap_or_default());
     let done = sqlx::query(
         "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, result = $4, error = $5, \
          input = 'null', stored_bytes = $8 WHERE id = $6 AND attempt = $7 AND state = 'running'",

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
+use schemas::json::JsonText;
 use serde_json::{Value, json};
 
 use super::{TaskContext, Tasks, store};
@@ -28,7 +29,7 @@ pub(crate) const CLOSURE: Kind = Kind {
     name: "closure",
     run: |_, task, input| {
         let work = Arc::clone(&WORKS.lock().unwrap()[input.as_str().expect("a name")]);
-        work(task)
+        work(task).map(|result| JsonText::of_value(&result))
     },
     discard: None,
 };
@@ -161,6 +162,7 @@ async fn events_follow_a_task_to_its_end() {
     let states = |answer: crate::test_app::Answer| -> Vec<Value> {
         assert_eq!(answer.status, 200);
         assert_eq!(answer.header("content-type"), "text/event-stream");
+        assert_eq!(answer.header("x-accel-buffering"), "no");
         let text = String::from_utf8(answer.bytes).expect("text");
         assert!(text.contains("event: task\n"), "{text}");
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -381,7 +383,7 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     let outcome = |result: &str| {
         let mut task = second.task.clone();
         task.state = super::TaskState::Succeeded;
-        task.result = Some(json!(result));
+        task.result = Some(JsonText::of_value(&json!(result)));
         task
     };
     assert!(store::beat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());

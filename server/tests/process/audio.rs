@@ -222,3 +222,50 @@ fn a_deleted_file_returns_with_a_song_that_names_it() {
     let answer = upload(&again, "", &wav(4_800, 1)).expect("an answer");
     assert!(answer.body.contains(&id), "{}", answer.body);
 }
+
+/// The service where a process may have so many files open.
+fn start_with_open_files(storage: &std::path::Path, files: u32) -> Service {
+    let plain = songfoundry(storage);
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -n {files} && exec \"$0\" serve")]).arg(plain.get_program());
+    command.current_dir(storage.parent().expect("a folder above"));
+    for (key, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(key, value),
+            None => command.env_remove(key),
+        };
+    }
+    Service::spawn(command.stderr(std::process::Stdio::null()))
+}
+
+#[test]
+fn a_bundle_holds_more_files_than_may_be_open() {
+    const FILES: u32 = 100;
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let service = Service::start(&storage, &[]);
+    let mut body = Vec::new();
+    for number in 0..FILES {
+        body.extend(form(&format!("{number}.wav"), &wav(100 + number, 1)));
+        // The next part goes on where the form ended.
+        if number + 1 < FILES {
+            body.truncate(body.len() - b"--b--\r\n".len());
+        }
+    }
+    let kind = [("Content-Type", "multipart/form-data; boundary=b")];
+    let answer = service.send("POST", &format!("{LIST}/upload"), &kind, &body).expect("an answer");
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
+    let item = |file: &Value| json!({ "type": "audio", "id": file["id"], "start_tick": 0, "source": { "server_file_id": file["id"] } });
+    let items: Vec<Value> = answer["files"].as_array().expect("files").iter().map(item).collect();
+    assert_eq!(items.len(), FILES as usize);
+    let track = json!({ "id": "t", "kind": "audio", "items": items });
+    let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [track] });
+    service.expect(201, "POST", "/api/v1/projects", &[], &project);
+    service.stop();
+    let service = start_with_open_files(&storage, FILES + 20);
+    let bundle = service.send("GET", "/api/v1/projects/song/bundle", &[], &[]).expect("an answer");
+    assert_eq!(bundle.status, 200, "{}", bundle.body);
+    // Each name stands before its content, and in the directory.
+    assert_eq!(bundle.body.matches("PK\u{1}\u{2}").count(), FILES as usize + 2);
+}

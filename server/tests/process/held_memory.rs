@@ -1,7 +1,8 @@
 //! Memory that clients hold: answers that they do not read, and bodies that they do not end.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use crate::support::{Service, status_kib};
@@ -92,4 +93,50 @@ fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
         tries += 1;
         assert!(tries < 50, "there is no room again");
     }
+}
+
+/// A service of language models that takes questions and answers none.
+fn silent_language_models(questions: usize) -> (String, impl FnOnce() -> Vec<TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let (sender, asked) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(questions) {
+            let (mut stream, sender) = (stream.expect("a question"), sender.clone());
+            std::thread::spawn(move || {
+                let mut question = Vec::new();
+                while !question.ends_with(b"}") {
+                    let mut piece = [0; 4096];
+                    let count = stream.read(&mut piece).expect("reads");
+                    question.extend_from_slice(&piece[..count]);
+                }
+                // The test may have failed meanwhile.
+                let _ = sender.send(stream);
+            });
+        }
+    });
+    (url, move || asked.iter().take(questions).collect())
+}
+
+#[test]
+fn questions_to_language_models_hold_no_more_than_their_text() {
+    const QUESTIONS: usize = 40;
+    const ALLOWED_KIB: u64 = 48 * 1024;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (url, all_asked) = silent_language_models(QUESTIONS);
+    let settings = [("SF_AI_UPSTREAM_URL", url.as_str()), ("SF_AI_UPSTREAM_KEY", "a key")];
+    let service = Service::start(&folder.path().join("storage"), &settings);
+    let lists = vec![format!("{}{}", "[".repeat(100), "]".repeat(100)); 190].join(",");
+    let body = format!(r#"{{"model":"m","messages":[{lists}]}}"#);
+    let head = format!(
+        "POST /api/v1/ai_proxy/v1/chat/completions HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    let before_kib = status_kib(&service, "VmRSS");
+    let unanswered: Vec<TcpStream> = (0..QUESTIONS).map(|_| send(&service, &head, body.as_bytes())).collect();
+    let held = all_asked();
+    let taken_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{} questions of {} KB hold {taken_kib} KiB", held.len(), body.len() / 1000);
+    assert_eq!(held.len(), unanswered.len());
+    assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
 }

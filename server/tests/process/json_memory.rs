@@ -38,6 +38,8 @@ fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
 /// A project with one MIDI item, between whose fields something is to stand.
 const ITEM: &str = r#"{"schema_version":1,"project_id":"p","tracks":[{"id":"t","kind":"instrument","items":[{"type":"midi","id":"i","start_tick":0,"length_ticks":9,"#;
 
+const EXPORT: &str = "/api/v1/multitrack/midi/export";
+
 struct Case {
     name: &'static str,
     path: &'static str,
@@ -166,6 +168,33 @@ fn cases() -> Vec<Case> {
             format!(r#"{{"project":{}}}"#, whole("\"x\":[", "0,", "]}")),
         ),
         case("an upgrade", "/api/v1/projects/upgrade", 200, whole("\"x\":[", "{},", "]}")),
+        case("MIDI channels that are lists", EXPORT, 200, {
+            let lists = repeated("[", &deep, "]", 600_000);
+            let track =
+                |number: usize| format!(r#"{{"id":"t{number}","kind":"bus","midi_channel":{lists}}}"#);
+            let tracks: Vec<String> = (0..5).map(track).collect();
+            format!(
+                r#"{{"project":{{"schema_version":1,"project_id":"p","tracks":[{}]}}}}"#,
+                tracks.join(",")
+            )
+        }),
+        case(
+            "exclusive messages that are lists",
+            EXPORT,
+            200,
+            format!(r#"{{"project":{}}}"#, whole("\"midi_exclusives\":[", &deep, "]}")),
+        ),
+        case(
+            "notes to export",
+            EXPORT,
+            200,
+            repeated(
+                &format!("{{\"project\":{ITEM}\"notes\":["),
+                r#"{"tick":0,"length_ticks":1,"pitch":1,"velocity":0},"#,
+                "]}]}]}}",
+                3 * MEGABYTE,
+            ),
+        ),
         case("parameters", projects, 400, {
             let mut text = r#"{"schema_version":1,"project_id":"p","tracks":[],"master":{"effects":[{"id":"e","type":"vst3","plugin_id":"x","params":{"a":0"#.to_owned();
             (0..300_000).for_each(|number| text.push_str(&format!(",\"{number:x}\":0")));
@@ -220,4 +249,77 @@ fn eight_hostile_projects_at_once_take_no_more_each() {
     let allowed_kib = BESIDE_KIB + 8 * TIMES * body.len() as u64 / 1024;
     println!("{taken_kib} KiB, {allowed_kib} allowed");
     assert!(taken_kib <= allowed_kib, "{taken_kib} KiB");
+}
+
+#[test]
+fn a_frozen_track_takes_ten_times_its_size_at_most() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let deep = format!("{}{},", "[".repeat(100), "]".repeat(100));
+    let start = r#"{"track_id":"t","tail_secs":0.1,"project":{"schema_version":1,"project_id":"p","tracks":[
+        {"id":"t","kind":"audio","volume_db":-3,"items":[{"type":"section","sectionId":"s","start_tick":0,"length_ticks":9},
+         {"type":"audio","id":"a","start_tick":0,"source":{"server_file_id":"none"}}],"#;
+    let points = r#"{"tick":0,"value":0},"#;
+    for (name, field, unit, end, expects_warning) in [
+        ("unknown fields", "\"x\":[", deep.as_str(), "]}]}}", true),
+        ("automation", "\"automation\":[{\"target\":\"pan\",\"points\":[", points, "]}]}]}}", false),
+    ] {
+        // A lane has 100,000 points at most.
+        let bytes = if expects_warning { 3_000_000 } else { 2_000_000 };
+        let body = repeated(&format!("{start}{field}"), unit, end, bytes);
+        let before_kib = start_over_kib(&service);
+        let started = service.call("POST", "/api/v1/multitrack/freeze", &[], &body).expect("an answer");
+        assert_eq!(started.status, 202, "{name}: {}", started.body);
+        let started: serde_json::Value = serde_json::from_str(&started.body).expect("JSON");
+        let task = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
+        // The stream ends with the task.
+        let events = service.call("GET", &format!("{task}/events"), &[], "").expect("events");
+        assert!(events.body.contains(r#""state":"succeeded""#), "{name}: {:.1000}", events.body);
+        let found = service.call("GET", &task, &[], "").expect("an answer");
+        assert_eq!(service.call("GET", "/api/v1/tasks", &[], "").expect("an answer").status, 200);
+        let taken_kib = status_kib(&service, "VmHWM") - before_kib;
+        let allowed_kib = BESIDE_KIB + TIMES * body.len() as u64 / 1024;
+        println!(
+            "{name}: {} KB, {taken_kib} KiB beyond {before_kib}, {allowed_kib} allowed",
+            body.len() / 1000
+        );
+        assert!(taken_kib <= allowed_kib, "{name}: {taken_kib} KiB");
+        let found: serde_json::Value = serde_json::from_str(&found.body).expect("JSON");
+        let (track, warnings) = (&found["result"]["track"], &found["result"]["warnings"]);
+        assert_eq!((&track["kind"], &track["volume_db"]), (&json!("audio"), &json!(-3)));
+        assert_eq!(track["items"][1]["sectionId"], "s");
+        assert_eq!(track["items"][0]["server_file_id"], found["result"]["file"]["id"]);
+        let has_warning = warnings.to_string().contains("does not know");
+        assert_eq!((has_warning, track.get("x").is_none()), (expects_warning, true), "{warnings}");
+    }
+}
+
+#[test]
+fn midi_files_that_are_imported_at_once_take_a_bounded_amount() {
+    const FILES: usize = 6;
+    const FILE_BYTES: usize = 2_100_000;
+    /// One takes some 60 MiB; all at once would take 360 MiB.
+    const ALLOWED_KIB: u64 = 256 * 1024;
+    // Notes of no length on one channel in running status: three bytes each.
+    let mut track = vec![0, 0x90];
+    track.extend(std::iter::repeat_n([60, 100, 0, 60, 0, 0], FILE_BYTES / 6).flatten());
+    track.extend([60, 0, 0, 0xff, 0x2f, 0]);
+    let mut file = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk".to_vec();
+    file.extend((track.len() as u32).to_be_bytes());
+    file.extend(track);
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let before_kib = status_kib(&service, "VmRSS");
+    std::thread::scope(|scope| {
+        for _ in 0..FILES {
+            scope.spawn(|| {
+                let kind = [("Content-Type", "audio/midi")];
+                let answer = service.send("POST", "/api/v1/multitrack/midi/import", &kind, &file);
+                assert_eq!(answer.expect("an answer").status, 200);
+            });
+        }
+    });
+    let taken_kib = status_kib(&service, "VmHWM") - before_kib;
+    println!("{taken_kib} KiB for {FILES} MIDI files of {} KB", file.len() / 1000);
+    assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
 }

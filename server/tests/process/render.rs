@@ -326,6 +326,54 @@ fn the_command_refuses_a_song_that_needs_more_memory_than_it_may_take() {
     rendered(folder.path(), &["song.json", "--soundfont", BANK, "-o", "song.wav", "--json"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_memory_of_a_render_is_a_setting_as_it_is_of_the_service() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus" }] });
+    std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
+    let with_memory = |value: &[u8], more: &[&str]| {
+        let mut command = songfoundry(&folder.path().join("storage"));
+        let args = ["render", "song.json", "--soundfont", BANK, "-o", "song.wav"];
+        command.current_dir(folder.path()).args(args).args(more);
+        let output =
+            command.env("SF_RENDER_MEMORY_BYTES", std::ffi::OsStr::from_bytes(value)).output().expect("runs");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for value in [&b"\xff"[..], b"much", b"1"] {
+        let (is_rendered, words) = with_memory(value, &[]);
+        assert!(!is_rendered && words.contains("SF_RENDER_MEMORY_BYTES"), "{value:?}: {words}");
+    }
+    for value in [&b""[..], b"671088640"] {
+        let (is_rendered, words) = with_memory(value, &[]);
+        assert!(is_rendered, "{value:?}: {words}");
+    }
+    let (is_rendered, words) = with_memory(b"much", &["--memory-bytes", "671088640"]);
+    assert!(is_rendered, "{words}");
+}
+
+#[test]
+fn a_tail_of_more_than_a_minute_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus" }] });
+    std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
+    let args = |secs: &'static str| {
+        ["song.json", "--soundfont", BANK, "-o", "song.wav", "--tail-secs", secs, "--json"]
+    };
+    let refused = render(folder.path(), &args("60.5"));
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && words.contains("60.5 is outside 0 to 60 seconds"), "{words}");
+    rendered(folder.path(), &args("60"));
+    let started =
+        songfoundry(&folder.path().join("storage")).arg("serve").env("SF_TAIL_MAX_SECS", "61").output();
+    let started = started.expect("runs");
+    let words = String::from_utf8_lossy(&started.stderr).into_owned();
+    assert!(
+        !started.status.success() && words.contains("SF_TAIL_MAX_SECS") && words.contains("60"),
+        "{words}"
+    );
+
 /// Generators of a zone (SoundFont 2.04, section 8.1.2).
 const INITIAL_FILTER_FC: u16 = 8;
 const ATTACK_VOL_ENV: u16 = 34;

@@ -88,7 +88,7 @@ fn check_ids(document: &JsonText, new_ids: &HashMap<String, String>) {
     }
     let replaced = upgrade(&replaced, "fuzz").expect("it is an object as before");
     assert_eq!(validate(&replaced), Ok(()), "a project with other ids");
-    let files = |document: &JsonText| files_used(&schemas::read::project(document, &[]).expect("a project"));
+    let files = |document: &JsonText| files_used(&schemas::read::project(document).expect("a project"));
     let mut expected: Vec<String> =
         files(&document).into_iter().map(|id| new_ids.get(&id).cloned().unwrap_or(id)).collect();
     let mut found = files(&replaced);

@@ -18,9 +18,6 @@ mod parser;
 
 use parser::{ImportOptions, Imported, MidiError, import};
 
-/// Fields of a project that an export reads beside those of the schema.
-pub(crate) const UNKNOWN_FIELDS: [&str; 4] = parser::UNKNOWN_FIELDS;
-
 /// Most memory that an import takes: events of two bytes become notes and controls.
 fn limit_bytes(file: &[u8]) -> usize {
     200 * file.len() + (1 << 20)
@@ -36,7 +33,7 @@ pub fn check(file: &[u8]) {
     assert_eq!(schemas::validate::validate(&document), Ok(()));
     let session = schemas::session::build(&project, project.sample_rate_hz, |_| Some(0));
     assert!(session.is_ok(), "{session:?}");
-    let again = exported(&project).expect("what is exported can be imported");
+    let again = exported(&document, &project).expect("what is exported can be imported");
     assert_eq!(notes(&again), notes(&project), "notes of the exported file and of the first one");
 }
 
@@ -53,8 +50,8 @@ fn notes(project: &Project) -> usize {
 /// # Errors
 /// The project as a file of one piece is longer or has more than an import takes: the ends of items may lie beyond
 /// the greatest tick at which one begins.
-pub(crate) fn exported(project: &Project) -> Result<Project, MidiError> {
-    let file = parser::export(project);
+pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project, MidiError> {
+    let file = parser::export(document.view(), project.clone());
     Smf::parse(&file).expect("others read what is exported");
     let Imported { project, warnings } = import(&file, options())?;
     for warning in warnings {
@@ -64,8 +61,8 @@ pub(crate) fn exported(project: &Project) -> Result<Project, MidiError> {
 }
 
 /// Panics where an export of a valid project cannot be read.
-pub(crate) fn check_export(project: &Project) {
-    match exported(project) {
+pub(crate) fn check_export(document: &JsonText, project: &Project) {
+    match exported(document, project) {
         Ok(_) | Err(MidiError::TooLong { .. } | MidiError::TooMany { .. } | MidiError::TooLarge { .. }) => {}
         Err(error) => panic!("an export cannot be imported: {error}"),
     }

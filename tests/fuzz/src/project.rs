@@ -58,11 +58,10 @@ pub fn check(input: &[u8]) {
         }
         return;
     }
-    let project =
-        schemas::read::project(&document, &midi::UNKNOWN_FIELDS).expect("a valid document is a project");
+    let project = schemas::read::project(&document).expect("a valid document is a project");
     let again = JsonText::of_value(&serde_json::to_value(&project).expect("a project is JSON"));
     assert_eq!(validate(&again), Ok(()), "a project that was read is valid");
-    midi::check_export(&project);
+    midi::check_export(&document, &project);
     play(&project);
 }
 

@@ -1,6 +1,6 @@
 //! The protocol's header fields.
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha1::Sha1;
@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{TUS_RESUMABLE, TUS_VERSION};
 use crate::audio::intake::clean_name;
+use crate::body_kind;
 use crate::error::{ApiError, ApiResult};
 
 pub(super) const UPLOAD_OFFSET: HeaderName = HeaderName::from_static("upload-offset");
@@ -76,12 +77,7 @@ pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
 
 /// 415 unless the body is what an upload goes on with.
 pub(super) fn require_offset_octets(headers: &HeaderMap) -> ApiResult<()> {
-    if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/offset+octet-stream") {
-        return Ok(());
-    }
-    Err(ApiError::UnsupportedMedia {
-        detail: "A part of an upload comes as `application/offset+octet-stream`.".to_owned(),
-    })
+    body_kind::require(headers, &["application/offset+octet-stream"])
 }
 
 /// A checksum that a part should have.

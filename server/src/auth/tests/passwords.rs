@@ -133,3 +133,25 @@ async fn the_desktops_administrator_gives_itself_a_first_password() {
     let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
     answer.problem(403, "wrong_password");
 }
+
+#[tokio::test]
+async fn a_body_with_a_field_that_there_is_not_is_refused() {
+    let app = TestApp::start().await;
+    add_user(&app.state, "ada", STRONG).await;
+    let token = token(&log_in(&app, "ada", STRONG).await);
+    let other = "correct horse battery staple 7";
+    for (method, path, body) in [
+        (
+            Method::POST,
+            "/api/v1/auth/password",
+            json!({ "current_password": STRONG, "new_password": other, "x": 1 }),
+        ),
+        (Method::POST, "/api/v1/auth/password-strength", json!({ "password": other, "x": 1 })),
+        (Method::PUT, "/api/v1/projects/temp", json!({ "client_id": "c", "project": {}, "x": 1 })),
+    ] {
+        let detail =
+            app.remote(method, path).token(&token).json(&body).send().await.problem(400, "unexpected_json");
+        assert!(detail.contains("`x`"), "{path}: {detail}");
+    }
+    log_in(&app, "ada", STRONG).await.expect(200);
+}

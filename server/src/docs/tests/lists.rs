@@ -80,7 +80,12 @@ async fn what_has_not_changed_is_304() {
     let again = async |path: &str, etag: &str| {
         app.local(Method::GET, path).header("if-none-match", etag).send().await
     };
-    for path in ["/api/v1/plugins/available", "/api/v1/plugins/effects", "/api/v1/projects/song/raw"] {
+    for path in [
+        "/api/v1/plugins/available",
+        "/api/v1/plugins/effects",
+        "/api/v1/projects/song/raw",
+        "/api/v1/projects/song/revisions/1/raw",
+    ] {
         let answer = get(&app, path).await;
         answer.expect(200);
         let etag = answer.header("etag").to_owned();

@@ -30,10 +30,58 @@ async fn an_upload_of_another_kind_is_415() {
         }
     }
     let upload = app.local(Method::POST, "/api/v1/audio/uploads").header("tus-resumable", "1.0.0");
-    let upload = upload.header("upload-length", "9").send().await;
-    let part = app.local(Method::PATCH, upload.header("location"));
-    let part = part.header("tus-resumable", "1.0.0").header("upload-offset", "0");
-    part.raw("audio/wav", "123456789").send().await.problem(415, "unsupported_media_type");
+    let upload = upload.header("upload-length", "20").send().await;
+    let part = |kind: &str| {
+        let part = app.local(Method::PATCH, upload.header("location")).header("tus-resumable", "1.0.0");
+        part.header("upload-offset", "0").raw(kind, "123456789")
+    };
+    part("audio/wav").send().await.problem(415, "unsupported_media_type");
+    let offset_octets = "Application/Offset+Octet-Stream; x=1";
+    let packed = part(offset_octets).header("content-encoding", "gzip").send().await;
+    assert!(packed.problem(415, "unsupported_media_type").contains("`gzip`"));
+    assert_eq!(part(offset_octets).send().await.status, 204);
+}
+
+#[tokio::test]
+async fn a_file_is_saved_from_a_body_that_is_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let documents = folder.path().join("Documents");
+    let app = TestApp::with(&[("SF_DOCUMENTS_DIR", documents.to_str().expect("text"))]).await;
+    let save = || app.local(Method::POST, "/api/v1/files/save?name=Song.wav");
+    for kind in ["multipart/form-data; boundary=b", "application/x-www-form-urlencoded", "application/json"] {
+        let detail = save().raw(kind, "a body").send().await.problem(415, "unsupported_media_type");
+        assert!(detail.contains("`application/octet-stream`"), "{kind}: {detail}");
+    }
+    let packed = save().raw("application/octet-stream", "a body").header("content-encoding", "gzip");
+    packed.send().await.problem(415, "unsupported_media_type");
+    assert!(!documents.exists());
+    for kind in ["Application/Octet-Stream", ""] {
+        save().raw(kind, "a body").send().await.expect(201);
+    }
+    save()
+        .raw("application/octet-stream", "a body")
+        .header("content-encoding", "identity")
+        .send()
+        .await
+        .expect(201);
+}
+
+#[tokio::test]
+async fn a_body_in_a_coding_is_415_wherever_files_are_sent() {
+    let app = TestApp::start().await;
+    for (path, kind) in [
+        (UPLOAD, "multipart/form-data; boundary=b"),
+        ("/api/v1/plugins/soundfonts/upload", "multipart/form-data; boundary=b"),
+        ("/api/v1/audio/reference", "multipart/form-data; boundary=b"),
+        ("/api/v1/multitrack/midi/import", "multipart/form-data; boundary=b"),
+        ("/api/v1/multitrack/midi/import", "audio/midi"),
+        ("/api/v1/projects/import", "application/zip"),
+        ("/api/v1/auth/login", "application/x-www-form-urlencoded"),
+    ] {
+        let call = app.local(Method::POST, path).raw(kind, "--b--").header("content-encoding", "gzip");
+        let detail = call.send().await.problem(415, "unsupported_media_type");
+        assert!(detail.contains("Content-Encoding"), "{path}: {detail}");
+    }
 }
 
 #[tokio::test]

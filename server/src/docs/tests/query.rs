@@ -6,6 +6,19 @@ use super::{document_of, operations};
 use crate::test_app::TestApp;
 
 #[tokio::test]
+async fn names_of_parameters_are_told_to_users_only() {
+    let app = TestApp::start().await;
+    for path in ["/api/v1/admin/users?x=1", "/api/v1/projects?x=1"] {
+        app.remote(Method::GET, path).send().await.problem(401, "token_missing");
+        app.remote(Method::GET, path).token("nonsense").send().await.problem(401, "token_invalid");
+        let token = app.admin_token().await;
+        app.remote(Method::GET, path).token(&token).send().await.problem(400, "unknown_parameter");
+    }
+    let open = "/api/v1/auth/password-strength?x=1";
+    app.remote(Method::POST, open).send().await.problem(400, "unknown_parameter");
+}
+
+#[tokio::test]
 async fn an_unknown_query_parameter_is_refused_by_name() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use schemas::Extra;
+use schemas::json::{Kind, View};
 use schemas::project::{
     BendControl, CcControl, Control, KeyPressureControl, Note, PressureControl, ProgramControl, SynthEngine,
     Track,
 };
+use schemas::{Extra, Project};
 
 use super::banks::{BankMessage, BankSelect, System};
 
@@ -194,6 +195,21 @@ pub(super) fn allocate(tracks: &[&Track], keeps_parts: bool) -> Vec<Place> {
 /// Whether a track's instrument is a drum kit.
 pub(super) fn plays_drums(track: &Track) -> bool {
     matches!(&track.synth_engine, Some(SynthEngine::SoundFont(engine)) if engine.bank >= DRUM_BANK)
+}
+
+/// Fields of an imported track that the schema does not know: two numbers and a boolean.
+const IMPORTED_FIELDS: [&str; 3] = ["midi_channel", "midi_port", DRUM_PART];
+
+/// Gives the tracks of a project back what the document has of their import.
+pub(super) fn read_imported(project: &mut Project, document: View<'_>) {
+    for (track, view) in project.tracks.iter_mut().zip(document.list("tracks")) {
+        for name in IMPORTED_FIELDS {
+            let field = view.get(name).filter(|field| matches!(field.kind(), Kind::Number | Kind::Boolean));
+            if let Some(field) = field {
+                track.extra.insert(name, field.to_value());
+            }
+        }
+    }
 }
 
 /// Where the file had an imported track.

@@ -4,11 +4,12 @@
 //! without the first byte, `port` above 0, and `escape` for data that is sent as it stands.
 
 use schemas::Project;
+use schemas::json::View;
 use schemas::limits::MAX_TICK;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Field of a project that holds its messages.
-pub(super) const FIELD: &str = "midi_exclusives";
+const FIELD: &str = "midi_exclusives";
 
 /// Most bytes of messages that are kept for a project: the largest of files hold a few thousand.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
@@ -50,13 +51,12 @@ pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
     project.extra.insert(FIELD, exclusives.iter().map(entry).collect());
 }
 
-/// The messages stored with a project. Whatever else may stand there is left out: the schema does
-/// not know the field.
-pub(super) fn stored(project: &Project) -> Vec<Exclusive> {
-    let entries = project.extra.get(FIELD).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+/// The messages stored with the project of a document. Whatever else may stand there is left out:
+/// the schema does not know the field.
+pub(super) fn stored(document: View<'_>) -> Vec<Exclusive> {
     let mut total_bytes = 0;
     let mut exclusives = Vec::new();
-    for entry in entries.iter().take(MAX_MESSAGES) {
+    for entry in document.list(FIELD).take(MAX_MESSAGES) {
         let Some(exclusive) = read(entry) else { continue };
         total_bytes += exclusive.data.len();
         if total_bytes > MAX_BYTES {
@@ -67,23 +67,32 @@ pub(super) fn stored(project: &Project) -> Vec<Exclusive> {
     exclusives
 }
 
-fn read(entry: &Value) -> Option<Exclusive> {
-    let tick = entry.get("tick")?.as_u64().filter(|tick| *tick <= u64::from(MAX_TICK))?;
-    let (pairs, []) = entry.get("data")?.as_str()?.as_bytes().as_chunks::<2>() else { return None };
+fn read(entry: View<'_>) -> Option<Exclusive> {
+    let number = |view: View<'_>| view.as_json().parse::<u64>().ok();
+    let tick = entry.get("tick").and_then(number).filter(|tick| *tick <= u64::from(MAX_TICK))?;
+    let data = entry.text("data").filter(|data| data.len() <= 2 * MAX_BYTES)?;
+    let (pairs, []) = data.as_bytes().as_chunks::<2>() else { return None };
     let digit = |letter: u8| char::from(letter).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? * 16 + digit(*low)?) as u8);
-    let port = entry.get("port").map_or(Some(0), Value::as_u64).filter(|port| *port < PORTS)?;
+    let port = entry.get("port").map_or(Some(0), number).filter(|port| *port < PORTS)?;
     Some(Exclusive {
         tick: tick as u32,
         port: port as u8,
-        escape: entry.get("escape").and_then(Value::as_bool).unwrap_or(false),
+        escape: entry.get("escape").is_some_and(|escape| escape.as_json() == "true"),
         data: pairs.iter().map(byte).collect::<Option<_>>()?,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use schemas::json::JsonText;
+    use serde_json::Value;
+
     use super::*;
+
+    fn stored_with(project: &Project) -> Vec<Exclusive> {
+        stored(JsonText::of_value(&serde_json::to_value(project).expect("JSON")).view())
+    }
 
     #[test]
     fn what_is_stored_comes_back() {
@@ -93,13 +102,13 @@ mod tests {
         store(&mut project, &[]);
         assert!(project.extra.is_empty());
         store(&mut project, &all);
-        assert_eq!(stored(&project), all);
+        assert_eq!(stored_with(&project), all);
     }
 
     #[test]
     fn anything_else_is_left_out() {
         let mut project = Project::new("p", "P");
-        assert_eq!(stored(&project), []);
+        assert_eq!(stored_with(&project), []);
         let good = json!({"tick": 1, "data": "7ef7"});
         project.extra.insert(
             FIELD,
@@ -107,11 +116,11 @@ mod tests {
                    {"tick": 1, "data": "é"}, {"tick": 1_000_000_001, "data": ""}, {"tick": 1},
                    {"tick": 1, "data": "00", "port": 128}, good]),
         );
-        assert_eq!(stored(&project).len(), 1);
+        assert_eq!(stored_with(&project).len(), 1);
         project.extra.insert(FIELD, "no list".into());
-        assert_eq!(stored(&project), []);
+        assert_eq!(stored_with(&project), []);
         let many: Value = (0..MAX_BYTES + 5).map(|_| json!({"tick": 0, "data": "00"})).collect();
         project.extra.insert(FIELD, many);
-        assert_eq!(stored(&project).len(), MAX_MESSAGES);
+        assert_eq!(stored_with(&project).len(), MAX_MESSAGES);
     }
 }

@@ -3,10 +3,11 @@
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, PitchBend, Smf, Timing, TrackEvent, TrackEventKind};
 use schemas::TICKS_PER_QUARTER;
+use schemas::json::View;
 use schemas::project::{Control, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
 
 use super::channels::{
-    BANK_SELECT, BANK_SELECT_LEAST, DRUM_BANK, DRUM_CHANNEL, Place, allocate, imported_place,
+    BANK_SELECT, BANK_SELECT_LEAST, DRUM_BANK, DRUM_CHANNEL, Place, allocate, imported_place, read_imported,
 };
 use super::exclusives::{Exclusive, stored};
 
@@ -24,11 +25,16 @@ const NRPN: [u8; 2] = [99, 98];
 /// for each track that has notes. Velocities are clamped to 1..127; what items cut away is left
 /// out, as it is when the project sounds. The controls that an imported file had on channels without
 /// notes stand in the first track.
-pub fn export(project: &Project) -> Vec<u8> {
+///
+/// `document` is what the project was read from. Only there are the fields of an import that the
+/// schema does not know: the channels of tracks, and exclusive messages.
+pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
+    read_imported(&mut project, document);
+    let project = &project;
     let instruments = project.tracks.iter().filter(|track| track.kind == TrackKind::Instrument);
     let (tracks, noteless): (Vec<&Track>, Vec<&Track>) =
         instruments.partition(|track| first_note_tick(track).is_some());
-    let exclusives = stored(project);
+    let exclusives = stored(document);
     let places = allocate(&tracks, !exclusives.is_empty());
     let mut exclusive_ports: Vec<u8> = exclusives.iter().map(|exclusive| exclusive.port).collect();
     exclusive_ports.retain(|port| *port > 0);

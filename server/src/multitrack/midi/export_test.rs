@@ -33,7 +33,7 @@ fn item(start_tick: u32, length_ticks: u32, notes: &[(u32, u32, u8, f64)], contr
 
 /// The exported file as text: a list for each track of "tick event".
 fn exported(project: &Project) -> Vec<Vec<String>> {
-    let bytes = export(project);
+    let bytes = super::super::exported(project);
     let smf = Smf::parse(&bytes).expect("a MIDI file");
     assert_eq!(smf.header, Header::new(Format::Parallel, Timing::Metrical(u15::new(960))));
     let line = |now: &mut u64, event: &TrackEvent<'_>| {

@@ -340,7 +340,7 @@ fn presets(project: &Project) -> Vec<Presets> {
 fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
     let project = read(&file(Format::SingleTrack, &[events])).project;
     assert_eq!(presets(&project), expected);
-    let again = read(&super::super::export(&project)).project;
+    let again = read(&super::super::exported(&project)).project;
     assert_eq!(presets(&again), expected, "after an export");
     assert_eq!(again.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
     let controls = |project: &Project| -> Vec<Vec<Control>> {
@@ -416,7 +416,7 @@ fn exclusives_belong_to_the_ports_of_their_tracks() {
     let second = with_port(1, &[(0, exclusive(XG_ON)), (480, TrackEventKind::Escape(&[0xf3, 1]))], 0);
     let project = read(&file(Format::Parallel, &[&first, &second])).project;
     assert_eq!(presets(&project), [((0, 1), vec![(0, 1)]), ((3, 1), vec![(3, 1)])]);
-    let again = read(&super::super::export(&project)).project;
+    let again = read(&super::super::exported(&project)).project;
     assert_eq!(presets(&again), presets(&project));
     assert_eq!(
         again.extra.get("midi_exclusives"),

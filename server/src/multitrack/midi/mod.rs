@@ -14,9 +14,12 @@ pub use import::{IMPORTED_TRACK_DB, ImportOptions, Imported, import};
 
 use schemas::limits::{MAX_EVENT_BYTES, event_bytes};
 
-/// Fields of a project and its tracks that the schema does not know and an export reads.
-pub(super) const UNKNOWN_FIELDS: [&str; 4] =
-    ["midi_channel", "midi_port", channels::DRUM_PART, exclusives::FIELD];
+/// The MIDI file of a project that has just been imported.
+#[cfg(test)]
+fn exported(project: &schemas::Project) -> Vec<u8> {
+    let value = serde_json::to_value(project).expect("a project is JSON");
+    export(schemas::json::JsonText::of_value(&value).view(), project.clone())
+}
 
 /// Why a MIDI file cannot become a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -266,6 +266,7 @@ async fn what_cannot_be_done_is_named() {
     check(json!({"format": "mp3"}), 400, "unsupported_format").await;
     check(json!({"bit_depth": "pcm24"}), 400, "unsupported_format").await;
     check(json!({"sample_rate_hz": 22050}), 400, "unsupported_sample_rate").await;
+    check(json!({"tail_secs": 60.5}), 400, "bad_tail").await;
     let detail = check(json!({"tail_secs": 1e308}), 400, "bad_tail").await;
     assert!(detail.contains("1e308") && detail.contains("0 to 60 seconds"), "{detail}");
     check(json!({"tail_secs": "long"}), 400, "unexpected_json").await;

@@ -80,6 +80,29 @@ async fn a_preset_that_is_changed_before_any_note_is_not_missed_and_a_later_one_
 }
 
 #[tokio::test]
+async fn a_preset_that_bank_select_asks_for_is_missed() {
+    let studio = Studio::start().await;
+    let select = |controller: u8, value: u8| json!({ "type": "cc", "tick": 0, "controller": controller, "value": value });
+    let program = json!({ "type": "program", "tick": 0, "program": 3 });
+    for (controls, expected) in [
+        (json!([select(0, 5), program]), json!([{ "bank": 5, "program": 3 }])),
+        (json!([select(32, 6), program]), json!([{ "bank": 6, "program": 3 }])),
+        (json!([select(0, 121), select(32, 7), program]), json!([{ "bank": 7, "program": 3 }])),
+        // A kit that the default bank has, and its first preset.
+        (json!([select(0, 120), { "type": "program", "tick": 0, "program": 0 }]), json!([])),
+        (json!([select(0, 0), program]), json!([])),
+        // Without a program change nothing is selected.
+        (json!([select(0, 5)]), json!([])),
+    ] {
+        let request = json!({ "project": song(0, 4, controls.clone()), "tail_secs": 0 });
+        let answer = studio.post("/plugins/render", &request).await.expect(200);
+        let missing = answer["receipt"]["missing_sounds"].as_array().expect("a list");
+        let presets: Vec<&Value> = missing.iter().map(|one| &one["preset"]).collect();
+        assert_eq!(json!(presets), expected, "{controls}");
+    }
+}
+
+#[tokio::test]
 async fn the_headers_of_a_soundfont_render_name_missing_presets() {
     let studio = Studio::start().await;
     let note = json!({ "tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8 });

@@ -6,6 +6,7 @@ mod instruments_table;
 use std::sync::LazyLock;
 
 use dsp_core::effects::{Scale, effect_kind};
+use schemas::json::JsonText;
 use serde_json::{Map, Value, json};
 
 use super::queries::PresetQuery;
@@ -54,15 +55,15 @@ static PRESETS: LazyLock<Vec<StoredPreset>> = LazyLock::new(|| {
     let instruments = instruments_table::INSTRUMENTS.iter().map(|instrument| {
         let FactoryInstrument { bank, program, chain } = instrument;
         let engine = json!({ "type": "soundfont", "bank": bank, "program": program });
-        preset(PresetKind::Instrument, chain, json!({ "synth_engine": engine, "effects": effects(chain) }))
+        preset(PresetKind::Instrument, chain, &json!({ "synth_engine": engine, "effects": effects(chain) }))
     });
     let chains = chains_table::CHAINS
         .iter()
-        .map(|chain| preset(PresetKind::EffectChain, chain, json!({ "effects": effects(chain) })));
+        .map(|chain| preset(PresetKind::EffectChain, chain, &json!({ "effects": effects(chain) })));
     instruments.chain(chains).collect()
 });
 
-fn preset(kind: PresetKind, chain: &FactoryChain, content: Value) -> StoredPreset {
+fn preset(kind: PresetKind, chain: &FactoryChain, content: &Value) -> StoredPreset {
     let summary = PresetSummary {
         id: format!("{ID_PREFIX}{}", chain.id),
         kind,
@@ -73,7 +74,7 @@ fn preset(kind: PresetKind, chain: &FactoryChain, content: Value) -> StoredPrese
         created_at: None,
         updated_at: None,
     };
-    StoredPreset { summary, content }
+    StoredPreset { summary, content: JsonText::of_value(content) }
 }
 
 fn effects(chain: &FactoryChain) -> Vec<Value> {

@@ -32,7 +32,8 @@ fn rms_db(samples: &[f32]) -> f64 {
 fn chain_of(preset: &StoredPreset) -> Chain {
     let mut chain = Chain::new(RATE_HZ);
     let config = EffectConfig { sample_rate_hz: RATE_HZ, seed: 1, impulse: None };
-    for (place, effect) in preset.content["effects"].as_array().expect("effects").iter().enumerate() {
+    let content = preset.content.view().to_value();
+    for (place, effect) in content["effects"].as_array().expect("effects").iter().enumerate() {
         let kind = effect_kind(effect["name"].as_str().expect("a name")).expect("a kind");
         let mut slot = Slot::new(&place.to_string(), kind, &config);
         for (id, value) in effect["params"].as_object().expect("parameters") {
@@ -52,8 +53,9 @@ fn every_preset_is_one_that_a_user_could_store() {
     assert_eq!(ids.len(), PRESETS.len(), "an id comes twice");
     assert!(PRESETS.len() >= 40, "{}", PRESETS.len());
     for preset in PRESETS.iter() {
-        let kept = content::checked(preset.summary.kind, &preset.content);
-        assert_eq!(kept.as_ref(), Ok(&preset.content), "{}", preset.summary.id);
+        let content = preset.content.view().to_value();
+        let kept = content::checked(preset.summary.kind, &content);
+        assert_eq!(kept.as_ref(), Ok(&content), "{}", preset.summary.id);
         assert!(preset.summary.description.ends_with('.'), "{}", preset.summary.id);
     }
 }
@@ -63,9 +65,8 @@ fn every_kind_of_effect_is_shown_in_use() {
     let used = |id: &str| {
         PRESETS
             .iter()
-            .flat_map(|preset| preset.content["effects"].as_array())
-            .flatten()
-            .any(|one| one["name"] == id)
+            .flat_map(|preset| preset.content.view().list("effects"))
+            .any(|one| one.text("name").as_deref() == Some(id))
     };
     for kind in EFFECTS {
         assert!(used(kind.id), "{}", kind.id);

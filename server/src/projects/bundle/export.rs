@@ -17,10 +17,11 @@ use super::super::store;
 use super::FOLDER;
 use super::archive::ENTRIES_MAX;
 use super::manifest::{AUDIO_FOLDER, BundledAudio, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
-use crate::audio::{self, Original};
+use crate::audio::{self, AudioFile};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
+use crate::fair_bytes::Share;
 use crate::file_answer::FileAnswer;
 use crate::permits::Caller;
 use crate::state::AppState;
@@ -50,7 +51,8 @@ pub(in crate::projects) async fn export(
         let found = found.ok_or_else(|| ApiError::not_found("project", &id))?;
         bundle(&state, &runtime, &user.id, &id, found.text, caller)
     };
-    permits.run_for(&owner_id, 1, work).await?.respond(&headers)
+    let (answer, share) = permits.run_for(&owner_id, 1, work).await?;
+    answer.respond_counted(&headers, share)
 }
 
 /// Most audio files in a bundle: as many as are taken back.
@@ -67,10 +69,10 @@ fn bundle(
     project_id: &str,
     text: String,
     caller: &Caller,
-) -> ApiResult<FileAnswer> {
+) -> ApiResult<(FileAnswer, Share)> {
     let document = stored(&StoredText::Current(project_id.to_owned()), &text)?;
     let name = document.view().text("name").unwrap_or(super::super::UNTITLED.into()).into_owned();
-    let project = schemas::read::project(&document, &[]).map_err(|error| ApiError::Unprocessable {
+    let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!("The stored project `{project_id}` cannot be read: {error}."),
     })?;
@@ -82,7 +84,6 @@ fn bundle(
         audio: Vec::new(),
         missing: Vec::new(),
     };
-    let mut originals = Vec::new();
     let had = runtime.block_on(audio::ids(&state.db, owner_id))?;
     for id in files_used(&project) {
         if caller.has_gone() {
@@ -95,10 +96,7 @@ fn bundle(
                     format!("The project plays more than {AUDIO_MAX} audio files; a bundle holds no more.");
                 return Err(ApiError::Unprocessable { code: "too_many_files", detail });
             }
-            Some(original) => {
-                manifest.audio.push(bundled(id, &original));
-                originals.push(original);
-            }
+            Some(original) => manifest.audio.push(bundled(id, &original)),
             None => manifest.missing.push(id),
         }
     }
@@ -106,25 +104,27 @@ fn bundle(
     let audio_bytes: u64 = manifest.audio.iter().map(|one| one.size_bytes).sum();
     let blobs = state.blobs.local();
     let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
+    // Before the disk is looked at: room is made by removing what users deleted.
+    let share = state.large_answers.passing_file(owner_id, bytes)?;
     audio::ensure_room(state, runtime, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
-    write(&mut writer, &manifest, &manifest_text, &text, originals, caller)?;
+    write(state, &mut writer, &manifest, &manifest_text, &text, caller)?;
     writer.flush()?;
     // The file has no name any more when this returns, and lives as long as it is being sent.
     let file = File::open(writer.temporary())?;
     let mut hash = Sha256::new();
     hash.update(manifest_text);
     hash.update(text);
-    Ok(FileAnswer {
+    let answer = FileAnswer {
         file,
         etag: format!("\"{:x}\"", hash.finalize()),
         media_type: "application/zip",
         save_as: Some(format!("{name}.songfoundry.zip")),
-    })
+    };
+    Ok((answer, share))
 }
 
-fn bundled(server_file_id: String, original: &Original) -> BundledAudio {
-    let about = &original.about;
+fn bundled(server_file_id: String, about: &AudioFile) -> BundledAudio {
     let extension = match about.media_type {
         "audio/wav" => "wav",
         "audio/aiff" => "aiff",
@@ -144,13 +144,13 @@ fn bundled(server_file_id: String, original: &Original) -> BundledAudio {
     }
 }
 
-/// Writes the archive: the texts deflated, the audio as it is.
+/// Writes the archive: the texts deflated, the audio as it is. One audio file is open at a time.
 fn write(
+    state: &AppState,
     destination: &mut (impl Write + io::Seek),
     manifest: &Manifest,
     manifest_text: &str,
     project_text: &str,
-    originals: Vec<Original>,
     caller: &Caller,
 ) -> ApiResult<()> {
     let mut zip = ZipWriter::new(destination);
@@ -162,13 +162,18 @@ fn write(
         zip.write_all(text.as_bytes())?;
     }
     let as_it_is = options.compression_method(zip::CompressionMethod::Stored);
-    for (about, mut original) in manifest.audio.iter().zip(originals) {
+    for about in &manifest.audio {
         if caller.has_gone() {
             return Err(gone());
         }
+        let mut original = audio::open_original(state, &about.sha256)?.ok_or_else(|| {
+            let detail =
+                format!("The audio file `{}` was deleted meanwhile; try again.", about.server_file_id);
+            ApiError::Conflict { code: "try_again", detail }
+        })?;
         let options = as_it_is.large_file(about.size_bytes >= u64::from(u32::MAX));
         zip.start_file(&about.path, options)?;
-        io::copy(&mut original.file, &mut zip)?;
+        io::copy(&mut original, &mut zip)?;
     }
     zip.finish()?;
     Ok(())

@@ -22,6 +22,7 @@ use super::{FOLDER, audio_ids};
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::blobs::BlobWriter;
+use crate::body_kind;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json, is_length_limit, read_text};
 use crate::permits::Caller;
@@ -79,12 +80,7 @@ pub(in crate::projects) async fn import(
 
 /// Writes the body to a file without a name.
 async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
-    let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = given.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if !essence.is_empty() && !MEDIA_TYPES.contains(&essence.as_str()) {
-        let detail = format!("The body came as `{essence}`; this operation takes `application/zip`.");
-        return Err(ApiError::UnsupportedMedia { detail });
-    }
+    body_kind::require_if_given(request.headers(), MEDIA_TYPES)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
     let blobs = state.blobs.local();
     let mut writer =

@@ -371,3 +371,24 @@ async fn a_project_may_name_more_files_than_anybody_has() {
     let manifest: Value = serde_json::from_slice(manifest).expect("JSON");
     assert_eq!((name.as_str(), manifest["missing"].as_array().map(Vec::len)), ("bundle.json", Some(NAMED)));
 }
+
+#[tokio::test]
+async fn bundles_that_nobody_reads_are_bounded() {
+    const LIMIT_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+    let songs = Songs::start(&[]).await;
+    let whole = songs.bundle().await;
+    assert_eq!(whole.status, 200);
+    // Sounds and bundles of somebody else that are being sent.
+    let unread = songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES - 1_000).expect("the first");
+    songs.bundle().await.problem(503, "busy");
+    drop(unread);
+    let path = format!("{PROJECTS}/song/bundle");
+    let part =
+        songs.app.remote(Method::GET, &path).token(&songs.ada).header("range", "bytes=2-5").send().await;
+    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &whole.bytes[2..6]));
+    assert_eq!(part.header("accept-ranges"), "bytes");
+    let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
+    let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
+    assert_eq!(unchanged.status, 304);
+    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("nothing is held any more");
+}

@@ -1,0 +1,22 @@
+//! JSON texts as parts of answers: written as they are, without a tree of their values.
+
+use schemas::json::JsonText;
+use serde::ser::{Error as _, Serialize as _, Serializer};
+use serde_json::value::RawValue;
+
+/// Writes a text as the JSON that it is, in place of a string that holds it.
+pub(crate) fn serialize<S: Serializer>(text: &JsonText, serializer: S) -> Result<S::Ok, S::Error> {
+    let raw: &RawValue = serde_json::from_str(text.as_str()).map_err(S::Error::custom)?;
+    raw.serialize(serializer)
+}
+
+/// The same for a text that may be missing, which is null.
+pub(crate) fn serialize_optional<S: Serializer>(
+    text: &Option<JsonText>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match text {
+        Some(text) => serialize(text, serializer),
+        None => serializer.serialize_none(),
+    }
+}
