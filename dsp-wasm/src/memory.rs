@@ -5,7 +5,7 @@ use dsp_core::session::{AudioSlot, MixerError, Session, Slots};
 /// Memory that the engine may need for one session, in bytes: as much as the service renders by default.
 /// WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, while a song is edited,
 /// the session before.
-const SESSION_MAX_BYTES: u64 = 512 * 1024 * 1024;
+const SESSION_MAX_BYTES: u64 = 360 * 1024 * 1024;
 
 /// Why a session is not played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,9 +79,9 @@ mod tests {
 
     #[test]
     fn a_song_of_too_many_delays_is_refused_by_name() {
-        assert_eq!(check(&delays(200), core::iter::empty()), Ok(()));
+        assert_eq!(check(&delays(150), core::iter::empty()), Ok(()));
         let error = check(&delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
         assert!(error.contains("1000 delay effects need 2"), "{error}");
-        assert!(error.contains("a song may take 512 MiB"), "{error}");
+        assert!(error.contains("a song may take 360 MiB"), "{error}");
     }
 }

@@ -44,7 +44,7 @@ pub const VALUES_MAX: usize = 20_000;
 
 /// JSON documents that are read, checked or written at once, in KiB: one takes up to ten times its
 /// size in memory.
-const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
+pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
 /// Documents that may wait, in KiB, and requests that wait with them.
 const DOCUMENTS_WAITING_KIB: u64 = 256 * 1024;
@@ -61,7 +61,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
 const SMALL_BYTES: usize = 1024 * 1024;
 
 /// Small documents that are read, checked or written at once, in KiB.
-const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
+pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 
 static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (running, least) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));

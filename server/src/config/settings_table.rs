@@ -358,7 +358,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_BANK_CACHE_BYTES",
-        default: "536870912",
+        default: "419430400",
         unit: "bytes",
         range: Range::Whole(0, 1 << 40),
         about: "Memory for SoundFonts: tables and decoded samples of those that are played and of those that are kept.",
@@ -382,7 +382,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_RENDER_MEMORY_BYTES",
-        default: "671088640",
+        default: "471859200",
         unit: "bytes",
         range: Range::Whole(1 << 26, 1 << 40),
         about: "Memory of all renders of a process together, beside SoundFonts and audio; a song may need four fifths of it.",
@@ -509,7 +509,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_BODIES_MEMORY_BYTES",
-        default: "201326592",
+        default: "134217728",
         unit: "bytes",
         range: Range::Whole(1 << 20, 1 << 40),
         about: "Memory for bodies of requests, such as projects, while they come. One user gets at most as much as remains free; further bodies get 503.",

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::extract::{DOCUMENTS_AT_ONCE_KIB, SMALL_AT_ONCE_KIB};
 
 fn load(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
     let mut all = vec![("SF_STORAGE_DIR", "/srv/songs")];
@@ -25,6 +26,19 @@ fn defaults_are_those_of_a_desktop() {
     assert_eq!(config.sound.instrument_sound, InstrumentSound::Server);
     assert!(config.accounts.trust_local);
     assert_eq!(config.accounts.token_lifetime_secs, 12 * 3600);
+}
+
+#[test]
+fn all_that_defaults_let_requests_take_stays_below_1_5_gb() {
+    // A document takes up to ten times its size.
+    const TIMES: u64 = 10;
+    let Config { sound, limits, .. } = load(&[]).expect("the defaults are valid");
+    let documents_bytes = TIMES * u64::from(DOCUMENTS_AT_ONCE_KIB + SMALL_AT_ONCE_KIB) * 1024;
+    let all =
+        [sound.render_memory_bytes, sound.bank_cache_bytes, limits.bodies_memory_bytes, documents_bytes];
+    let sum_bytes: u64 = all.iter().sum();
+    assert!(sum_bytes <= 1_420_000_000, "{sum_bytes} bytes leave too little for the rest of the process");
+    assert!(sound.bank_decoded_max_bytes <= sound.bank_cache_bytes);
 }
 
 #[test]

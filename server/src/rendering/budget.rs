@@ -15,7 +15,7 @@ use super::{Observer, RenderError};
 use crate::allocator;
 
 /// Memory for renders where nobody sets another size, in bytes, as in the settings table.
-pub const DEFAULT_BYTES: u64 = 640 * 1024 * 1024;
+pub const DEFAULT_BYTES: u64 = 450 * 1024 * 1024;
 
 /// How often a waiting render asks whether it is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{Service, status_kib};
 
@@ -60,7 +60,9 @@ fn answers_that_nobody_reads_hold_no_memory() {
 fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
     const SENT_BYTES: usize = 24 * MIB;
     const BODIES: usize = 16;
-    const ALLOWED_KIB: u64 = 224 * 1024;
+    const ALLOWED_KIB: u64 = 160 * 1024;
+    // Ample for a machine that does other things.
+    const ROOM_WITHIN: Duration = Duration::from_secs(60);
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let before_kib = status_kib(&service, "VmRSS");
@@ -87,11 +89,11 @@ fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
         r#"{{"schema_version":1,"project_id":"large","name":"n","tracks":[],"client":{{"a":"{}"}}}}"#,
         "x".repeat(SENT_BYTES)
     );
-    let mut tries = 0;
+    let begun = Instant::now();
     // The service notices a little later that the connections are closed.
     while service.call("POST", "/api/v1/projects", &[], &large).is_none_or(|answer| answer.status != 201) {
-        tries += 1;
-        assert!(tries < 50, "there is no room again");
+        assert!(begun.elapsed() < ROOM_WITHIN, "there is no room again");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

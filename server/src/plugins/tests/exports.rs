@@ -337,7 +337,7 @@ async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name(
         .await
         .problem(422, "too_much_memory");
     assert!(detail.contains("1000 delay effects need 2"), "{detail}");
-    assert!(detail.contains("512 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
+    assert!(detail.contains("360 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
