@@ -345,11 +345,11 @@ fn the_memory_of_a_render_is_a_setting_as_it_is_of_the_service() {
         let (is_rendered, words) = with_memory(value, &[]);
         assert!(!is_rendered && words.contains("SF_RENDER_MEMORY_BYTES"), "{value:?}: {words}");
     }
-    for value in [&b""[..], b"671088640"] {
+    for value in [&b""[..], b"471859200"] {
         let (is_rendered, words) = with_memory(value, &[]);
         assert!(is_rendered, "{value:?}: {words}");
     }
-    let (is_rendered, words) = with_memory(b"much", &["--memory-bytes", "671088640"]);
+    let (is_rendered, words) = with_memory(b"much", &["--memory-bytes", "471859200"]);
     assert!(is_rendered, "{words}");
 }
 
@@ -373,6 +373,7 @@ fn a_tail_of_more_than_a_minute_is_refused() {
         !started.status.success() && words.contains("SF_TAIL_MAX_SECS") && words.contains("60"),
         "{words}"
     );
+}
 
 /// Generators of a zone (SoundFont 2.04, section 8.1.2).
 const INITIAL_FILTER_FC: u16 = 8;
