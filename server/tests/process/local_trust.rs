@@ -10,8 +10,9 @@ const CONTAINER: [(&str, &str); 2] =
 
 #[test]
 fn the_start_says_who_is_trusted() {
-    let folder = tempfile::tempdir().expect("a folder");
     let said = |name: &str, settings: &[(&str, &str)]| {
+        // With PostgreSQL, what lies in one folder has one database.
+        let folder = tempfile::tempdir().expect("a folder");
         let mut service = Service::start(&folder.path().join(name), settings);
         // So that a line that never comes is an empty one.
         service.signal("TERM");
