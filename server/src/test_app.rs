@@ -15,6 +15,9 @@ use crate::state::AppState;
 use crate::test_database::{TestDatabase, WriteLock};
 use crate::{auth, router};
 
+/// Password of the users that tests make.
+const PASSWORD: &str = "tuba-lattice-overbid-9";
+
 /// A running service without a socket.
 pub(crate) struct TestApp {
     pub(crate) state: AppState,
@@ -97,8 +100,12 @@ impl TestApp {
 
     /// Makes a user and logs in as that user.
     pub(crate) async fn token_of_new_user(&self, username: &str) -> String {
-        const PASSWORD: &str = "tuba-lattice-overbid-9";
         auth::add_test_user(&self.state, username, PASSWORD).await;
+        self.token_of(username).await
+    }
+
+    /// Logs in as a user that a test made.
+    pub(crate) async fn token_of(&self, username: &str) -> String {
         let body = serde_json::json!({ "username": username, "password": PASSWORD });
         let answer = self.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await;
         answer.expect(200)["access_token"].as_str().expect("a token").to_owned()

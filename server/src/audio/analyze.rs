@@ -51,10 +51,10 @@ pub(super) async fn analyze(
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
     find(&state, &user.id, &id).await?;
-    let runtime = Handle::current();
+    let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.audio.decoding.clone();
-    let work = move |caller: &Caller| analysis(&state, &runtime, &user.id, &id, &mut |_| !caller.has_gone());
-    let answer = permits.run(work).await?;
+    let work = move |caller: &Caller| analysis(&state, &runtime, &owner_id, &id, &mut |_| !caller.has_gone());
+    let answer = permits.run_for(&user.id, 1, work).await?;
     Ok(Json(answer).into_response())
 }
 

@@ -42,7 +42,11 @@ pub(super) fn ingest(
 ) -> ApiResult<Ingested> {
     let (name, sha256) = (received.name.clone(), received.sha256.clone());
     let content = || runtime.block_on(store::content(&state.db, &sha256));
-    let is_whole = content()?.map(|_| is_stored(&state.blobs, &sha256)).transpose()?.unwrap_or(false);
+    let is_stored = |content: &Content| match content.original_damaged {
+        true => Ok(false),
+        false => is_stored(&state.blobs, &sha256),
+    };
+    let is_whole = content()?.as_ref().map(is_stored).transpose()?.unwrap_or(false);
     let own = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
     let is_own = own.is_some();
     if let Some(found) = own.filter(|_| is_whole) {
@@ -61,7 +65,7 @@ pub(super) fn ingest(
             Some((decoded.content(&received)?, decoded))
         }
     };
-    {
+    let is_new = {
         let _contents = state.audio.lock_contents(&state.db, runtime)?;
         let check = |content: &Content| match is_own {
             true => Ok(()),
@@ -69,7 +73,7 @@ pub(super) fn ingest(
         };
         // Meanwhile somebody else may have brought the same, or deleted it.
         let content = match (content()?, decoded) {
-            (Some(content), decoded) if is_stored(&state.blobs, &sha256)? => {
+            (Some(content), decoded) if is_stored(&content)? => {
                 drop(decoded);
                 check(&content)?;
                 content
@@ -78,7 +82,7 @@ pub(super) fn ingest(
                 check(&content)?;
                 decoded.keep(received)?;
                 if known.is_some() {
-                    tracing::info!(sha256, "stored files that were missing came back with an upload");
+                    tracing::info!(sha256, "missing or damaged stored files came back with an upload");
                     runtime.block_on(store::set_decoded(&state.db, &content))?;
                 }
                 content
@@ -90,13 +94,14 @@ pub(super) fn ingest(
                 });
             }
         };
-        runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?;
-    }
+        // Another request of the same user may have brought it meanwhile.
+        runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?
+    };
     deleted::fit_quota(state, runtime, owner_id)?;
     let found = runtime
         .block_on(store::by_content(&state.db, owner_id, &sha256))?
         .ok_or_else(|| ApiError::internal(anyhow::anyhow!("a file that was stored is not there")))?;
-    Ok(Ingested { file: found.file, known: is_own })
+    Ok(Ingested { file: found.file, known: !is_new })
 }
 
 /// Whether the three files of a content are stored.
@@ -132,6 +137,7 @@ impl Decoded {
         Ok(Content {
             samples_sha256: file_sha256(self.samples.temporary())?,
             peaks_sha256: file_sha256(self.peaks.temporary())?,
+            original_damaged: false,
             sha256: received.sha256.clone(),
             size_bytes: received.size_bytes,
             samples_bytes: float_wav::file_bytes(channels, frames),

@@ -42,11 +42,11 @@ pub(crate) use deleted::{
 };
 pub(crate) use intake::{Allowance, Destination, Received, free_bytes, has_room, receive};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
-pub(crate) use mend::mend;
+pub(crate) use mend::{Findings, mend};
 pub(crate) use recordings::recording;
 pub(crate) use resumable::remove_expired;
 pub(crate) use store::ids;
-pub(crate) use take_in::{discard, open_original, original, take_in};
+pub(crate) use take_in::{give_up, open_original, original, take_in};
 pub(crate) use upload::{form_error, pieces};
 pub(crate) use upload_task::{UPLOAD, waiting};
 pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
@@ -129,12 +129,17 @@ impl Audio {
         })
     }
 
-    /// What the headers of files say, in their order; `None` for what is no audio file that is read here. Blocks.
+    /// What the headers of files say, in their order; `None` for what is no audio file that is read here. Blocks, as
+    /// long as `is_wanted`.
     ///
     /// # Errors
     /// When the process that reads them cannot be started.
-    pub(crate) fn inspect(&self, files: &[PathBuf]) -> std::io::Result<Vec<Option<Facts>>> {
-        self.decoder.inspect(files)
+    pub(crate) fn inspect(
+        &self,
+        files: &[PathBuf],
+        is_wanted: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<Vec<Option<Facts>>> {
+        self.decoder.inspect(files, is_wanted)
     }
 
     /// Waits until nobody else, in whatever process, brings or deletes contents: audio, or SoundFonts, which count of the

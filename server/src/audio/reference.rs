@@ -73,7 +73,7 @@ pub(super) async fn reference(
 ) -> ApiResult<Json<ReferenceAnswer>> {
     if form::is_form(request.headers()) {
         let received = receive_one(&state, request).await?;
-        return of_received(&state, received).await.map(Json);
+        return of_received(&state, &user.id, received).await.map(Json);
     }
     // The limit of this path is that of a file; JSON is read into memory.
     request.extensions_mut().insert(BodyLimit::default());
@@ -82,11 +82,11 @@ pub(super) async fn reference(
     let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
     let name = found.file.name;
     let report = found.content.report;
-    let measuring = state.audio.decoding.run(move |caller| {
+    let work = move |caller: &Caller| {
         let measured = measure(BufReader::new(samples), &report, &mut |_| !caller.has_gone())?;
         Ok(answer(name, measured, report.warnings))
-    });
-    measuring.await.map(Json)
+    };
+    state.audio.decoding.run_for(&user.id, 1, work).await.map(Json)
 }
 
 /// The first file of a form.
@@ -102,7 +102,7 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
     Err(ApiError::bad_request("no_file", "The form has no part with a file name."))
 }
 
-async fn of_received(state: &AppState, received: Received) -> ApiResult<ReferenceAnswer> {
+async fn of_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
         let (state, observer) = (&work_state, &mut |_| !caller.has_gone());
@@ -111,7 +111,7 @@ async fn of_received(state: &AppState, received: Received) -> ApiResult<Referenc
         let measured = measure(samples, &decoded.report, observer)?;
         Ok(answer(received.name, measured, decoded.report.warnings))
     };
-    state.audio.decoding.run(work).await
+    state.audio.decoding.run_for(user_id, 1, work).await
 }
 
 fn answer(name: String, measured: AudioAnalysis, warnings: Vec<String>) -> ReferenceAnswer {

@@ -35,11 +35,15 @@ pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_
         true => ContentKeys::new(sha256)?.samples,
         false => key(sha256, rate_hz)?,
     };
-    let (blobs, known) = (state.blobs.clone(), key.clone());
-    let kept = tokio::task::spawn_blocking(move || blobs.read(&known)).await??;
-    match kept {
+    let (blobs, known, is_own_rate) = (state.blobs.clone(), key.clone(), rate_hz == report.sample_rate_hz);
+    let reading = move || match is_own_rate {
+        true => blobs.read(&known),
+        // One that is not stored is made; the quarantine need not be searched for it.
+        false => blobs.read_stored(&known),
+    };
+    match tokio::task::spawn_blocking(reading).await?? {
         Some(file) => Ok(file),
-        None if rate_hz == report.sample_rate_hz => Err(ApiError::not_found("audio file", &found.file.id)),
+        None if is_own_rate => Err(ApiError::not_found("audio file", &found.file.id)),
         None => {
             let (work_state, owner_id, found) = (state.clone(), owner_id.to_owned(), found.clone());
             let runtime = Handle::current();
@@ -68,7 +72,7 @@ fn make(
     caller: &Caller,
 ) -> ApiResult<File> {
     let missing = || ApiError::not_found("audio file", &found.file.id);
-    if let Some(file) = state.blobs.read(key)? {
+    if let Some(file) = state.blobs.read_stored(key)? {
         return Ok(file);
     }
     let (sha256, report) = (&found.content.sha256, &found.content.report);

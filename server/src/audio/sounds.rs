@@ -93,7 +93,7 @@ pub(super) const AIFF_48_KHZ: [u8; 10] = [0x40, 0x0E, 0xBB, 0x80, 0, 0, 0, 0, 0,
 
 /// A FLAC file of digital silence at 48 kHz, mono: `blocks` blocks of 65,535 samples, 16 bytes or
 /// fewer each (RFC 9639).
-pub(super) fn silent_flac(blocks: u32) -> Vec<u8> {
+pub(crate) fn silent_flac(blocks: u32) -> Vec<u8> {
     const BLOCK: [u8; 2] = u16::MAX.to_be_bytes();
     let mut file = b"fLaC\x80\0\0\x22".to_vec();
     file.extend([BLOCK, BLOCK].concat());

@@ -28,10 +28,17 @@ pub(super) struct Content {
     /// before it was kept.
     pub(super) samples_sha256: String,
     pub(super) peaks_sha256: String,
+    /// Whether a check found the file as it came missing or damaged.
+    pub(super) original_damaged: bool,
     pub(super) report: Report,
 }
 
 impl Content {
+    /// Whether it was stored before hashes of what is made were kept.
+    pub(super) fn has_no_hashes(&self) -> bool {
+        self.samples_sha256.is_empty() || self.peaks_sha256.is_empty()
+    }
+
     /// Bytes on the disk.
     pub(super) fn stored_bytes(&self) -> u64 {
         self.size_bytes + self.samples_bytes + self.peaks_bytes
@@ -46,6 +53,7 @@ impl Content {
             peaks_bytes: count(row, "peaks_bytes")?,
             samples_sha256: row.try_get("samples_sha256")?,
             peaks_sha256: row.try_get("peaks_sha256")?,
+            original_damaged: row.try_get::<i64, _>("original_damaged")? != 0,
             report: Report {
                 container: row.try_get("container")?,
                 codec: row.try_get("codec")?,
@@ -144,13 +152,13 @@ pub(super) async fn content(db: &Db, sha256: &str) -> Result<Option<Content>, sq
     row.as_ref().map(Content::from_row).transpose()
 }
 
-/// Stores a file and, if it is new, its content.
+/// Stores a file and, if it is new, its content. False if the user has a file of this content.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
     name: &str,
     content: &Content,
-) -> Result<(), sqlx::Error> {
+) -> Result<bool, sqlx::Error> {
     let report = &content.report;
     let mut transaction = db.begin().await?;
     sqlx::query(
@@ -174,7 +182,7 @@ pub(super) async fn insert(
     .execute(&mut *transaction)
     .await?;
     // One that the user deleted gets the id back that songs know.
-    sqlx::query(
+    let inserted = sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
          VALUES (COALESCE((SELECT d.id FROM audio_deleted_files d WHERE d.owner_id = $2 AND d.sha256 = $3), $1), \
          $2, $3, $4, $5, $6) ON CONFLICT (owner_id, sha256) DO NOTHING",
@@ -192,7 +200,8 @@ pub(super) async fn insert(
         .bind(&content.sha256)
         .execute(&mut *transaction)
         .await?;
-    transaction.commit().await
+    transaction.commit().await?;
+    Ok(inserted.rows_affected() > 0)
 }
 
 /// What was measured of a content, as JSON.
@@ -215,11 +224,21 @@ pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<()
     Ok(())
 }
 
-/// Stores how a content was decoded again.
+/// Stores whether the file of a content as it came is missing or damaged.
+pub(super) async fn set_original_damaged(db: &Db, sha256: &str, is_damaged: bool) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_contents SET original_damaged = $1 WHERE sha256 = $2")
+        .bind(i64::from(is_damaged))
+        .bind(sha256)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Stores how a content whose original is whole was decoded again.
 pub(super) async fn set_decoded(db: &Db, content: &Content) -> Result<(), sqlx::Error> {
     sqlx::query(
         "UPDATE audio_contents SET samples_bytes = $1, peaks_bytes = $2, samples_sha256 = $3, peaks_sha256 = $4, \
-         channels = $5, frames = $6, warnings = $7 WHERE sha256 = $8",
+         channels = $5, frames = $6, warnings = $7, original_damaged = 0 WHERE sha256 = $8",
     )
     .bind(signed(content.samples_bytes))
     .bind(signed(content.peaks_bytes))

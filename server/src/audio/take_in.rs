@@ -64,10 +64,15 @@ pub(crate) fn take_in(
     Ok((taken.file, taken.known))
 }
 
-/// Gives a user's file up again that was just taken in. Blocks.
+/// Deletes a user's file again that was just taken in, as its user would: it stays where a song
+/// names it by now. Blocks.
 ///
 /// # Errors
-/// 404 if there is no such file.
-pub(crate) fn discard(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
-    deleted::discard(state, runtime, owner_id, id)
+/// When the database or the storage refuses.
+pub(crate) fn give_up(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
+    match deleted::delete(state, runtime, owner_id, id, id) {
+        // Its user was faster.
+        Err(ApiError::NotFound { .. } | ApiError::Conflict { code: "audio_in_use", .. }) => Ok(()),
+        other => other,
+    }
 }

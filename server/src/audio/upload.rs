@@ -96,7 +96,7 @@ pub(super) async fn upload(
     let work = move |caller: &Caller| {
         ingest_all(&work_state, &runtime, &owner_id, received, &mut |_| !caller.has_gone())
     };
-    let answer = state.audio.decoding.run(work).await?;
+    let answer = state.audio.decoding.run_for(&user.id, 1, work).await?;
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 

@@ -28,6 +28,9 @@ pub struct Remote {
     store: Arc<dyn ObjectStore>,
     prefix: String,
     runtime: Handle,
+    /// Requests for the size of one file.
+    #[cfg(test)]
+    pub(super) sizes_asked: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl Remote {
@@ -54,7 +57,13 @@ impl Remote {
             builder = builder.with_access_key_id(id).with_secret_access_key(secret.reveal());
         }
         let store: Arc<dyn ObjectStore> = Arc::new(builder.build()?);
-        let remote = Self { store, prefix: config.prefix.clone(), runtime: Handle::current() };
+        let remote = Self {
+            store,
+            prefix: config.prefix.clone(),
+            runtime: Handle::current(),
+            #[cfg(test)]
+            sizes_asked: Arc::default(),
+        };
         let mut first = remote.store.list(Some(&remote.folder("any")));
         first.next().await.transpose()?;
         drop(first);
@@ -65,7 +74,8 @@ impl Remote {
     #[cfg(test)]
     pub(crate) fn in_memory() -> Self {
         let store = Arc::new(object_store::memory::InMemory::new());
-        Self { store, prefix: "songs".to_owned(), runtime: Handle::current() }
+        let (prefix, runtime) = ("songs".to_owned(), Handle::current());
+        Self { store, prefix, runtime, sizes_asked: Arc::default() }
     }
 
     fn folder(&self, folder: &str) -> Path {
@@ -124,6 +134,8 @@ impl Remote {
 
     /// Size of a stored file in bytes, by its path; `None` if there is none.
     pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
+        #[cfg(test)]
+        self.sizes_asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match self.runtime.block_on(self.store.head(&self.folder(path))) {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             other => Ok(other.map(|found| Some(found.size))?),

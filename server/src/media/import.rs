@@ -74,10 +74,10 @@ pub(super) async fn import(
         let detail = format!("`paths` has {} entries; expected 1 to {FILES_MAX}", paths.len());
         return Err(ApiError::bad_request("bad_paths", detail));
     }
-    let runtime = Handle::current();
+    let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.audio.decoding.clone();
-    let work = move |caller: &Caller| import_all(&state, &runtime, &user.id, paths, caller);
-    Ok((StatusCode::CREATED, Json(permits.run(work).await?)))
+    let work = move |caller: &Caller| import_all(&state, &runtime, &owner_id, paths, caller);
+    Ok((StatusCode::CREATED, Json(permits.run_for(&user.id, 1, work).await?)))
 }
 
 fn import_all(

@@ -11,9 +11,10 @@ use super::places::{Places, unreadable};
 use super::queries::FilesQuery;
 use crate::auth::Admin;
 use crate::clock;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
+use crate::permits::Caller;
 use crate::state::AppState;
 
 /// Endings of the names of audio files, in lower case.
@@ -47,12 +48,13 @@ pub(super) struct MediaFile {
     responses((status = 200, body = Page<MediaFile>), CommonErrors))]
 pub(super) async fn list(
     State(state): State<AppState>,
-    _: Admin,
+    Admin(user): Admin,
     Query(page): Query<PageQuery>,
     Query(FilesQuery { path }): Query<FilesQuery>,
 ) -> ApiResult<Json<Page<MediaFile>>> {
     let (limit, after) = (page.limit()?, page.position()?);
-    let listing = tokio::task::spawn_blocking(move || {
+    let permits = state.audio.decoding.clone();
+    let work = move |caller: &Caller| {
         let places = Places::new(&state.config.folders.media_dirs);
         let real = places.resolve(&path)?;
         let mut files = audio_files(&places, &real).map_err(|error| unreadable(&path, &error))?;
@@ -62,10 +64,10 @@ pub(super) async fn list(
         files.truncate(limit as usize + 1);
         let position = |file: &MediaFile| Position { time: String::new(), id: file.name.clone() };
         let mut page = Page::from_overfetched(files, limit, position);
-        look_into(&state, &mut page.items)?;
-        Ok::<_, ApiError>(page)
-    });
-    Ok(Json(listing.await??))
+        look_into(&state, &mut page.items, caller)?;
+        Ok(page)
+    };
+    Ok(Json(permits.run_for(&user.id, 1, work).await?))
 }
 
 /// By name in any case; names that differ only in that stay apart.
@@ -104,10 +106,10 @@ pub(super) fn is_audio(name: &str) -> bool {
     !name.starts_with('.') && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// Adds what the headers of files say.
-fn look_into(state: &AppState, files: &mut [MediaFile]) -> ApiResult<()> {
+/// Adds what the headers of files say. Where the caller has hung up, nobody reads it.
+fn look_into(state: &AppState, files: &mut [MediaFile], caller: &Caller) -> ApiResult<()> {
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
-    for (file, facts) in files.iter_mut().zip(state.audio.inspect(&paths)?) {
+    for (file, facts) in files.iter_mut().zip(state.audio.inspect(&paths, &mut || !caller.has_gone())?) {
         let Some(facts) = facts else { continue };
         let rate_hz = f64::from(facts.sample_rate_hz.max(1));
         file.duration_secs = facts.frames.map(|frames| frames as f64 / rate_hz);

@@ -3,10 +3,13 @@
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
 use axum::http::Method;
+use futures_util::future::{Either, select};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::audio::sounds::sine_wav;
 use crate::test_app::{Answer, TestApp};
@@ -21,6 +24,10 @@ struct Machine {
 
 impl Machine {
     async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let real = folder.path().canonicalize().expect("a path");
         let (music, private) = (real.join("music"), real.join("private"));
@@ -38,7 +45,8 @@ impl Machine {
         symlink(private.join("mine.wav"), music.join("link.wav")).expect("links");
         symlink(&private, music.join("way-out")).expect("links");
         symlink(music.join("Drums"), music.join("also-drums")).expect("links");
-        let app = TestApp::with(&[("SF_MEDIA_DIRS", &music.to_string_lossy())]).await;
+        let dirs = music.to_string_lossy().into_owned();
+        let app = TestApp::with(&[&[("SF_MEDIA_DIRS", dirs.as_str())], settings].concat()).await;
         Self { app, music, private, _folder: folder }
     }
 
@@ -197,4 +205,29 @@ async fn only_administrators_look_at_the_machine() {
     assert_eq!(drives["items"], json!([]));
     let call = app.local(Method::GET, "/api/v1/media/tree?path=/").send().await;
     call.problem(403, "outside_media_dirs");
+}
+
+#[tokio::test]
+async fn looking_into_files_has_the_limit_of_decoding() {
+    let machine = Machine::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
+    // Something that leaves no room for another file, until `end` is dropped.
+    let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
+    let permits = Arc::clone(&machine.app.state.audio.decoding);
+    let large = tokio::spawn(async move {
+        let work = move |_: &_| {
+            let _ = begun.send(());
+            let _ = ending.recv();
+            Ok(())
+        };
+        permits.run_weighted(u64::MAX, work).await
+    });
+    has_begun.await.expect("runs");
+    let [one, other] = [(); 2].map(|()| Box::pin(machine.get("files", &machine.music, "")));
+    let (refused, waiting) = match select(one, other).await {
+        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    };
+    refused.problem(503, "busy");
+    drop(end);
+    waiting.await.expect(200);
+    large.await.expect("ends").expect("ran");
 }

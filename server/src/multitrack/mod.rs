@@ -13,8 +13,8 @@ mod stems;
 
 pub(crate) use freeze::FREEZE;
 pub(crate) use mixdown::MIXDOWN;
-pub(crate) use stem_files::FILES as STEM_FILES;
 pub(crate) use stem_files::FOLDER as STEMS_FOLDER;
+pub(crate) use stem_files::{FILES as STEM_FILES, faults as stem_faults};
 pub(crate) use stems::STEMS;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

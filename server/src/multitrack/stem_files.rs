@@ -1,5 +1,8 @@
 //! `GET /multitrack/stems/{stems_id}/file`, and how finished archives of stems are kept.
 
+use std::fs::File;
+use std::io::{self, BufReader};
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -39,6 +42,34 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
     archives.sort_by_key(|one| one.stored_at);
     for one in archives.iter().take(archives.len().saturating_sub(KEPT)) {
         blobs.remove(&BlobKey::new(FOLDER, &one.id, "zip").map_err(ApiError::internal)?)?;
+    }
+    Ok(())
+}
+
+/// The number of finished archives, and their faults in sentences. With `hashes` their entries are
+/// read, each of which has a checksum. Blocks.
+///
+/// # Errors
+/// When the storage cannot be read.
+pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
+    let (mut count, mut faults) = (0, Vec::new());
+    for entry in blobs.entries_for_good(FOLDER)? {
+        let Some(key) = FILES.key(&entry.file_name()) else { continue };
+        let Some(file) = blobs.read_stored(&key)? else { continue };
+        count += 1;
+        if let Err(error) = read_archive(file, hashes) {
+            faults.push(format!("{} is damaged: {error}", key.path()));
+        }
+    }
+    Ok((count, faults))
+}
+
+/// Opens an archive, and with `entries` reads all of them to their ends.
+fn read_archive(file: File, entries: bool) -> zip::result::ZipResult<()> {
+    let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let count = if entries { archive.len() } else { 0 };
+    for number in 0..count {
+        io::copy(&mut archive.by_index(number)?, &mut io::sink())?;
     }
     Ok(())
 }

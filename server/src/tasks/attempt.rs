@@ -49,7 +49,7 @@ const WORKER_WAITS: Duration = Duration::from_secs(1);
 const WAITING: &str = "Waiting for the database";
 
 /// Longest wait before another attempt.
-const RETRY_MAX: Duration = Duration::from_secs(3_600);
+pub(super) const RETRY_MAX: Duration = Duration::from_secs(3_600);
 
 /// What a task's work sees of its task.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Tasks {
         matches!(self.0.runner, Runner::Queue(_))
     }
 
-    fn alive_ms(&self) -> i64 {
+    pub(super) fn alive_ms(&self) -> i64 {
         i64::try_from(self.0.config.lost_after_secs.saturating_mul(1_000)).unwrap_or(i64::MAX / 2)
     }
 }
@@ -307,7 +307,9 @@ impl TaskContext {
             }
             End::PutBack { delay, failed } => {
                 let due_ms = clock::now_unix_ms() + i64::try_from(delay.as_millis()).unwrap_or(i64::MAX / 2);
-                if store::put_back(db, &self.id, self.attempt, due_ms, *failed).await? {
+                let let_go = store::put_back(db, &self.id, self.attempt, due_ms, *failed).await?;
+                self.tasks.discard(let_go.abandoned).await;
+                if let_go.waits {
                     let delivery = Delivery { task_id: self.id.clone(), owner_id: self.owner_id.clone() };
                     self.tasks.offer_again(&delivery, *delay).await;
                 }

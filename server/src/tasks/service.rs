@@ -312,7 +312,7 @@ impl Tasks {
         Ok(count)
     }
 
-    async fn discard(&self, abandoned: Vec<Abandoned>) {
+    pub(super) async fn discard(&self, abandoned: Vec<Abandoned>) {
         if let Some(state) = self.state() {
             discard(&state.blobs, abandoned).await;
         }

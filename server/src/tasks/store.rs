@@ -227,7 +227,8 @@ pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, s
     Ok(done.rows_affected() > 0)
 }
 
-/// What makes an unfinished task wait again, or ends it if it was to be cancelled. `$1` is the time as text, `$2` when it
+/// What makes an unfinished task wait again, or ends it if it was to be cancelled; its input stays until
+/// [`abandoned::let_go`] has seen it. `$1` is the time as text, `$2` when it
 /// is due, `$3` what counts as failed.
 macro_rules! let_go {
     ($rest:literal) => {
@@ -235,7 +236,6 @@ macro_rules! let_go {
             "UPDATE tasks SET state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'queued' END, \
              finished_at = CASE WHEN cancel_requested = 1 THEN $1 END, due_ms = $2, failures = failures + $3, \
              progress = 0, message = '', \
-             input = CASE WHEN cancel_requested = 1 THEN 'null' ELSE input END, \
              stored_bytes = CASE WHEN cancel_requested = 1 THEN 0 ELSE stored_bytes END \
              WHERE state = 'running' AND ",
             $rest
@@ -246,27 +246,31 @@ macro_rules! let_go {
 // Behind the macro, which it uses.
 mod lost;
 
-pub(super) use abandoned::{Abandoned, cancel, fail_leftovers};
-pub(super) use lost::{fail_lost, lost, overdue, put_back_lost};
+pub(super) use abandoned::{Abandoned, LetGo, cancel, fail_leftovers};
+pub(super) use lost::{fail_lost, follow_clock, lost, overdue, put_back_lost};
 pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes, stored_bytes_of_all};
 
-/// Lets a task wait for its next attempt. False if this attempt had lost it, or it was to be cancelled.
+/// Lets a task wait for its next attempt, and says what became of it. An attempt that had lost it
+/// changes nothing.
 pub(super) async fn put_back(
     db: &Db,
     id: &str,
     attempt: i64,
     due_ms: i64,
     failed: bool,
-) -> Result<bool, sqlx::Error> {
-    let state: Option<String> = sqlx::query_scalar(let_go!("id = $4 AND attempt = $5 RETURNING state"))
+) -> Result<LetGo, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let row = sqlx::query(let_go!("id = $4 AND attempt = $5 RETURNING id, kind, state"))
         .bind(clock::now_text())
         .bind(due_ms)
         .bind(i64::from(failed))
         .bind(id)
         .bind(attempt)
-        .fetch_optional(db)
+        .fetch_optional(&mut *transaction)
         .await?;
-    Ok(state.as_deref() == Some("queued"))
+    let let_go = abandoned::let_go(&mut transaction, row).await?;
+    transaction.commit().await?;
+    Ok(let_go)
 }
 
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {

@@ -18,6 +18,7 @@ use crate::test_app::TestApp;
 
 mod locked;
 mod retention;
+mod set_back;
 
 type Work = Arc<dyn Fn(&TaskContext) -> ApiResult<Value> + Send + Sync>;
 
@@ -374,8 +375,8 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     assert!(take(60_000).await.is_none(), "two attempts at a time");
     let lost = store::lost(db).await.expect("looks");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
-    assert!(store::put_back_lost(db, "t", first.attempt).await.expect("asks"));
-    assert!(!store::put_back_lost(db, "t", first.attempt).await.expect("asks"), "offered twice");
+    assert!(store::put_back_lost(db, "t", first.attempt).await.expect("asks").waits);
+    assert!(!store::put_back_lost(db, "t", first.attempt).await.expect("asks").waits, "offered twice");
     assert!(store::lost(db).await.expect("looks").is_empty());
     let second = take(60_000).await.expect("is free again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
@@ -388,7 +389,7 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     };
     assert!(store::beat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
     assert!(!store::holds(db, "t", first.attempt).await.expect("asks"));
-    assert!(!store::put_back(db, "t", first.attempt, 0, true).await.expect("asks"));
+    assert!(!store::put_back(db, "t", first.attempt, 0, true).await.expect("asks").waits);
     assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("asks"));
     assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("asks"));
     assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("asks"));

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::attempt::RETRY_MAX;
 use super::service::interrupted;
 use super::{Tasks, store};
 use crate::clock;
@@ -76,7 +77,9 @@ impl Tasks {
 
     /// Takes tasks from attempts that are gone, and offers again what nobody took up.
     async fn look(&self) -> Result<(), ApiError> {
-        let mut waiting = self.take_back().await?;
+        let wait_ms = i64::try_from(RETRY_MAX.as_millis()).unwrap_or(i64::MAX);
+        let mut waiting = store::follow_clock(&self.0.db, self.alive_ms(), wait_ms).await?;
+        waiting.extend(self.take_back().await?);
         waiting.extend(store::overdue(&self.0.db, OVERDUE_MS).await?);
         for delivery in waiting {
             self.0.runner.offer(self, delivery, Duration::ZERO).await?;
@@ -95,10 +98,15 @@ impl Tasks {
                 continue;
             }
             if lost.failures + 1 >= self.0.config.attempts_max && !lost.cancel_requested {
-                if store::fail_lost(db, id, attempt, &error).await? {
+                if let Some(abandoned) = store::fail_lost(db, id, attempt, &error).await? {
                     tracing::error!(task = id, "a task has failed: its process was gone each time");
+                    self.discard(abandoned).await;
                 }
-            } else if store::put_back_lost(db, id, attempt).await? {
+                continue;
+            }
+            let let_go = store::put_back_lost(db, id, attempt).await?;
+            self.discard(let_go.abandoned).await;
+            if let_go.waits {
                 tracing::warn!(task = id, "a task whose attempt is gone waits for another");
                 waiting.push(lost.delivery);
             }

@@ -190,8 +190,7 @@ fn what_lies_in_a_bucket_is_saved_and_put_back() {
         let said = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&said).into_owned())
     };
-    std::fs::create_dir(cluster.path("machine-9")).expect("makes");
-    // From another machine than the one that serves.
+    // From another machine than the one that serves, which has no storage folder yet.
     let (ok, said) = admin(&cluster, "machine-9", &["backup", &folder]);
     assert!(ok && said.contains("Saved 4 files"), "{said}");
     let (ok, said) = admin(&cluster, "machine-9", &["check"]);

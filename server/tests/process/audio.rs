@@ -80,14 +80,7 @@ fn a_decoder_ends_with_the_service() {
     let service = Service::start(&storage, &settings);
     let answer = upload(&service, "?async=true", &wav(40_000_000, 0)).expect("an answer");
     assert_eq!(answer.status, 202, "{}", answer.body);
-    let begun = Instant::now();
-    let decoder = loop {
-        if let Some(decoder) = decoder_of(service.id()) {
-            break decoder;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "nothing decodes");
-        std::thread::sleep(Duration::from_millis(5));
-    };
+    let decoder = next_decoder(&service, None);
     service.kill();
     let begun = Instant::now();
     while is_decoding(decoder) {
@@ -109,6 +102,59 @@ fn a_decoder_ends_with_the_service() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(stored(&storage), 3);
+}
+
+/// Waits for the decoder of a service, other than `known`.
+fn next_decoder(service: &Service, known: Option<u32>) -> u32 {
+    let begun = Instant::now();
+    loop {
+        if let Some(decoder) = decoder_of(service.id()).filter(|decoder| Some(*decoder) != known) {
+            return decoder;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "nothing decodes");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends a signal to a process, or with a minus to a group of processes.
+fn kill(signal: &str, target: &str) {
+    let status = Command::new("kill").args([signal, "--", target]).status().expect("kill runs");
+    assert!(status.success(), "{target} is gone");
+}
+
+#[test]
+fn signals_from_outside_refuse_no_upload() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let settings = [("SF_TASK_RETRY_SECS", "1")];
+    let mut command = songfoundry(&storage);
+    // A process group of its own, as a shell gives to each command.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let service = Service::spawn(command.arg("serve").envs(settings).stderr(std::process::Stdio::null()));
+    let bytes = wav(40_000_000, 0);
+    let length = bytes.len().to_string();
+    let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
+    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&begun, "location").to_owned();
+    let sent = service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer");
+    assert_eq!(sent.status, 204, "{}", sent.body);
+    let first = next_decoder(&service, None);
+    kill("-TERM", &first.to_string());
+    // Tried again, and ended by Ctrl-C.
+    next_decoder(&service, Some(first));
+    kill("-INT", &format!("-{}", service.id()));
+    assert!(service.stop().0.success());
+    let again = Service::start(&storage, &settings);
+    let begun = Instant::now();
+    loop {
+        let upload = again.expect(200, "GET", &path, &[], &Value::Null);
+        if upload["state"] == "done" {
+            break;
+        }
+        assert_eq!(upload["state"], "decoding", "{upload}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{upload}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -318,6 +319,25 @@ fn stored(storage: &Path, folder: &str, end: &str) -> PathBuf {
     files.find(|path| path_text(path).ends_with(end)).unwrap_or_else(|| panic!("no {folder}/*{end}"))
 }
 
+/// Exports the stems of a song with one recording.
+fn export_stems(service: &Service, id: &str) {
+    let item =
+        json!({ "type": "audio", "id": "i", "start_tick": 0, "length_frames": 24_000, "server_file_id": id });
+    let track = json!({ "id": "t", "kind": "audio", "items": [item] });
+    let song = json!({ "schema_version": 1, "project_id": "stems", "name": "S", "tracks": [track] });
+    let started = service.expect(202, "POST", "/api/v1/multitrack/stems", &[], &json!({ "project": song }));
+    let path = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("a task"));
+    let begun = Instant::now();
+    loop {
+        let task = service.expect(200, "GET", &path, &[], &Value::Null);
+        if task["state"] == "succeeded" {
+            return;
+        }
+        assert!(task["error"].is_null() && begun.elapsed() < Duration::from_secs(60), "{task}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_check_finds_flipped_bits_and_mends_what_can_be_made_again() {
     let place = Place::new();
@@ -327,34 +347,38 @@ fn a_check_finds_flipped_bits_and_mends_what_can_be_made_again() {
     let query = "?format=wav32f&sample_rate_hz=44100";
     let before = [sound(&service, &id, "?format=wav32f"), sound(&service, &id, query)];
     let peaks = |service: &Service| {
-        let path = format!("/api/v1/audio/{id}/peaks?frames_per_pixel=256");
-        service.send("GET", &path, &[], &[]).expect("an answer").body
+        let path = format!("/api/v1/audio/{id}/peaks?samples_per_pixel=256");
+        let answer = service.send("GET", &path, &[], &[]).expect("an answer");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body
     };
     let waveform = peaks(&service);
     let project = json!({ "project": song("rendered") });
     service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
+    export_stems(&service, &id);
     assert!(service.stop().0.success());
     assert!(done(&storage, &["check"]).contains(" 0 problems"));
 
     let samples = stored(&storage, "audio", ".original").with_extension("wav");
     let parts = [samples, stored(&storage, "audio", ".peaks"), stored(&storage, "audio", "_44100.wav")];
     parts.iter().for_each(|path| flip(path));
-    let render = stored(&storage, "renders", ".wav");
+    let (render, stems) = (stored(&storage, "renders", ".wav"), stored(&storage, "stems", ".zip"));
     flip(&render);
-    let said = refused(&storage, &["check"], "the storage has 4 problems");
-    for path in parts.iter().chain([&render]) {
+    flip(&stems);
+    let said = refused(&storage, &["check"], "the storage has 5 problems");
+    for path in parts.iter().chain([&render, &stems]) {
         let name = path_text(path.file_name().map(Path::new).expect("a name"));
         assert!(said.contains(&format!("{name} is damaged")), "{name}: {said}");
     }
-    // The render cannot be made again without its song; everything else is.
-    let said = refused(&storage, &["check", "--repair"], "the storage has 1 problems");
+    // Renders and stems cannot be made again without their song; everything else is.
+    let said = refused(&storage, &["check", "--repair"], "the storage has 2 problems");
     assert!(said.contains("3 files were made again"), "{said}");
     let again = Service::start(&storage, &[]);
     assert_eq!([sound(&again, &id, "?format=wav32f"), sound(&again, &id, query)], before);
     assert_eq!(peaks(&again), waveform);
     assert!(again.stop().0.success());
-    let said = refused(&storage, &["check"], "the storage has 1 problems");
-    assert!(said.contains("renders/"), "{said}");
+    let said = refused(&storage, &["check"], "the storage has 2 problems");
+    assert!(said.contains("renders/") && said.contains("stems/"), "{said}");
 }
 
 #[test]
@@ -370,6 +394,51 @@ fn sending_a_file_again_brings_back_what_is_missing_of_it() {
     assert_eq!(uploaded(&service, 4_800), id);
     assert_eq!([sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")], before);
     assert!(done(&storage, &["check"]).contains("3 files looked at, 0 problems"));
+}
+
+#[test]
+fn a_damaged_original_is_replaced_when_it_is_sent_again() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    let id = uploaded(&service, 4_800);
+    let before = [sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")];
+    assert!(service.stop().0.success());
+    let original = stored(&storage, "audio", ".original");
+    flip(&original);
+    flip(&original.with_extension("wav"));
+    refused(&storage, &["check", "--repair"], "the storage has 2 problems");
+    let again = Service::start(&storage, &[]);
+    assert_eq!(uploaded(&again, 4_800), id);
+    assert_eq!([sound(&again, &id, ""), sound(&again, &id, "?format=wav32f")], before);
+    assert!(again.stop().0.success());
+    assert!(done(&storage, &["check", "--repair"]).contains("3 files looked at, 0 problems"));
+}
+
+#[test]
+fn files_of_an_older_version_get_their_hashes() {
+    let place = Place::new();
+    let storage = place.storage();
+    let service = Service::start(&storage, &[]);
+    let [whole, damaged] = [4_800, 9_600].map(|frames| uploaded(&service, frames));
+    let of = |service: &Service, id: &str| sound(service, id, "?format=wav32f");
+    let before = [of(&service, &whole), of(&service, &damaged)];
+    sound(&service, &whole, "?format=wav32f&sample_rate_hz=44100");
+    let about = service.expect(200, "GET", &format!("/api/v1/audio/{damaged}"), &[], &Value::Null);
+    let samples = format!("{}.wav", about["sha256"].as_str().expect("a hash"));
+    let samples = stored(&storage, "audio", &samples);
+    assert!(service.stop().0.success());
+    database::change(&storage, "UPDATE audio_contents SET samples_sha256 = '', peaks_sha256 = ''");
+    database::change(&storage, "UPDATE audio_renditions SET file_sha256 = ''");
+    flip(&samples);
+    assert!(done(&storage, &["check"]).contains("5 files have no hash"));
+    let said = done(&storage, &["check", "--repair"]);
+    assert!(said.contains("2 files were made again") && !said.contains("no hash"), "{said}");
+    let again = Service::start(&storage, &[]);
+    assert_eq!([of(&again, &whole), of(&again, &damaged)], before);
+    assert!(again.stop().0.success());
+    flip(&samples);
+    refused(&storage, &["check"], "the storage has 1 problems");
 }
 
 #[test]

@@ -30,3 +30,20 @@ async fn make(server: &str, name: &str) {
     }
     connection.close().await.expect("closes");
 }
+
+/// The address of the database of a storage folder, whichever it is.
+pub(crate) fn address(storage: &Path) -> String {
+    of(storage).unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
+}
+
+/// Changes the database of a storage folder that no service uses.
+pub(crate) fn change(storage: &Path, statement: &'static str) {
+    let address = address(storage);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        sqlx::any::install_default_drivers();
+        let mut connection = AnyConnection::connect(&address).await.expect("the database of the test");
+        sqlx::query(statement).execute(&mut connection).await.expect("changes");
+        connection.close().await.expect("closes");
+    });
+}

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::audio::{upload, wav};
+use crate::audio::{upload, upload_to, wav};
 use crate::database;
 use crate::small_disk::SmallDisk;
 use crate::support::{Answer, Service, form};
@@ -191,6 +191,15 @@ fn a_full_disk_can_be_emptied() {
     assert_eq!(kept.status, 201, "{}", kept.body);
     let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
     let begun = begin_upload(&service).expect("begins");
+    let bank = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("timgm6mb-soundfont is installed");
+    let soundfonts = "/api/v1/plugins/soundfonts";
+    let sent = upload_to(&service, &format!("{soundfonts}/upload"), "Own.sf2", &bank).expect("an answer");
+    assert_eq!(sent.status, 201, "{}", sent.body);
+    let sent: Value = serde_json::from_str(&sent.body).expect("JSON");
+    let mixdown =
+        service.expect(202, "POST", "/api/v1/multitrack/mixdown", &[], &json!({ "project": song("m") }));
+    let task = format!("/api/v1/tasks/{}", mixdown["task_id"].as_str().expect("a task"));
+    ended(&service, mixdown["task_id"].as_str().expect("a task"));
     disk.fill();
     let tag = [("If-Match", "\"1\"")];
     let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
@@ -222,6 +231,10 @@ fn a_full_disk_can_be_emptied() {
     }
     let terminated = service.send("DELETE", &begun, &[("Tus-Resumable", "1.0.0")], &[]).expect("an answer");
     assert_eq!(terminated.status, 204, "{}", terminated.body);
+    service.expect(200, "DELETE", &format!("{task}?remove=true"), &[], &Value::Null);
+    service.expect(404, "GET", &task, &[], &Value::Null);
+    let own = format!("{soundfonts}/{}", sent["soundfont_id"].as_str().expect("an id"));
+    service.expect(204, "DELETE", &own, &[], &Value::Null);
     service.expect(204, "DELETE", AUTOSAVE, &[], &Value::Null);
     service.expect(204, "DELETE", SONG, &[], &Value::Null);
     service.expect(404, "GET", SONG, &[], &Value::Null);

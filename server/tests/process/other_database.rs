@@ -14,11 +14,6 @@ use crate::support::{Service, songfoundry};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// The address of a database that belongs to `storage`.
-fn database_of(storage: &Path) -> String {
-    database::of(storage).unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
-}
-
 /// Starts an installation with a recording and a SoundFont, and ends it. Says where the recording
 /// is.
 fn installation(storage: &Path, frames: u32) -> String {
@@ -69,6 +64,8 @@ fn has_the_recording(storage: &Path, file: &str) {
     assert_eq!(service.send("GET", file, &[], &[]).expect("an answer").status, 200);
     let rows = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     assert!(rows.to_string().contains("\"own\""), "{rows}");
+    // Its log must not be read into another database that takes its place.
+    assert!(service.stop().0.success());
 }
 
 #[test]
@@ -79,7 +76,7 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     let before = stored(&storage);
     assert_eq!(before.len(), 4);
     let other = tempfile::tempdir().expect("a folder");
-    let url = database_of(&other.path().join("storage"));
+    let url = database::address(&other.path().join("storage"));
     let said = refused(&storage, &url);
     let shown = url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
     let folder = storage.join("blobs");
@@ -94,7 +91,7 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     assert!(Service::spawn(&mut command).stop().0.success());
     assert_eq!(stored(&storage), before);
     // Back to the first database, which is now that of another installation.
-    let said = refused(&storage, &database_of(&storage));
+    let said = refused(&storage, &database::address(&storage));
     assert!(said.contains("another installation"), "{said}");
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).stderr(Stdio::null());
@@ -118,7 +115,7 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     for leftover in ["songfoundry.db-wal", "songfoundry.db-shm"] {
         let _ = fs::remove_file(storage.join(leftover));
     }
-    let said = refused(&storage, &database_of(&storage));
+    let said = refused(&storage, &database::address(&storage));
     assert!(said.contains("songfoundry.db") && said.contains("--adopt"), "{said}");
     assert!(!database.exists(), "an empty database is in the way of the right one");
     let output = songfoundry(&storage).args(["admin", "create-user", "ada"]).output().expect("runs");
@@ -141,7 +138,7 @@ fn a_database_of_another_installation_is_refused() {
     installation(&first, 4_800);
     let file = installation(&second, 9_600);
     let before = stored(&second);
-    let said = refused(&second, &database_of(&first));
+    let said = refused(&second, &database::address(&first));
     assert!(said.contains("another installation"), "{said}");
     assert_eq!(stored(&second), before);
     has_the_recording(&second, &file);
@@ -157,14 +154,29 @@ fn an_older_database_deletes_nothing_at_its_start() {
     }
     let file = installation(&storage, 4_800);
     let (database, older) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
+    let service = Service::start(&storage, &[]);
+    let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
+    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let begun =
+        begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a place").to_owned();
+    let begun = begun.trim();
+    assert!(service.stop().0.success());
     fs::copy(&database, &older).expect("copies");
     let service = Service::start(&storage, &[]);
+    let send = |service: &Service, offset: &str| {
+        let kind = ("Content-Type", "application/offset+octet-stream");
+        let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), kind];
+        service.send("PATCH", begun, &headers, &[7; 400]).expect("an answer").status
+    };
+    assert_eq!(send(&service, "0"), 204);
     assert_eq!(upload(&service, "", &wav(9_600, 3)).expect("an answer").status, 201);
     assert!(service.stop().0.success());
     let (before, newer) = (stored(&storage), folder.path().join("newer.db"));
     assert_eq!(before.len(), 7);
     fs::rename(&database, &newer).expect("moves");
     fs::rename(&older, &database).expect("moves");
+    // It knows the upload as it was days ago.
+    database::change(&storage, "UPDATE audio_uploads SET expires_secs = 1");
     has_the_recording(&storage, &file);
     assert_eq!(stored(&storage), before);
     // Nor does a repair, since this database has only just missed the need of them.
@@ -173,6 +185,7 @@ fn an_older_database_deletes_nothing_at_its_start() {
     assert_eq!(stored(&storage), before);
     fs::rename(&newer, &database).expect("moves");
     let service = Service::start(&storage, &[]);
+    assert_eq!(send(&service, "400"), 204);
     let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
     assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
 }

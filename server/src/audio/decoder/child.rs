@@ -18,6 +18,10 @@ const MEMORY_MAX_BYTES: u64 = 3 << 29;
 /// Exit code of a process that ended itself because its time was over.
 pub(super) const TIME_IS_OVER: i32 = 75;
 
+/// Processor time after which the system kills a process that SIGXCPU did not end, in seconds.
+#[cfg(unix)]
+const KILLED_AFTER_SECS: u64 = 5;
+
 /// Longest time that one process looks into files, in seconds.
 pub(super) const INSPECTION_SECS: u64 = 20;
 
@@ -27,7 +31,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// Reads the job from standard input, does it and prints the outcome.
 ///
 /// # Errors
-/// When there is no job, or the limits cannot be set.
+/// When there is no job, or the limits cannot be set or the threads not be started.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
@@ -39,7 +43,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 
 fn decode(job: Job) -> anyhow::Result<()> {
     limit(&job.limits)?;
-    end_with_parent(job.limits.wall_secs);
+    end_with_parent(job.limits.wall_secs)?;
     let mut reported = Instant::now();
     let outcome = catch_unwind(move || {
         decode::decode(&job, &mut |share| {
@@ -61,7 +65,7 @@ fn decode(job: Job) -> anyhow::Result<()> {
 fn inspect(files: &[PathBuf]) -> anyhow::Result<()> {
     let wall_secs = INSPECTION_SECS;
     limit(&Limits { max_secs: 0, max_channels: 0, max_output_bytes: 0, wall_secs })?;
-    end_with_parent(wall_secs);
+    end_with_parent(wall_secs)?;
     for file in files {
         print(&Message::Inspected(catch_unwind(|| decode::inspect(file)).unwrap_or_default()));
     }
@@ -78,31 +82,37 @@ fn print(message: &Message) {
 }
 
 /// Ends this process when its input ends, or when its time is over.
-fn end_with_parent(wall_secs: u64) {
-    std::thread::spawn(|| {
+fn end_with_parent(wall_secs: u64) -> std::io::Result<()> {
+    std::thread::Builder::new().spawn(|| {
         let mut nothing = [0; 16];
         while std::io::stdin().lock().read(&mut nothing).is_ok_and(|count| count > 0) {}
         exit(1);
-    });
-    std::thread::spawn(move || {
+    })?;
+    std::thread::Builder::new().spawn(move || {
         std::thread::sleep(Duration::from_secs(wall_secs));
         exit(TIME_IS_OVER);
-    });
+    })?;
+    Ok(())
 }
 
 /// Takes away what decoding does not need.
 #[cfg(unix)]
 fn limit(limits: &Limits) -> anyhow::Result<()> {
-    use nix::sys::resource::{Resource, setrlimit};
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let output_bytes = limits.max_output_bytes.saturating_add(1 << 20);
-    for (resource, most) in [
-        (Resource::RLIMIT_AS, MEMORY_MAX_BYTES),
-        (Resource::RLIMIT_CPU, limits.wall_secs),
-        (Resource::RLIMIT_FSIZE, output_bytes),
-        (Resource::RLIMIT_NOFILE, 64),
-        (Resource::RLIMIT_CORE, 0),
+    let cpu_secs = limits.wall_secs;
+    for (resource, most, hard) in [
+        (Resource::RLIMIT_AS, MEMORY_MAX_BYTES, MEMORY_MAX_BYTES),
+        // SIGXCPU at the first limit says why it ended; SIGKILL at the second could come from
+        // anybody.
+        (Resource::RLIMIT_CPU, cpu_secs, cpu_secs.saturating_add(KILLED_AFTER_SECS)),
+        (Resource::RLIMIT_FSIZE, output_bytes, output_bytes),
+        (Resource::RLIMIT_NOFILE, 64, 64),
+        (Resource::RLIMIT_CORE, 0, 0),
     ] {
-        setrlimit(resource, most, most)?;
+        // A service that has lower limits itself cannot raise them.
+        let (_, allowed) = getrlimit(resource)?;
+        setrlimit(resource, most.min(allowed), hard.min(allowed))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub(in crate::audio) enum Failure {
     Refused(Refusal),
     /// The observer said that it is not wanted any more.
     Cancelled,
-    /// The process could not be started or heard.
+    /// The process could not be started or heard, or something other than the file ended it.
     Io(std::io::Error),
 }
 
@@ -75,7 +75,7 @@ impl Decoder {
                 Ok(Message::Done(report)) => return Ok(report),
                 Ok(Message::Refused(refusal)) => return Err(Failure::Refused(refusal)),
                 Ok(Message::Inspected(_)) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Refused(process.gave_up(job))),
+                Err(RecvTimeoutError::Disconnected) => return Err(process.gave_up(job)),
             }
             if !observer(share) || process.registered.is_to_end() {
                 return Err(Failure::Cancelled);
@@ -87,11 +87,15 @@ impl Decoder {
     }
 
     /// What the headers of files say, in their order; `None` for what is no audio file that is read here. A file that
-    /// ends its process is none of them, and the next process goes on behind it. Blocks.
-    pub(in crate::audio) fn inspect(&self, files: &[PathBuf]) -> std::io::Result<Vec<Option<Facts>>> {
+    /// ends its process is none of them, and the next process goes on behind it. Blocks, as long as `is_wanted`.
+    pub(in crate::audio) fn inspect(
+        &self,
+        files: &[PathBuf],
+        is_wanted: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<Vec<Option<Facts>>> {
         let mut found = Vec::with_capacity(files.len());
         let deadline = Instant::now() + Duration::from_secs(INSPECTION_SECS);
-        while found.len() < files.len() && Instant::now() < deadline {
+        while found.len() < files.len() && Instant::now() < deadline && is_wanted() {
             let rest = &files[found.len()..];
             let (process, messages) = Process::start(self, Path::new("/"), &Order::Inspect(rest.to_vec()))?;
             let wanted = files.len();
@@ -100,7 +104,7 @@ impl Decoder {
                     Ok(Message::Inspected(facts)) => found.push(facts),
                     Ok(_) => {}
                     Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {
-                        if process.registered.is_to_end() {
+                        if process.registered.is_to_end() || !is_wanted() {
                             break;
                         }
                     }
@@ -125,7 +129,8 @@ struct Process {
 impl Process {
     /// Starts one and gives it its order; its messages come by the channel, which closes when it ends.
     fn start(decoder: &Decoder, folder: &Path, order: &Order) -> std::io::Result<(Self, Receiver<Message>)> {
-        let child = Command::new(&decoder.program)
+        let mut command = Command::new(&decoder.program);
+        command
             .args(decoder.arguments)
             // Nothing of the service's settings, least of all its secrets.
             .env_clear()
@@ -133,8 +138,12 @@ impl Process {
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+            .stderr(Stdio::null());
+        // Ctrl-C in a terminal goes to the whole process group. The service ends its decoders
+        // itself; one that a signal ended first would look like one that its file ended.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.spawn()?;
         let registered = decoder.helpers.register("decoder", child.id());
         let mut process = Self { child, registered };
         let text = serde_json::to_string(order)?;
@@ -164,28 +173,73 @@ impl Process {
     }
 
     /// Why there is no outcome.
-    fn gave_up(&mut self, job: &Job) -> Refusal {
-        let status = self.child.wait();
+    fn gave_up(&mut self, job: &Job) -> Failure {
+        let status = match self.child.wait() {
+            Ok(status) => status,
+            Err(error) => return Failure::Io(error),
+        };
         tracing::warn!(?status, "a decoder ended without an outcome");
-        #[cfg(unix)]
-        if let Ok(status) = &status {
-            use std::os::unix::process::ExitStatusExt as _;
-            // Out of processor time.
-            if matches!(status.signal(), Some(SIGXCPU | SIGKILL)) {
-                return too_slow(job);
+        if status.code() == Some(TIME_IS_OVER) {
+            return Failure::Refused(too_slow(job));
+        }
+        match Ending::of(status) {
+            Ending::OutOfTime => Failure::Refused(too_slow(job)),
+            Ending::OutOfRoom => Failure::Refused(Refusal::NoRoom),
+            Ending::Crash => Failure::Refused(Refusal::Malformed(
+                "is damaged, or needs more memory than a file may have".to_owned(),
+            )),
+            Ending::FromOutside => {
+                Failure::Io(std::io::Error::other(format!("the decoder was ended: {status}")))
             }
         }
-        if status.is_ok_and(|status| status.code() == Some(TIME_IS_OVER)) {
-            return too_slow(job);
-        }
-        Refusal::Malformed("is damaged, or needs more memory than a file may have".to_owned())
     }
 }
 
-#[cfg(unix)]
-const SIGXCPU: i32 = 24;
-#[cfg(unix)]
-const SIGKILL: i32 = 9;
+/// What ended a process that printed no outcome.
+enum Ending {
+    /// Its limit of processor time, or of time.
+    OutOfTime,
+    /// Its limit of the size of a file.
+    OutOfRoom,
+    /// Itself. An allocation above its limit of memory ends so too.
+    Crash,
+    /// Anything but the file: a signal of somebody or of a system short of memory, or a limit that
+    /// could not be set.
+    FromOutside,
+}
+
+impl Ending {
+    #[cfg(unix)]
+    fn of(status: ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt as _;
+        match (status.code(), status.signal()) {
+            (Some(TIME_IS_OVER), _) | (_, Some(libc::SIGXCPU)) => Self::OutOfTime,
+            (_, Some(libc::SIGXFSZ)) => Self::OutOfRoom,
+            (
+                _,
+                Some(
+                    libc::SIGSEGV
+                    | libc::SIGBUS
+                    | libc::SIGILL
+                    | libc::SIGFPE
+                    | libc::SIGTRAP
+                    | libc::SIGABRT,
+                ),
+            ) => Self::Crash,
+            _ => Self::FromOutside,
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(status: ExitStatus) -> Self {
+        match status.code() {
+            Some(TIME_IS_OVER) => Self::OutOfTime,
+            // The codes of exceptions have their highest bit set.
+            Some(..0) => Self::Crash,
+            _ => Self::FromOutside,
+        }
+    }
+}
 
 fn too_slow(job: &Job) -> Refusal {
     Refusal::TooSlow(job.limits.wall_secs)

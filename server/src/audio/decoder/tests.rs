@@ -441,8 +441,10 @@ fn headers_are_looked_into_and_what_is_none_harms_nobody() {
         fs::write(path, bytes).expect("writes");
     }
     let helpers = Helpers::default();
-    let found =
-        Decoder::of_this_program(helpers.clone()).expect("this program").inspect(&paths).expect("starts");
+    let found = Decoder::of_this_program(helpers.clone())
+        .expect("this program")
+        .inspect(&paths, &mut || true)
+        .expect("starts");
     let facts = |place: usize| found[place].as_ref().expect("a sound");
     assert_eq!((facts(0).container.as_str(), facts(0).frames, facts(0).channels), ("wave", Some(22_050), 2));
     assert_eq!(facts(0).sample_rate_hz, 44_100);
@@ -454,7 +456,9 @@ fn headers_are_looked_into_and_what_is_none_harms_nobody() {
         assert!((secs - 0.5).abs() < 0.06, "{place}: {secs}");
     }
     assert_eq!(facts(4).container, "mp3");
-    let gone = Decoder::of_this_program(helpers.clone()).expect("this program").inspect(&["/none".into()]);
+    let gone = Decoder::of_this_program(helpers.clone())
+        .expect("this program")
+        .inspect(&["/none".into()], &mut || true);
     assert_eq!(gone.expect("starts"), [None]);
     assert_eq!(helpers.list(), []);
 }

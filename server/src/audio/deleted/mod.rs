@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use super::store::{Rates, rates};
 use super::{Allowance, ContentKeys, free_bytes, renditions};
-use crate::blobs::{BlobKey, Quarantined, Reason};
+use crate::blobs::{BlobKey, Blobs, Quarantined, Reason};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::projects::{self, Naming};
@@ -37,7 +37,7 @@ pub(super) fn delete(
     name: &str,
 ) -> ApiResult<()> {
     let kept_secs = state.config.orphans.deleted_kept_secs;
-    let is_full = is_disk_full(state)?;
+    let is_full = is_disk_full(state, &state.blobs)?;
     if is_full {
         make_room(state, runtime)?;
     }
@@ -61,22 +61,6 @@ pub(super) fn delete(
         }
         saves.commit().await?;
         Ok(sha256)
-    };
-    let sha256 = runtime.block_on(deleting)?;
-    release(state, runtime, &sha256)
-}
-
-/// Removes a user's file that nobody was told of. Blocks.
-///
-/// # Errors
-/// 404 if there is no such file.
-pub(super) fn discard(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
-    let deleting = async {
-        let mut transaction = state.db.begin().await?;
-        let deleted = store::delete(&mut transaction, owner_id, id, 0, false).await?;
-        transaction.commit().await?;
-        deleted.ok_or_else(|| ApiError::not_found("audio file", id))
     };
     let sha256 = runtime.block_on(deleting)?;
     release(state, runtime, &sha256)
@@ -120,27 +104,35 @@ fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
 /// # Errors
 /// When the storage refuses.
 pub(crate) fn set_aside(state: &AppState, keys: &[BlobKey]) -> ApiResult<()> {
-    let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state)?;
+    set_aside_from(state, &state.blobs, keys)
+}
+
+/// The same with files of `blobs`, which may be those of this machine alone.
+///
+/// # Errors
+/// When the storage refuses.
+pub(super) fn set_aside_from(state: &AppState, blobs: &Blobs, keys: &[BlobKey]) -> ApiResult<()> {
+    let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state, blobs)?;
     for key in keys {
         if is_kept {
-            if let Some(place) = state.blobs.set_aside(key, Reason::Deleted)? {
+            if let Some(place) = blobs.set_aside(key, Reason::Deleted)? {
                 tracing::info!(file = key.path(), place, "a deleted file was set aside");
             }
         } else {
-            state.blobs.remove(key)?;
+            blobs.remove(key)?;
         }
     }
     Ok(())
 }
 
-/// Whether deleted files must be removed at once, since the disk that holds them is full. Object
-/// storage is not on that disk.
-fn is_disk_full(state: &AppState) -> ApiResult<bool> {
-    if state.blobs.is_remote() {
+/// Whether deleted files of `blobs` must be removed at once, since the disk that holds them is full.
+/// Object storage is not on that disk.
+fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
+    if blobs.is_remote() {
         return Ok(false);
     }
     let needed_bytes = state.config.limits.audio.reserve_bytes.max(ROOM_MIN_BYTES);
-    Ok(free_bytes(state.blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
+    Ok(free_bytes(blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
 }
 
 /// Brings back a user's deleted files that `text` names, a document that was just stored. Errors

@@ -63,10 +63,15 @@ async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
     }
 }
 
-/// Makes an upload `receiving` with all of its bytes. It expires as if its last byte had just come.
+/// Makes an upload `receiving` with all of its bytes.
 async fn receive_again(state: &AppState, row: &UploadRow) -> ApiResult<()> {
-    store::set_offset(&state.db, &row.id, row.length_bytes, expires_secs(state)).await?;
+    put_off_expiry(state, row).await?;
     Ok(store::set_state(&state.db, &row.id, UploadState::Receiving, None).await?)
+}
+
+/// Lets a whole upload expire as if its last byte had just come.
+async fn put_off_expiry(state: &AppState, row: &UploadRow) -> ApiResult<()> {
+    Ok(store::set_offset(&state.db, &row.id, row.length_bytes, expires_secs(state)).await?)
 }
 
 /// The state of an upload after an attempt to decode it.
@@ -74,9 +79,10 @@ async fn receive_again(state: &AppState, row: &UploadRow) -> ApiResult<()> {
 enum Verdict {
     /// The file is there.
     Done,
-    /// The file cannot be used, or its owner gave it up: its bytes go.
+    /// The file cannot be used: its bytes go.
     Refused,
-    /// It was not the file's fault: its bytes stay, and whoever sent it may try again.
+    /// It was not the file's fault, or the task was cancelled: its bytes stay, and whoever sent it
+    /// may try again or delete it.
     Kept,
     /// The same task tries again, or the next start does.
     TriedAgain,
@@ -102,7 +108,7 @@ pub(in crate::audio) fn finish(
 ) -> ApiResult<UploadedFile> {
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let row = runtime
-        .block_on(store::by_id(&state.db, owner_id, upload_id))?
+        .block_on(store::by_id_at_any_time(&state.db, owner_id, upload_id))?
         .ok_or_else(|| ApiError::not_found("upload", upload_id))?;
     if let Some(file_id) = row.file_id.as_ref().filter(|_| row.state == UploadState::Done) {
         // An earlier attempt came so far.
@@ -114,16 +120,20 @@ pub(in crate::audio) fn finish(
     let verdict = match &outcome {
         Ok(_) => Verdict::Done,
         Err(_) if state.stop.is_cancelled() => Verdict::TriedAgain,
-        Err(_) if task.is_cancelled() => Verdict::Refused,
+        // Maybe by an administrator, or because the account was switched off for a while.
+        Err(_) if task.is_cancelled() => Verdict::Kept,
         Err(error) => Verdict::on(error, task.is_tried_again_after(error)),
     };
     if verdict != Verdict::TriedAgain && task.holds()? {
         let file_id = outcome.as_ref().ok().map(|done| done.file.id.as_str());
-        if verdict == Verdict::Kept {
-            runtime.block_on(receive_again(state, &row))?;
-        } else {
-            let now = if verdict == Verdict::Done { UploadState::Done } else { UploadState::Refused };
-            runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
+        let now = match verdict {
+            Verdict::Done => UploadState::Done,
+            Verdict::Refused => UploadState::Refused,
+            Verdict::Kept | Verdict::TriedAgain => UploadState::Receiving,
+        };
+        runtime.block_on(put_off_expiry(state, &row))?;
+        runtime.block_on(store::set_state(&state.db, &row.id, now, file_id))?;
+        if now != UploadState::Receiving {
             state.blobs.remove(&key(&row.id)?)?;
         }
     }

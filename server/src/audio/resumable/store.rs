@@ -4,6 +4,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use super::key;
+use crate::audio::deleted;
 use crate::audio::store::signed;
 use crate::clock;
 use crate::db::Db;
@@ -107,6 +108,20 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Up
     row.as_ref().map(upload).transpose()
 }
 
+/// The same, expired or not: a whole upload does not expire while a task decodes it.
+pub(super) async fn by_id_at_any_time(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Option<UploadRow>, sqlx::Error> {
+    let row = sqlx::query("SELECT * FROM audio_uploads WHERE owner_id = $1 AND id = $2")
+        .bind(owner_id)
+        .bind(id)
+        .fetch_optional(db)
+        .await?;
+    row.as_ref().map(upload).transpose()
+}
+
 /// Uploads of a user that lack bytes, by how long they are kept.
 ///
 /// # Errors
@@ -195,17 +210,19 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
     Ok(())
 }
 
-/// Takes an upload for a process, or keeps it for so many milliseconds more; false while another process has it.
+/// Takes an upload for a process, or keeps it for so many milliseconds more; false while another process has it. One
+/// that would have it for longer than two times as long was last heard of before the clock was set back.
 pub(super) async fn hold(db: &Db, id: &str, process: &str, held_ms: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let done = sqlx::query(
         "UPDATE audio_uploads SET held_by = $1, held_until_ms = $2 \
-         WHERE id = $3 AND (held_by = $1 OR held_until_ms < $4)",
+         WHERE id = $3 AND (held_by = $1 OR held_until_ms < $4 OR held_until_ms > $5)",
     )
     .bind(process)
     .bind(now_ms + held_ms)
     .bind(id)
     .bind(now_ms)
+    .bind(now_ms + 2 * held_ms)
     .execute(db)
     .await?;
     Ok(done.rows_affected() > 0)
@@ -241,7 +258,8 @@ pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx:
         .collect()
 }
 
-/// Removes uploads whose time is over with their bytes, unless a task decodes them. Bytes of which this database knows nothing
+/// Removes uploads whose time is over, unless a task decodes them, and sets their bytes aside: in a
+/// database of an earlier day that time may be over although the upload went on. Bytes of which this database knows nothing
 /// are none of its business here: they are set aside once that has lasted.
 pub(crate) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
     let ids: Vec<String> = sqlx::query_scalar(
@@ -255,14 +273,13 @@ pub(crate) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
     if ids.is_empty() {
         return Ok(());
     }
-    let (blobs, local) = (state.blobs.clone(), state.blobs.local());
+    let state = state.clone();
     let removing = move || -> ApiResult<()> {
-        for id in ids {
-            let key = key(&id)?;
-            blobs.remove(&key)?;
-            local.remove(&key)?;
+        let keys = ids.iter().map(|id| key(id)).collect::<ApiResult<Vec<_>>>()?;
+        if state.blobs.is_remote() {
+            deleted::set_aside_from(&state, &state.blobs.local(), &keys)?;
         }
-        Ok(())
+        deleted::set_aside(&state, &keys)
     };
     tokio::task::spawn_blocking(removing).await?
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{LIST, get, uploaded};
+use crate::audio::peaks_file::Shape;
 use crate::audio::sounds::float_wav;
 use crate::test_app::TestApp;
 
@@ -97,4 +98,25 @@ async fn too_many_pixels_are_refused() {
     let detail = get(&app, &format!("{path}?samples_per_pixel=1")).await.problem(400, "bad_query");
     assert!(detail.contains("65537 pixels") && detail.contains("at most 65536"), "{detail}");
     get(&app, &format!("{path}?format=json&samples_per_pixel=1&start=1")).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_file_without_parameters_is_drawn_more_coarsely() {
+    let app = TestApp::start().await;
+    let file = uploaded(&app, "a.wav", &float_wav(1, 44_100, &[0.5; 2_000])).await;
+    let sha256 = file["sha256"].as_str().expect("a hash");
+    // One frame too long for 256 frames a pixel; its peaks take no room on the disk.
+    let shape = Shape { channels: 1, frames: (1 << 28) + 1 };
+    let change = sqlx::query("UPDATE audio_contents SET frames = $1 WHERE sha256 = $2");
+    let frames = i64::try_from(shape.frames).expect("fits");
+    change.bind(frames).bind(sha256).execute(&app.state.db).await.expect("updates");
+    let peaks = app.state.config.storage.dir.join(format!("blobs/audio/{sha256}.peaks"));
+    let peaks = std::fs::File::options().write(true).open(peaks).expect("opens");
+    peaks.set_len(shape.file_bytes()).expect("grows");
+    let path = format!("{LIST}/{}/peaks", file["id"].as_str().expect("an id"));
+    let answer = get(&app, &path).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    let number = |at: usize| u32::from_le_bytes(answer.bytes[at..at + 4].try_into().expect("four bytes"));
+    assert_eq!((number(12), number(16)), (512, (1 << 19) + 1));
+    get(&app, &format!("{path}?samples_per_pixel=256")).await.problem(400, "bad_query");
 }

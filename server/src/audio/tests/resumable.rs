@@ -253,15 +253,18 @@ async fn a_start_goes_on_with_whole_uploads() {
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let path = begin(&app, "a.wav", bytes.len()).await;
     append(&app, &path, 0, &bytes[..bytes.len() - 1]).await.expect(204);
-    // As if the service had ended between the last byte and the task.
+    // As if the service had ended between the last byte and the task, and for longer than uploads
+    // are kept.
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     std::fs::write(file, &bytes).expect("writes");
-    sqlx::query("UPDATE audio_uploads SET offset_bytes = length_bytes, state = 'decoding' WHERE id = $1")
-        .bind(id)
-        .execute(&app.state.db)
-        .await
-        .expect("updates");
+    sqlx::query(
+        "UPDATE audio_uploads SET offset_bytes = length_bytes, state = 'decoding', expires_secs = 1 WHERE id = $1",
+    )
+    .bind(id)
+    .execute(&app.state.db)
+    .await
+    .expect("updates");
     resume(&app.state).await.expect("goes on");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     let status = get(&app, &path).await.expect(200);
@@ -300,7 +303,7 @@ async fn one_server_writes_at_a_time() {
             .expect("updates");
     };
     let now_ms = crate::clock::now_unix_ms();
-    set(now_ms + 60_000).await;
+    set(now_ms + 30_000).await;
     if crate::db::kind(&app.state.db) == crate::db::Kind::Sqlite {
         // There is no other process, and one that ended holds nothing.
         append(&app, &path, 0, &[0; 10]).await.expect(204);
@@ -309,6 +312,9 @@ async fn one_server_writes_at_a_time() {
     append(&app, &path, 0, &[0; 10]).await.problem(409, "upload_busy");
     tus(&app, Method::DELETE, &path).send().await.problem(409, "upload_busy");
     assert_eq!(offset(&app, &path).await, "0");
+    // The clock was set back by a day since its last sign of life.
+    set(now_ms + 86_400_000).await;
+    append(&app, &path, 0, &[]).await.expect(204);
     // It showed no sign of life for too long.
     set(now_ms - 1).await;
     append(&app, &path, 0, &[0; 10]).await.expect(204);

@@ -1,14 +1,17 @@
 //! Uploads that are whole and cannot be decoded yet.
 
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 
 use axum::http::Method;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use super::resumable::{UPLOADS, append, begin, parts, task, tus};
-use super::{get, upload};
+use super::resumable::{OCTETS, UPLOADS, append, begin, parts, task, tus};
+use super::{UPLOAD, get, upload, with_form};
 use crate::audio::resume;
 use crate::audio::sounds::{silent_flac, sine_wav};
+use crate::permits::processors;
 use crate::tasks::tests::start;
 use crate::test_app::TestApp;
 
@@ -121,6 +124,40 @@ async fn uploads_need_no_room_in_the_quota_of_projects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_is_switched_off_keeps_the_upload_that_is_decoded() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let call = |token: &str, method: Method, path: &str| {
+        app.remote(method, path).token(token).header("tus-resumable", "1.0.0")
+    };
+    // 4 GB when decoded.
+    let bytes = silent_flac(15_000);
+    let length = bytes.len().to_string();
+    let begun = call(&token, Method::POST, UPLOADS).header("upload-length", &length).send().await;
+    let path = begun.header("location").to_owned();
+    let sent = call(&token, Method::PATCH, &path).header("upload-offset", "0");
+    let sent = sent.raw(OCTETS, bytes).send().await;
+    let task = format!("/api/v1/tasks/{}", sent.header("songfoundry-task-id"));
+    while call(&token, Method::GET, &task).send().await.expect(200)["state"] != "running" {
+        tokio::task::yield_now().await;
+    }
+    let me = call(&token, Method::GET, "/api/v1/auth/me").send().await.expect(200);
+    let account = format!("/api/v1/admin/users/{}", me["id"].as_str().expect("an id"));
+    let admin = app.admin_token().await;
+    let switch = async |is_off: bool| {
+        call(&admin, Method::PATCH, &account).json(&json!({ "disabled": is_off })).send().await.expect(200)
+    };
+    switch(true).await;
+    assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
+    switch(false).await;
+    let token = app.token_of("ada").await;
+    let upload = call(&token, Method::GET, &path).send().await.expect(200);
+    assert_eq!((&upload["state"], upload["offset_bytes"].to_string()), (&json!("receiving"), length));
+    call(&token, Method::DELETE, &path).send().await.expect(204);
+    assert_eq!(parts(&app), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upload_whose_decoding_takes_too_long_keeps_its_bytes() {
     let app = TestApp::with(&[("SF_AUDIO_DECODE_MAX_SECS", "1")]).await;
     // 4 GB when decoded.
@@ -137,4 +174,80 @@ async fn an_upload_whose_decoding_takes_too_long_keeps_its_bytes() {
     let answer = upload(&app, &[("a.flac", &bytes), ("b.wav", &sound)]).await.expect(201);
     assert_eq!(answer["refused"][0]["problem"]["code"], "decode_timeout", "{answer}");
     assert_eq!(answer["files"][0]["name"], "b.wav");
+}
+
+/// Waits for the only decoder of the service, and lets it wait until the process gets SIGCONT.
+async fn paused_decoder(app: &TestApp) -> Pid {
+    loop {
+        if let Some(decoder) = app.state.helpers.list().first() {
+            let id = Pid::from_raw(i32::try_from(decoder.pid).expect("a number"));
+            kill(id, Signal::SIGSTOP).expect("it runs");
+            return id;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_is_decoded_while_the_database_is_locked_keeps_its_bytes() {
+    let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000"), ("SF_TASK_RETRY_SECS", "1")]).await;
+    let bytes = silent_flac(300);
+    let path = begin(&app, "a.flac", bytes.len()).await;
+    let answer = append(&app, &path, 0, &bytes).await;
+    answer.expect(204);
+    let decoder = paused_decoder(&app).await;
+    let lock = app.lock_database().await;
+    kill(decoder, Signal::SIGCONT).expect("it waits");
+    let task_path = format!("/api/v1/tasks/{}", answer.header("songfoundry-task-id"));
+    while get(&app, &task_path).await.expect(200)["message"] != "Waiting for the database" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((status(&app, &path).await.0, parts(&app)), (json!("decoding"), 1));
+    lock.release().await;
+    let task = task(&app, answer.header("songfoundry-task-id")).await;
+    assert_eq!(task["state"], "succeeded", "{task}");
+    assert_eq!((status(&app, &path).await.0, parts(&app)), (json!("done"), 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_that_meets_a_locked_database_is_answered_as_a_whole() {
+    let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000")]).await;
+    let [one, other] = [440.0, 550.0].map(|hz| sine_wav(hz, 48_000, 0.1));
+    let files: [(&str, &[u8]); 2] = [("a.wav", &one), ("b.wav", &other)];
+    let lock = app.lock_database().await;
+    upload(&app, &files).await.problem(503, "database_busy");
+    lock.release().await;
+    let answer = upload(&app, &files).await.expect(201);
+    assert_eq!((answer["files"].as_array().map(Vec::len), &answer["refused"]), (Some(2), &json!([])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_files_of_one_user_do_not_hold_up_those_of_others() {
+    if processors() == 1 {
+        // One file is decoded at a time, whoever sent it.
+        return;
+    }
+    let app = Arc::new(TestApp::start().await);
+    let [ada, bob] = [app.token_of_new_user("ada").await, app.token_of_new_user("bob").await];
+    // 4 GB when decoded.
+    let slow = silent_flac(15_000);
+    let sending: Vec<_> = (0..processors())
+        .map(|_| {
+            let (app, ada, slow) = (Arc::clone(&app), ada.clone(), slow.clone());
+            tokio::spawn(async move {
+                with_form(app.remote(Method::POST, UPLOAD).token(&ada), &[("a.flac", &slow)]).send().await
+            })
+        })
+        .collect();
+    let decoders = || app.state.helpers.list().len();
+    let of_ada = processors() as usize - 1;
+    while decoders() < of_ada {
+        tokio::task::yield_now().await;
+    }
+    let quick = sine_wav(440.0, 48_000, 0.1);
+    let call = with_form(app.remote(Method::POST, UPLOAD).token(&bob), &[("b.wav", &quick)]);
+    call.send().await.expect(201);
+    assert!(sending.iter().all(|one| !one.is_finished()), "a slow file was waited for");
+    assert_eq!(decoders(), of_ada);
+    sending.iter().for_each(tokio::task::JoinHandle::abort);
 }

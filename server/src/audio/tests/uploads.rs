@@ -262,3 +262,15 @@ async fn nobody_unknown_uploads() {
     let call = container.remote(Method::POST, UPLOAD).token(&token);
     with_form(call, &[("a.wav", &wave)]).send().await.expect(201);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wav_file_whose_samples_have_a_wild_size_is_read_as_far_as_it_goes() {
+    let app = TestApp::start().await;
+    let mut bytes = sine_wav(440.0, 48_000, 0.1);
+    let data = bytes.windows(4).position(|four| four == b"data").expect("samples");
+    for wild in [0x7FFF_FFFF_u32, 0xFFFF_FFF0] {
+        bytes[data + 4..data + 8].copy_from_slice(&wild.to_le_bytes());
+        let file = uploaded(&app, "a.wav", &bytes).await;
+        assert_eq!((&file["frames"], file["warnings"].as_array().map(Vec::len)), (&json!(4_800), Some(1)));
+    }
+}

@@ -1,6 +1,6 @@
 //! Files of forms that wait for their task.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use serde_json::json;
@@ -34,6 +34,22 @@ async fn cancelling_an_upload_that_waits_removes_its_files() {
     go.send(()).expect("waits");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_whose_process_was_gone_each_time_leaves_no_files() {
+    let app = TestApp::with(&[("SF_TASK_WORKERS", "1"), ("SF_TASK_ATTEMPTS", "1")]).await;
+    let _go = busy_task(&app).await;
+    let task = waiting_form(&app).await;
+    let change =
+        "UPDATE tasks SET state = 'running', attempt = 1, alive_until_ms = 1 WHERE kind = 'audio-upload'";
+    sqlx::query(change).execute(&app.state.db).await.expect("updates");
+    let begun = Instant::now();
+    while !stored_names(&app).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", stored_names(&app));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
 }
 
 /// Where one process has the database for itself, nobody else works on what it left.

@@ -42,8 +42,10 @@ pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Make decoded copies and peaks again that are damaged or missing, and move stored files that
-    /// have belonged to nothing for a while to the quarantine. The service must not be running.
+    /// Make decoded copies and peaks again that are damaged or missing, find out hashes that are not
+    /// known, and move stored files that have belonged to nothing for a while to the quarantine. A
+    /// damaged original is replaced when its user sends the file again. The service must not be
+    /// running.
     #[arg(long)]
     repair: bool,
     /// For how long the database must have needed no file that moves to the quarantine, in seconds;
@@ -83,6 +85,12 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
         report.problems.iter().for_each(|problem| say(problem));
         let (count, bytes) = (report.orphans.len(), report.orphan_bytes);
         say(&format!("{} files looked at, {} problems.", report.files, report.problems.len()));
+        if report.without_hash > 0 {
+            say(&format!(
+                "{} files have no hash to compare with, since an older version made them: --repair finds it out.",
+                report.without_hash
+            ));
+        }
         if count > 0 {
             say(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
             report.orphans.iter().for_each(|name| say(&format!("  {name}")));

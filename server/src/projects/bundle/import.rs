@@ -63,13 +63,13 @@ pub(in crate::projects) async fn import(
     request: Request,
 ) -> ApiResult<Response> {
     let received = receive(&state, request).await?;
-    let runtime = Handle::current();
+    let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.audio.decoding.clone();
     let work = move |caller: &Caller| {
-        let (state, runtime, owner_id) = (&state, &runtime, &*user.id);
+        let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received)
     };
-    let imported = permits.run(work).await?;
+    let imported = permits.run_for(&user.id, 1, work).await?;
     let location = HeaderValue::from_str(&format!("/api/v1/projects/{}", imported.project_id));
     let headers = [
         (header::LOCATION, location.map_err(ApiError::internal)?),
@@ -135,7 +135,7 @@ impl Import<'_> {
             .and_then(|archive| self.take(archive));
         if outcome.is_err() {
             for id in &self.added {
-                if let Err(error) = audio::discard(self.state, self.runtime, self.owner_id, id) {
+                if let Err(error) = audio::give_up(self.state, self.runtime, self.owner_id, id) {
                     tracing::warn!(id, "cannot give up the audio of an import that failed: {error:#}");
                 }
             }

@@ -1,13 +1,14 @@
 //! Bundles through the real router, with real audio.
 
 use std::io::{Cursor, Read as _, Write as _};
+use std::sync::Arc;
 
 use axum::http::Method;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use crate::audio::sounds::sine_wav;
+use crate::audio::sounds::{silent_flac, sine_wav};
 use crate::audio::tests::{UPLOAD, with_form};
 use crate::test_app::{Answer, TestApp};
 
@@ -391,4 +392,45 @@ async fn bundles_that_nobody_reads_are_bounded() {
     let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
     assert_eq!(unchanged.status, 304);
     songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("nothing is held any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_fails_takes_no_sound_from_a_song() {
+    let songs = Arc::new(Songs::start(&[]).await);
+    let bundle = songs.bundle().await.bytes;
+    let cy = songs.app.token_of_new_user("cy").await;
+    let save = async |token: &str, id: &str| {
+        let call = songs.app.remote(Method::POST, PROJECTS).token(token).json(&song(id, id));
+        call.send().await.expect(201);
+        let answer = songs.get(token, &format!("/api/v1/audio/{id}/file")).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    };
+    // One that was deleted a moment ago, and returned with the import for a while.
+    let first = upload(&songs.app, &cy, "ein.wav", &songs.first_bytes).await;
+    songs.app.remote(Method::DELETE, &format!("/api/v1/audio/{first}")).token(&cy).send().await.expect(204);
+    let broken = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
+    songs.import(&cy, &broken).await.problem(415, "unsupported_media_type");
+    songs.get(&cy, &format!("/api/v1/audio/{first}")).await.problem(404, "not_found");
+    save(&cy, &first).await;
+
+    // One that a song names while the next one is decoded, to 4 GB, until the caller hangs up.
+    let bob = songs.app.token_of_new_user("bob").await;
+    let slow = changed(&bundle, |all| all[3].1 = silent_flac(15_000));
+    let importing = {
+        let (songs, bob) = (Arc::clone(&songs), bob.clone());
+        tokio::spawn(async move { songs.import(&bob, &slow).await })
+    };
+    let first = loop {
+        let list = songs.get(&bob, "/api/v1/audio").await.expect(200);
+        if let Some(id) = list["items"][0]["id"].as_str() {
+            break id.to_owned();
+        }
+        assert!(!importing.is_finished(), "{list}");
+    };
+    save(&bob, &first).await;
+    importing.abort();
+    // All permits are free once it has ended.
+    songs.app.state.audio.decoding.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
+    let answer = songs.get(&bob, &format!("/api/v1/audio/{first}/file")).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
 }

@@ -69,6 +69,27 @@ pub(in crate::tasks) async fn fail_leftovers(
     Ok((failed.len() as u64, abandoned))
 }
 
+/// What became of a task that an attempt let go.
+#[derive(Debug, Default)]
+pub(in crate::tasks) struct LetGo {
+    /// Whether it waits for another attempt.
+    pub(in crate::tasks) waits: bool,
+    /// What it leaves to remove if it has ended.
+    pub(in crate::tasks) abandoned: Vec<Abandoned>,
+}
+
+/// Looks what became of a task, by its id, kind and state after the change; `None` if there was none.
+pub(super) async fn let_go(
+    connection: &mut AnyConnection,
+    changed: Option<AnyRow>,
+) -> Result<LetGo, sqlx::Error> {
+    let Some(row) = changed else { return Ok(LetGo::default()) };
+    if row.try_get::<String, _>("state")? == "queued" {
+        return Ok(LetGo { waits: true, abandoned: Vec::new() });
+    }
+    Ok(LetGo { waits: false, abandoned: forget_inputs(connection, vec![&row]).await? })
+}
+
 /// Removes the inputs of tasks that have ended, and returns those that their kinds need.
 async fn forget_inputs(
     connection: &mut AnyConnection,
