@@ -51,6 +51,9 @@ pub(super) struct ZoneTables<'a> {
 /// list reads it once. Lists that overlap read it again, at the cost of memory and time.
 const MOST_READS: usize = 2;
 
+/// Most records of a table that lists can name, by 16 bits (sections 7.2 to 7.9).
+const MOST_NAMED: usize = 1 << 16;
+
 /// Number of records that the lists of a bank may still read from its tables.
 pub(super) struct Allowances {
     zones: Allowance,
@@ -67,7 +70,7 @@ struct Allowance {
 
 impl Allowance {
     fn new(what: &'static str, records: usize) -> Self {
-        let limit = MOST_READS * records;
+        let limit = MOST_READS * records.min(MOST_NAMED);
         Self { what, limit, remaining: limit }
     }
 

@@ -121,6 +121,24 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
+        reason: "instruments that share their zones, of tables with more records than they can name",
+        file: || {
+            but(|tables| {
+                tables.add_instrument();
+                for _ in 0..MANY {
+                    tables.add_instrument_zone((&[], &[]), Some(0));
+                }
+                tables.instruments.extend((0..1_000).map(|n| if n % 2 == 0 { MANY as u16 } else { 0 }));
+                tables.instrument_bags.resize(2 + MANY + 100_000, (0, 0));
+                tables.instrument_generators.resize(4 + MANY + 100_000, (0, 0));
+            })
+        },
+        outcome: Heard(&[
+            "its zones run from 30000 to 0, of 130002",
+            "zones are too many: lists of the bank overlap and may have 131072 together",
+        ]),
+    },
+    Case {
         reason: "presets that share their zones",
         file: || {
             but(|tables| {
