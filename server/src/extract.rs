@@ -23,10 +23,11 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schemas::json::{JsonText, Kind, ObjectWriter};
 use serde::de::DeserializeOwned;
 
+use crate::allocator;
 use crate::body_kind;
 use crate::error::ApiError;
 use crate::held_body::{HeldBody, announced_bytes, in_time};
-use crate::permits::{Bounds, Permits, processors};
+use crate::permits::{Bounds, Caller, Permits, processors};
 
 /// Largest body where a route says nothing else, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
@@ -77,8 +78,16 @@ pub(crate) async fn with_document<T: Send + 'static>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let permits = if size_bytes < SMALL_BYTES { &SMALL_DOCUMENTS } else { &DOCUMENTS };
-    permits.run_weighted(size_bytes as u64 / 1024, move |_| work()).await
+    if size_bytes < SMALL_BYTES {
+        return SMALL_DOCUMENTS.run_weighted(size_bytes as u64 / 1024, move |_| work()).await;
+    }
+    let work = move |_: &Caller| {
+        let outcome = work();
+        // Before the next document takes as much.
+        allocator::give_back();
+        outcome
+    };
+    DOCUMENTS.run_weighted(size_bytes as u64 / 1024, work).await
 }
 
 /// Media type of JSON.

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::uploads::{self, FileName, Taken};
 use super::{FILES, SkippedParts, SoundFont, SoundFontFormat};
+use crate::allocator;
 use crate::audio::{self, Destination, Received, form_error, pieces};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -75,7 +76,12 @@ pub(crate) async fn upload(
     let (name, received) = receive(&state, &user.id, request).await?;
     let (work_state, runtime, owner_id) = (state.clone(), Handle::current(), user.id.clone());
     // Once the bytes are there, the rest is done even if the caller does not wait for it.
-    let taking = move |_: &Caller| uploads::take_in(&work_state, &runtime, &owner_id, name, received);
+    let taking = move |_: &Caller| {
+        let taken = uploads::take_in(&work_state, &runtime, &owner_id, name, received);
+        // The tables of a large SoundFont, before the next one is read.
+        allocator::give_back();
+        taken
+    };
     let Taken { uploaded, already_there, replaced } = state.sound.uploads.run(taking).await?;
     let soundfonts = state.sound.catalogue.of(&user.id).await?;
     let listed = soundfonts.find(&uploaded.soundfont_id).cloned();

@@ -24,7 +24,7 @@ use crate::auth::CurrentUser;
 use crate::blobs::BlobWriter;
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{BodyLimit, Json, is_length_limit, read_text};
+use crate::extract::{BodyLimit, Json, is_length_limit, read_text, with_document};
 use crate::permits::Caller;
 use crate::state::AppState;
 
@@ -147,11 +147,23 @@ impl Import<'_> {
         let manifest = read_manifest(&mut archive)?;
         let max_bytes = self.state.config.limits.project_max_bytes;
         let project = archive.text(PROJECT, max_bytes, "A project")?;
-        let project = read_text(&project)?;
-        // Before hours are spent on its audio.
-        Document::check(&project, None)?;
+        let project = self.with_document(project.len(), move || {
+            let project = read_text(&project)?;
+            // Before hours are spent on its audio.
+            Document::check(&project, None)?;
+            Ok(project)
+        })?;
         let audio = self.take_audio(&mut archive, &manifest)?;
         self.store(&project, &manifest, &audio)
+    }
+
+    /// Runs `work` on a document of this size once few enough others are worked on.
+    fn with_document<T: Send + 'static>(
+        &self,
+        size_bytes: usize,
+        work: impl FnOnce() -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        self.runtime.block_on(with_document(size_bytes, work))
     }
 
     /// Takes each file of a bundle, and says which ids stand for the ids in the project.
@@ -206,7 +218,9 @@ impl Import<'_> {
         manifest: &Manifest,
         new_ids: &HashMap<String, String>,
     ) -> ApiResult<Imported> {
-        let mut document = Document::check(&audio_ids::replaced(project, new_ids), None)?;
+        let replaced = audio_ids::replaced(project, new_ids);
+        let size_bytes = replaced.as_str().len();
+        let mut document = self.with_document(size_bytes, move || Document::check(&replaced, None))?;
         let quota_bytes = self.state.config.limits.projects_quota_bytes;
         let saved = loop {
             let inserting = store::insert(&self.state.db, self.owner_id, &document, quota_bytes);
@@ -218,8 +232,11 @@ impl Import<'_> {
                 InsertOutcome::Taken => {}
             }
             let new_id = uuid::Uuid::new_v4().to_string();
-            let renamed = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
-            document = Document::check(&renamed, None)?;
+            document = self.with_document(document.text.len(), move || {
+                let renamed = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
+                drop(document);
+                Document::check(&renamed, None)
+            })?;
         };
         self.runtime.block_on(audio::bring_back_named(self.state, self.owner_id, &document.text));
         let taken: HashSet<&String> = new_ids.values().collect();
