@@ -131,15 +131,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists accounts and addresses whose log-ins are slowed down after failures; the last that failed
-         *     come first.
+         * Lists accounts and addresses whose log-ins are slowed down after failures, and addresses whose
+         *     registrations are; the last that failed or registered come first.
          */
         get: operations["get_admin_throttled"];
         put?: never;
         post?: never;
         /**
          * Forgets the failed log-ins of an account, from an address, or of an account from an address, so
-         *     that nobody waits for them.
+         *     that nobody waits for them. For an address alone it forgets the registrations from there too.
          */
         delete: operations["delete_admin_throttled"];
         options?: never;
@@ -928,7 +928,8 @@ export interface paths {
         };
         /**
          * Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes old; without one this
-         *     looks into those that are new or have changed.
+         *     looks into those that are new or have changed. An API key gets the list
+         *     of the last scan, and starts none.
          */
         get: operations["get_plugins_available"];
         put?: never;
@@ -974,7 +975,8 @@ export interface paths {
         };
         /**
          * Lists the effects that the caller can give to tracks and the master. Plugins come from a scan that is at most five minutes
-         *     old; without one this looks into those that are new or have changed.
+         *     old; without one this looks into those that are new or have changed. An API key gets the list
+         *     of the last scan, and starts none.
          */
         get: operations["get_plugins_effects"];
         put?: never;
@@ -2167,7 +2169,8 @@ export interface components {
         Lifted: {
             /**
              * Format: int64
-             * @description Entries of failed log-ins, one for each account at each address.
+             * @description Entries of failed log-ins, one for each account at each address, and one for the
+             *     registrations from an address.
              */
             lifted: number;
         };
@@ -2253,7 +2256,7 @@ export interface components {
             tasks_unfinished: number;
             /**
              * Format: int64
-             * @description Tasks of one user that run at a time.
+             * @description Tasks of one user that run in a process at a time.
              */
             tasks_running: number;
             /**
@@ -2771,10 +2774,11 @@ export interface components {
                 address: string | null;
                 /**
                  * Format: int64
-                 * @description Failed log-ins within an hour; for an address the accounts that failed.
+                 * @description Failed log-ins within an hour; for an address the accounts that failed, and for
+                 *     registrations all of them, those that succeeded as well.
                  */
                 failures: number;
-                /** @description When the last one failed, RFC 3339. */
+                /** @description When the last one failed, or the last registration came, RFC 3339. */
                 last_failed_at: string;
                 /**
                  * Format: int64
@@ -3732,7 +3736,7 @@ export interface components {
              */
             regularity: number;
         };
-        /** @description Somebody who is slowed down when they log in. */
+        /** @description Somebody who is slowed down when they log in or register. */
         Throttled: {
             /** @description Tells this entry apart. */
             id: string;
@@ -3750,10 +3754,11 @@ export interface components {
             address: string | null;
             /**
              * Format: int64
-             * @description Failed log-ins within an hour; for an address the accounts that failed.
+             * @description Failed log-ins within an hour; for an address the accounts that failed, and for
+             *     registrations all of them, those that succeeded as well.
              */
             failures: number;
-            /** @description When the last one failed, RFC 3339. */
+            /** @description When the last one failed, or the last registration came, RFC 3339. */
             last_failed_at: string;
             /**
              * Format: int64
@@ -3765,7 +3770,7 @@ export interface components {
          * @description The kind of a throttled entry.
          * @enum {string}
          */
-        ThrottledKind: "account_at_address" | "address" | "account";
+        ThrottledKind: "account_at_address" | "address" | "account" | "registrations";
         /**
          * @description What the ticks of notes and controls are.
          * @enum {string}
