@@ -77,7 +77,7 @@ fn a_file_of_one_track_becomes_a_track_for_each_channel() {
     ));
     let project = imported.project;
     assert_eq!(imported.warnings, [""; 0]);
-    assert!(project.tracks.iter().all(|track| track.volume_db == -9.0), "the level at import");
+    assert!(project.tracks.iter().all(|track| track.volume_db == -12.0), "the level at import");
     assert_eq!(project.master.volume_db, 0.0);
     assert_eq!(project.name, "Song");
     let names: Vec<&str> = project.tracks.iter().map(|track| track.name.as_str()).collect();
