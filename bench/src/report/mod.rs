@@ -115,11 +115,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if wanted("service") {
         service::report(args, folder.path())?;
     }
-    if wanted("service-memory") {
-        service_memory::report(args, folder.path())?;
-    }
     if wanted("browser") {
         browser::report(args)?;
+    }
+    if wanted("service-memory") {
+        service_memory::report(args, folder.path())?;
     }
     eprintln!("The whole run took {:.0} s.", start.elapsed().as_secs_f64());
     Ok(())
