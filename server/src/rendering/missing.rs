@@ -107,10 +107,10 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
                 (wanted, plays_drums) = (Some((bank, program)), bank >= DRUM_BANK);
             }
             Event::Controller { controller: BANK_SELECT_MSB, value } => {
-                (msb, bank_is_selected) = (value, true)
+                (msb, bank_is_selected) = (value, true);
             }
             Event::Controller { controller: BANK_SELECT_LSB, value } => {
-                (lsb, bank_is_selected) = (value, true)
+                (lsb, bank_is_selected) = (value, true);
             }
             Event::Program { program } => {
                 let selected = core::mem::take(&mut bank_is_selected);
