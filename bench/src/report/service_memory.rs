@@ -514,7 +514,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let mut subject = Subject::start(&args.songfoundry, folder)?;
     println!();
     println!(
-        "Memory of the service with default settings: peak of the process (VmHWM), without its decoders, for the \
+        "Memory of the service with default settings, and open registration: peak of the process (VmHWM), without its decoders, for the \
          worst files and for the worst body of each operation that takes one, alone and {AT_ONCE} at once, with \
          the statuses of the answers."
     );

@@ -31,7 +31,7 @@ pub(super) struct Operation {
 impl Operation {
     /// A name for people.
     pub(super) fn name(&self) -> String {
-        format!("{} {}", self.method, self.path)
+        format!("{} {}{}", self.method, self.path, if self.is_open { " (open)" } else { "" })
     }
 
     /// Whether it takes JSON.
@@ -237,7 +237,7 @@ mod tests {
             operations.iter().map(|one| (one.name(), one.is_open, one.takes_json())).collect();
         let expected = [
             ("POST /api/v1/projects", false, true),
-            ("PUT /api/v1/things/{id}", true, true),
+            ("PUT /api/v1/things/{id} (open)", true, true),
             ("PATCH /api/v1/things/{id}", false, false),
         ];
         assert_eq!(found, expected.map(|(name, is_open, takes_json)| (name.to_owned(), is_open, takes_json)));

@@ -19,6 +19,7 @@ use super::super::verbs;
 use super::archive::{Archive, BundleError};
 use super::manifest::{MANIFEST, Manifest, PROJECT, read as read_manifest};
 use super::{FOLDER, audio_ids};
+use crate::allocator;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::blobs::BlobWriter;
@@ -67,7 +68,10 @@ pub(in crate::projects) async fn import(
     let permits = state.audio.decoding.clone();
     let work = move |caller: &Caller| {
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
-        Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received)
+        let imported = Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received);
+        // The lists of a large bundle, before the next one is read.
+        allocator::give_back();
+        imported
     };
     let imported = permits.run_for(&user.id, 1, work).await?;
     let location = HeaderValue::from_str(&format!("/api/v1/projects/{}", imported.project_id));
