@@ -102,7 +102,7 @@ async fn models(State(seen): State<Seen>, headers: HeaderMap) -> axum::Json<Valu
 
 async fn ask(app: &TestApp, model: &str) -> Answer {
     let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }], "stream": true });
-    let call = app.local(Method::POST, CHAT).header("cookie", "session=1").header("x-forward-me", "no");
+    let call = app.local(Method::POST, CHAT).header("cookie", "session=1").header("x-pass-me-on", "no");
     call.json(&body).send().await
 }
 
@@ -120,7 +120,7 @@ async fn a_question_is_passed_on_with_the_services_key_and_nothing_of_the_caller
     assert_eq!(seen[0].1, body);
     for (headers, _) in seen.iter() {
         assert_eq!(headers["authorization"], format!("Bearer {KEY}"));
-        for name in ["cookie", "x-forward-me", "referer", "x-forwarded-for"] {
+        for name in ["cookie", "x-pass-me-on", "referer", "x-forwarded-for"] {
             assert!(!headers.contains_key(name), "{name}");
         }
     }
