@@ -154,6 +154,10 @@ impl TaskContext {
             task: receiver,
         };
         tasks.live().insert(id.clone(), live);
+        // Who asked all attempts to stop a moment before did not see this one.
+        if tasks.0.stopping.load(Ordering::Relaxed) {
+            stop_asked.store(true, Ordering::Relaxed);
+        }
         Self {
             tasks: tasks.clone(),
             id,

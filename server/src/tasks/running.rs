@@ -18,12 +18,16 @@ impl RunningByOwner {
     /// Counts one more task of an owner; `None` if `running_max` run already.
     pub(super) fn begin(&self, owner_id: &str, running_max: usize) -> Option<Running> {
         let mut counts = self.lock();
-        let count = counts.entry(owner_id.to_owned()).or_default();
-        if *count >= running_max {
+        if counts.get(owner_id).is_some_and(|count| *count >= running_max) {
             return None;
         }
-        *count += 1;
+        *counts.entry(owner_id.to_owned()).or_default() += 1;
         Some(Running { owner_id: owner_id.to_owned(), counts: self.clone() })
+    }
+
+    /// Whether no task runs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {

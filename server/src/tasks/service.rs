@@ -209,7 +209,7 @@ impl Tasks {
     /// Waits until no task runs here, or until `limit` has passed. Says whether none runs.
     pub async fn stopped(&self, limit: Duration) -> bool {
         let begun = Instant::now();
-        while !self.live().is_empty() {
+        while !self.0.running.is_empty() || !self.live().is_empty() {
             if begun.elapsed() > limit {
                 return false;
             }
