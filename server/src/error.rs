@@ -14,8 +14,9 @@ use utoipa::ToSchema;
 const UNAVAILABLE_RETRY_AFTER_SECS: u64 = 2;
 
 /// Result codes of SQLite for a lock that another connection holds (`SQLITE_BUSY`, `SQLITE_LOCKED`
-/// and their extended forms): <https://www.sqlite.org/rescode.html>.
-const SQLITE_LOCKED_CODES: [&str; 7] = ["5", "6", "261", "262", "517", "518", "773"];
+/// and their extended forms, and `SQLITE_PROTOCOL` of the write-ahead log):
+/// <https://www.sqlite.org/rescode.html>.
+const SQLITE_LOCKED_CODES: [&str; 8] = ["5", "6", "15", "261", "262", "517", "518", "773"];
 
 /// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
