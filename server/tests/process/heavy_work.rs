@@ -215,6 +215,39 @@ fn headers_that_share_a_stream_share_what_is_decoded() {
 }
 
 #[test]
+fn renders_at_once_prepare_a_bank_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 96 MiB of silence each.
+    let bank = sf3(&vec![silent(1 << 24, &[]); 3], 1);
+    let banks = [("alone.sf3", bank.clone()), ("together.sf3", bank)];
+    let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
+    let bearers = ["ada", "bob", "cy", "dee"].map(|name| {
+        let body = json!({"username": name, "password": "a long road through tall grass"});
+        let answer = service.expect(201, "POST", "/api/v1/auth/register", &[], &body);
+        format!("Bearer {}", answer["access_token"].as_str().expect("a token"))
+    });
+    let cpu_secs_of = |work: &dyn Fn()| {
+        let before = cpu_secs(service.id());
+        work();
+        cpu_secs(service.id()) - before
+    };
+    let alone = cpu_secs_of(&|| assert_eq!(render(&service, "alone").status, 200));
+    let body = notes("together").to_string();
+    let together = cpu_secs_of(&|| {
+        std::thread::scope(|scope| {
+            for bearer in &bearers {
+                let (service, body, headers) = (&service, &body, [("Authorization", bearer.as_str())]);
+                scope.spawn(move || {
+                    let answer = service.call("POST", "/api/v1/plugins/soundfont-render", &headers, body);
+                    assert_eq!(answer.expect("an answer").status, 200);
+                });
+            }
+        });
+    });
+    assert!(together < 1.6 * alone, "{alone} s alone, {together} s for four users together");
+}
+
+#[test]
 fn codebooks_that_take_long_to_build_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
