@@ -340,7 +340,7 @@ mod tests {
             let song = valid_project("long", notes, lines, limit_bytes);
             let document = JsonText::read(song.as_bytes()).expect("JSON").with_text("project_id", "song");
             assert_eq!(validate(&document), Ok(()));
-            let project = schemas::read::project(&document, &[]).expect("a project");
+            let project = schemas::read::project(&document).expect("a project");
             let session = schemas::session::build(&project, 48_000, |_| Some(0)).expect("a session");
             let need = session.memory_need(Slots { banks: &[], audio: &[] }).expect("routes");
             let share = need.bytes() as f64 / limit_bytes as f64;
