@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+/// Beginnings of the variables that describe a package to its build script and its tests.
+const OF_A_PACKAGE: [&str; 6] =
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_TARGET_TMPDIR", "OUT_DIR"];
+
 /// The path of one of our programs, built from the sources as they are now, with the features of
 /// the whole workspace as the tests themselves.
 ///
@@ -14,11 +18,18 @@ use std::sync::OnceLock;
 pub fn debug_binary(program: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
             .args(["build", "--quiet", "--workspace", "--bin", program])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-            .status()
-            .expect("cargo runs");
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        // Cargo tells tests which package they are of. Build scripts that look at these variables
+        // would run again, and all that depends on them would be built again.
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| OF_A_PACKAGE.iter().any(|start| name.starts_with(start))) {
+                cargo.env_remove(name);
+            }
+        }
+        let built = cargo.status().expect("cargo runs");
         assert!(built.success(), "{program} does not build");
     });
     // Tests stand in target/debug/deps.
