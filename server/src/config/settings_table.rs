@@ -276,7 +276,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_REGISTRATIONS_PER_ADDRESS",
-        default: "100",
+        default: "500",
         unit: "registrations",
         range: Range::Whole(1, 1_000_000),
         about: "Registrations from one address without a good invitation within an hour; then further ones wait.",
