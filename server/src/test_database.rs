@@ -64,9 +64,11 @@ impl TestDatabase {
     pub(crate) async fn lock_writes(&self) -> WriteLock {
         let statements: &[&str] = match server() {
             None => &["BEGIN IMMEDIATE"],
-            Some(_) => {
-                &["BEGIN", "LOCK TABLE tasks, projects, project_revisions, temp_autosaves IN EXCLUSIVE MODE"]
-            }
+            Some(_) => &[
+                "BEGIN",
+                "LOCK TABLE tasks, projects, project_revisions, temp_autosaves, audio_contents, audio_files, \
+                 audio_uploads, audio_deleted_files IN EXCLUSIVE MODE",
+            ],
         };
         let mut connection = AnyConnection::connect(&self.url).await.expect("connects");
         for statement in statements {
