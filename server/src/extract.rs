@@ -55,7 +55,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     // Small ones keep the processors busy, but never all the threads there are.
     let (running, least) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted("documents", Bounds { running, least, waiting, requests })
+    Permits::weighted("documents", Bounds { running, least, of_one_user: running, waiting, requests })
 });
 
 /// Documents below this size, in bytes, have permits of their own: they do not wait behind large ones.
@@ -67,7 +67,7 @@ pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (running, least) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted("documents", Bounds { running, least, waiting, requests })
+    Permits::weighted("documents", Bounds { running, least, of_one_user: running, waiting, requests })
 });
 
 /// Runs `work` on a JSON document of `size_bytes` on a blocking thread, once a permit is free.

@@ -42,17 +42,12 @@ pub(crate) struct Bounds {
     pub(crate) running: u32,
     /// Work that is lighter counts as much as this while it runs.
     pub(crate) least: u32,
+    /// Weight of the work of one user that runs at once; a request that is heavier takes all of it.
+    pub(crate) of_one_user: u32,
     /// Weight of the work that waits.
     pub(crate) waiting: u64,
     /// Requests that wait.
     pub(crate) requests: u64,
-}
-
-impl Bounds {
-    /// Weight of the work that one user may have running.
-    fn of_one_user(self) -> u32 {
-        self.running.saturating_sub(self.least).max(self.least)
-    }
 }
 
 /// A limit on a kind of work.
@@ -84,9 +79,11 @@ impl Permits {
         }
     }
 
-    /// A limit by number: of jobs at a time, and of requests that wait.
+    /// A limit by number: of jobs at a time, and of requests that wait. One user's jobs leave one
+    /// to others.
     pub(crate) fn counted(what: &'static str, running: u32, requests: u64) -> Self {
-        Self::weighted(what, Bounds { running, least: 1, waiting: u64::MAX, requests })
+        let of_one_user = running.saturating_sub(1).max(1);
+        Self::weighted(what, Bounds { running, least: 1, of_one_user, waiting: u64::MAX, requests })
     }
 
     /// Runs work of weight 1 on a thread that may block, as soon as there is room for it.
@@ -112,7 +109,7 @@ impl Permits {
         self.run_held(self.permit(None, weight).await?, work).await
     }
 
-    /// The same for work of one user, whose work together leaves room for one request of others.
+    /// The same for work of one user, whose work together has a limit of its own.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -144,7 +141,7 @@ impl Permits {
     async fn permit(&self, of_user: Option<Arc<Semaphore>>, weight: u64) -> ApiResult<Held> {
         let Bounds { running, least, .. } = self.bounds;
         let units = u32::try_from(weight).unwrap_or(u32::MAX).max(least).min(running);
-        let users_units = units.min(self.bounds.of_one_user());
+        let users_units = units.min(self.bounds.of_one_user);
         let free = Arc::clone(&self.free);
         let at_once = match of_user.clone().map(|of_user| of_user.try_acquire_many_owned(users_units)) {
             None => free.try_acquire_many_owned(units).ok().map(|all| (None, all)),
@@ -170,7 +167,7 @@ impl Permits {
             return known;
         }
         of_users.retain(|_, one| one.strong_count() > 0);
-        let new = Arc::new(Semaphore::new(self.bounds.of_one_user() as usize));
+        let new = Arc::new(Semaphore::new(self.bounds.of_one_user as usize));
         of_users.insert(user_id.to_owned(), Arc::downgrade(&new));
         new
     }
@@ -331,8 +328,8 @@ mod tests {
 
     #[tokio::test]
     async fn too_many_that_wait_are_turned_away() {
-        let permits =
-            Arc::new(Permits::weighted("tests", Bounds { running: 10, least: 1, waiting: 20, requests: 3 }));
+        let bounds = Bounds { running: 10, least: 1, of_one_user: 10, waiting: 20, requests: 3 };
+        let permits = Arc::new(Permits::weighted("tests", bounds));
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
         let running = tokio::spawn(async move { first.run_weighted(99, work(begun, ending)).await });

@@ -428,8 +428,12 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
-/// Fewest threads for tasks, unless a setting says otherwise: one user's tasks leave one of them free.
-const WORKERS_LEAST: usize = 3;
+/// Fewest threads for tasks, unless a setting says otherwise: those of several users share the
+/// processors, since a task may take an hour.
+const WORKERS_LEAST: usize = 8;
+
+/// Part of the threads that one user's tasks may have, unless a setting says otherwise.
+const USERS_PART_OF_WORKERS: usize = 4;
 
 fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
     let workers = match source.whole("SF_TASK_WORKERS")? {
@@ -445,7 +449,7 @@ fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
         lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
         unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
         running_per_user: match source.whole("SF_TASKS_RUNNING_PER_USER")? {
-            0 => workers.saturating_sub(1).max(1),
+            0 => (workers / USERS_PART_OF_WORKERS).max(1),
             tasks => usize::try_from(tasks).unwrap_or(usize::MAX),
         },
         kept_days: count("SF_TASKS_KEPT_DAYS")?,

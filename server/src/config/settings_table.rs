@@ -409,7 +409,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "threads",
         range: Range::Whole(0, 64),
-        about: "Threads of one process that run background tasks; 0 means one for each processor, and at least 3.",
+        about: "Threads of one process that run background tasks; 0 means one for each processor, and at least 8.",
         ..BLANK
     },
     Setting {
@@ -456,7 +456,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "tasks",
         range: Range::Whole(0, 10_000),
-        about: "Tasks of one user that run in a process at a time; the others wait. 0 means one less than SF_TASK_WORKERS.",
+        about: "Tasks of one user that run in a process at a time; the others wait. 0 means a quarter of SF_TASK_WORKERS, one at least.",
         ..BLANK
     },
     Setting {

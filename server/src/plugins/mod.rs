@@ -91,8 +91,9 @@ impl Sound {
     #[must_use]
     pub fn new(config: &Config, db: &Db) -> Self {
         let waiting_max = config.limits.work_waiting_max;
-        // As many as there are processors, or fewer of large projects; two at least, so that no user has all.
-        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / processors().max(2));
+        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
+        // A render may take an hour. So each user has few, and those of many users share the processors.
+        let of_one_user = least * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         Self {
             catalogue: Catalogue::new(config, db.clone()),
             banks: BankCache::new(BankLimits {
@@ -107,7 +108,7 @@ impl Sound {
             uploads: Permits::counted("SoundFonts", 1, waiting_max),
             renders: Arc::new(Permits::weighted(
                 "renders",
-                Bounds { running, least, waiting: RENDERS_WAITING_KIB, requests: waiting_max },
+                Bounds { running, least, of_one_user, waiting: RENDERS_WAITING_KIB, requests: waiting_max },
             )),
         }
     }
@@ -115,6 +116,9 @@ impl Sound {
 
 /// Bodies of the renders that run at once, in KiB: a project takes many times that in memory.
 const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
+
+/// Most renders that run at once, of small projects.
+const RENDERS_AT_ONCE: u32 = 16;
 
 /// Bodies of the renders that may wait, in KiB.
 const RENDERS_WAITING_KIB: u64 = 256 * 1024;

@@ -319,12 +319,8 @@ fn held(begun: &mpsc::Sender<()>) -> (mpsc::Sender<()>, impl Fn(&TaskContext) ->
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_user_has_a_limited_number_of_tasks_and_leaves_a_thread_to_others() {
-    let limits = [
-        ("SF_TASKS_UNFINISHED_PER_USER", "4"),
-        ("SF_TASK_WORKERS", "3"),
-        // What a service has by default; the tests have more.
-        ("SF_TASKS_RUNNING_PER_USER", "0"),
-    ];
+    let limits =
+        [("SF_TASKS_UNFINISHED_PER_USER", "4"), ("SF_TASK_WORKERS", "3"), ("SF_TASKS_RUNNING_PER_USER", "2")];
     let app = TestApp::with(&limits).await;
     let ada = owner(&app).await;
     let (sender, begun) = mpsc::channel();

@@ -214,6 +214,60 @@ fn headers_that_share_a_stream_share_what_is_decoded() {
     assert!(peak_mib < 250, "the service held {peak_mib} MiB for 8 MiB of sound");
 }
 
+/// The header of a new user, where registration is open.
+fn bearer(service: &Service, name: &str) -> String {
+    let body = json!({"username": name, "password": "a long road through tall grass"});
+    let answer = service.expect(201, "POST", "/api/v1/auth/register", &[], &body);
+    format!("Bearer {}", answer["access_token"].as_str().expect("a token"))
+}
+
+#[test]
+fn a_small_render_does_not_wait_for_long_ones_of_many_users() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = sf3(&[silent(4_096, &[])], 1);
+    let service = service(folder.path(), &[("small.sf3", small)], &[("SF_REGISTRATION", "open")]);
+    let chord: Vec<Value> = (0..64)
+        .map(|key| json!({"tick": 0, "length_ticks": 960 * 3_600, "pitch": key, "velocity": 1}))
+        .collect();
+    // An hour of 640 voices.
+    let tracks: Vec<Value> = (0..10)
+        .map(|track| {
+            json!({"id": format!("t{track}"), "kind": "instrument",
+                "synth_engine": {"type": "soundfont", "soundfont_id": "small", "bank": 0, "program": 0},
+                "items": [{"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 960 * 3_600, "notes": chord}]})
+        })
+        .collect();
+    let project = json!({"schema_version": 1, "project_id": "long", "name": "Long",
+        "tempo_map": [{"tick": 0, "bpm": 60.0}], "tracks": tracks});
+    let body = json!({ "project": project }).to_string();
+    let long: Vec<TcpStream> = ["ada", "bob", "cy", "dee"]
+        .iter()
+        .map(|name| {
+            let mut stream = TcpStream::connect(service.address).expect("connects");
+            let head = format!(
+                "POST /api/v1/plugins/render HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                service.address,
+                bearer(&service, name),
+                body.len()
+            );
+            stream.write_all(head.as_bytes()).expect("sends");
+            stream.write_all(body.as_bytes()).expect("sends");
+            stream
+        })
+        .collect();
+    // These are answered after the requests were read.
+    for _ in 0..4 {
+        service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    }
+    assert_eq!(render(&service, "small").status, 200);
+    for stream in long {
+        stream.set_nonblocking(true).expect("sets");
+        let waits = stream.peek(&mut [0]).expect_err("a long render has ended");
+        assert_eq!(waits.kind(), std::io::ErrorKind::WouldBlock);
+    }
+}
+
 #[test]
 fn renders_at_once_prepare_a_bank_once() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -221,11 +275,7 @@ fn renders_at_once_prepare_a_bank_once() {
     let bank = sf3(&vec![silent(1 << 24, &[]); 3], 1);
     let banks = [("alone.sf3", bank.clone()), ("together.sf3", bank)];
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
-    let bearers = ["ada", "bob", "cy", "dee"].map(|name| {
-        let body = json!({"username": name, "password": "a long road through tall grass"});
-        let answer = service.expect(201, "POST", "/api/v1/auth/register", &[], &body);
-        format!("Bearer {}", answer["access_token"].as_str().expect("a token"))
-    });
+    let bearers = ["ada", "bob", "cy", "dee"].map(|name| bearer(&service, name));
     let cpu_secs_of = |work: &dyn Fn()| {
         let before = cpu_secs(service.id());
         work();
