@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Seek as _, Write as _};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 
 use crate::audio;
 use crate::error::ApiResult;
@@ -131,16 +131,20 @@ fn nameless_file(state: &AppState, bytes: &[u8]) -> io::Result<File> {
 }
 
 fn from_memory(bytes: Bytes, share: Share) -> Body {
-    Body::from_stream(stream::unfold((bytes, share), |(mut rest, share)| async move {
+    let pieces = stream::unfold((bytes, share), |(mut rest, share)| async move {
         let piece = rest.split_to(rest.len().min(PIECE_BYTES));
         // A copy, since a part of the whole keeps the whole in memory.
         let piece = (!piece.is_empty()).then(|| Bytes::copy_from_slice(&piece))?;
         Some((Ok::<_, io::Error>(piece), (rest, share)))
-    }))
+    });
+    // Compression asks again after the end.
+    Body::from_stream(pieces.fuse())
 }
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt as _;
+
     use super::*;
     use crate::error::ApiError;
     use crate::test_app::TestApp;
@@ -199,8 +203,12 @@ mod tests {
             let bytes = vec![b'x'; 3 * PIECE_BYTES];
             let unread = answer(&app.state, "ada", "text/plain", bytes.clone()).expect("an answer");
             assert_eq!(nameless_files(&app), expected, "with {reserve} bytes of reserve");
-            let sent = axum::body::to_bytes(unread.into_body(), usize::MAX).await.expect("a body");
+            let (mut body, mut sent) = (unread.into_body(), Vec::new());
+            while let Some(frame) = body.frame().await {
+                sent.extend_from_slice(&frame.expect("a frame").into_data().expect("bytes"));
+            }
             assert_eq!(sent, bytes);
+            assert!(body.frame().await.is_none(), "asked again after the end");
         }
     }
 }

@@ -55,6 +55,11 @@ pub(super) fn variables(template: &str) -> Vec<String> {
     names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
+/// Length of a template in bytes with every variable filled in.
+pub(super) fn rendered_bytes(template: &str, values: &BTreeMap<String, String>) -> usize {
+    filled(template, values).map(str::len).fold(0, usize::saturating_add)
+}
+
 /// A template with every variable filled in.
 ///
 /// # Errors
@@ -65,11 +70,15 @@ pub(super) fn render(template: &str, values: &BTreeMap<String, String>) -> Resul
     if !missing.is_empty() {
         return Err(missing);
     }
-    let filled = parts(template).into_iter().map(|part| match part {
+    Ok(filled(template, values).collect())
+}
+
+/// The parts of a template, its variables filled in; those without a value are empty.
+fn filled<'t>(template: &'t str, values: &'t BTreeMap<String, String>) -> impl Iterator<Item = &'t str> {
+    parts(template).into_iter().map(|part| match part {
         Part::Text(text) => text,
         Part::Variable(name) => values.get(name).map(String::as_str).unwrap_or_default(),
-    });
-    Ok(filled.collect())
+    })
 }
 
 #[cfg(test)]
@@ -81,6 +90,7 @@ mod tests {
         assert_eq!(variables(template), names, "{template}");
         let values = names.iter().map(|name| ((*name).to_owned(), format!("<{name}>"))).collect();
         assert_eq!(render(template, &values).as_deref(), Ok(filled), "{template}");
+        assert_eq!(rendered_bytes(template, &values), filled.len(), "{template}");
     }
 
     #[test]

@@ -211,6 +211,11 @@ pub(super) async fn render(
     Json(RenderTemplate { variables }): Json<RenderTemplate>,
 ) -> ApiResult<Json<RenderedTemplate>> {
     let found = there(&id, store::by_id(&state.db, &user.id, &id).await?)?;
+    // Before it is made: a few bytes of template can ask for gigabytes.
+    if template::rendered_bytes(&found.body, &variables) > RENDERED_MAX_BYTES {
+        let limit_bytes = RENDERED_MAX_BYTES as u64;
+        return Err(ApiError::TooLarge { what: "A template that is filled in", limit_bytes });
+    }
     let text = template::render(&found.body, &variables).map_err(|missing| ApiError::Invalid {
         code: "missing_variables",
         detail: format!("The template `{}` needs values for: {}.", found.title, missing.join(", ")),
@@ -219,9 +224,5 @@ pub(super) async fn render(
             .map(|name| FieldError { pointer: format!("/variables/{name}"), detail: "is missing".to_owned() })
             .collect(),
     })?;
-    if text.len() > RENDERED_MAX_BYTES {
-        let limit_bytes = RENDERED_MAX_BYTES as u64;
-        return Err(ApiError::TooLarge { what: "A template that is filled in", limit_bytes });
-    }
     Ok(Json(RenderedTemplate { text }))
 }

@@ -295,6 +295,22 @@ fn a_frozen_track_takes_ten_times_its_size_at_most() {
 }
 
 #[test]
+fn a_template_that_would_fill_gigabytes_is_refused_before_it_is_filled() {
+    const VALUE_BYTES: usize = 900_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let template = json!({"title": "Wide", "body": "{{a}}".repeat(3_000)});
+    let stored = service.expect(201, "POST", "/api/v1/ai_presets", &[], &template);
+    let path = format!("/api/v1/ai_presets/{}/render", stored["id"].as_str().expect("an id"));
+    let before_kib = start_over_kib(&service);
+    let body = json!({"variables": {"a": "x".repeat(VALUE_BYTES)}});
+    assert_eq!(service.expect(413, "POST", &path, &[], &body)["code"], "too_large");
+    let took_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    let allowed_kib = TIMES * VALUE_BYTES as u64 / 1024 + BESIDE_KIB;
+    assert!(took_kib <= allowed_kib, "{took_kib} KiB, not {allowed_kib} KiB at most");
+}
+
+#[test]
 fn midi_files_that_are_imported_at_once_take_a_bounded_amount() {
     const FILES: usize = 4;
     const FILE_BYTES: usize = 2_100_000;
