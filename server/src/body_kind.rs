@@ -30,8 +30,8 @@ pub(crate) fn require_if_given(headers: &HeaderMap, kinds: &[&str]) -> ApiResult
     require_that(headers, |essence| essence.is_empty() || kinds.contains(&essence), kinds)
 }
 
-/// Refuses a body whose media type does not pass `is_taken`, or that comes in a coding; `kinds` names
-/// what is taken.
+/// Refuses a body whose media type does not pass `is_taken`, or that comes in a coding; `kinds`
+/// names what is taken.
 ///
 /// # Errors
 /// 415.

@@ -358,9 +358,9 @@ impl Channel {
 }
 
 /// The bank of a SoundFont that the most and the least significant byte of bank select (controllers
-/// 0 and 32) ask for, on a channel that plays drums or not. Drum kits are asked for by 120 (GM2), 126
-/// and 127 (XG). Otherwise the bank is the most significant byte (GS), or the least where that is 0 (XG)
-/// or 121 (GM2).
+/// 0 and 32) ask for, on a channel that plays drums or not. Drum kits are asked for by 120 (GM2),
+/// 126 and 127 (XG). Otherwise the bank is the most significant byte (GS), or the least where that
+/// is 0 (XG) or 121 (GM2).
 #[must_use]
 pub fn selected_bank(msb: u8, lsb: u8, drums: bool) -> u16 {
     match msb {

@@ -129,8 +129,8 @@ impl Audio {
         })
     }
 
-    /// What the headers of files say, in their order; `None` for what is no audio file that is read here. Blocks, as
-    /// long as `is_wanted`.
+    /// What the headers of files say, in their order; `None` for what is no audio file that is read
+    /// here. Blocks, as long as `is_wanted`.
     ///
     /// # Errors
     /// When the process that reads them cannot be started.

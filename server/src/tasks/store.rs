@@ -227,9 +227,9 @@ pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, s
     Ok(done.rows_affected() > 0)
 }
 
-/// What makes an unfinished task wait again, or ends it if it was to be cancelled; its input stays until
-/// [`abandoned::let_go`] has seen it. `$1` is the time as text, `$2` when it
-/// is due, `$3` what counts as failed.
+/// What makes an unfinished task wait again, or ends it if it was to be cancelled; its input stays
+/// until [`abandoned::let_go`] has seen it. `$1` is the time as text, `$2` when it is due, `$3`
+/// what counts as failed.
 macro_rules! let_go {
     ($rest:literal) => {
         concat!(

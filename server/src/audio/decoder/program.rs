@@ -86,8 +86,9 @@ impl Decoder {
         }
     }
 
-    /// What the headers of files say, in their order; `None` for what is no audio file that is read here. A file that
-    /// ends its process is none of them, and the next process goes on behind it. Blocks, as long as `is_wanted`.
+    /// What the headers of files say, in their order; `None` for what is no audio file that is read
+    /// here. A file that ends its process is none of them, and the next process goes on behind it.
+    /// Blocks, as long as `is_wanted`.
     pub(in crate::audio) fn inspect(
         &self,
         files: &[PathBuf],

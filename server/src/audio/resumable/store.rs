@@ -210,8 +210,9 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
     Ok(())
 }
 
-/// Takes an upload for a process, or keeps it for so many milliseconds more; false while another process has it. One
-/// that would have it for longer than two times as long was last heard of before the clock was set back.
+/// Takes an upload for a process, or keeps it for so many milliseconds more; false while another
+/// process has it. One that would have it for longer than two times as long was last heard of
+/// before the clock was set back.
 pub(super) async fn hold(db: &Db, id: &str, process: &str, held_ms: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let done = sqlx::query(
@@ -259,8 +260,9 @@ pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx:
 }
 
 /// Removes uploads whose time is over, unless a task decodes them, and sets their bytes aside: in a
-/// database of an earlier day that time may be over although the upload went on. Bytes of which this database knows nothing
-/// are none of its business here: they are set aside once that has lasted.
+/// database of an earlier day that time may be over although the upload went on. Bytes of which
+/// this database knows nothing are none of its business here: they are set aside once that has
+/// lasted.
 pub(crate) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
     let ids: Vec<String> = sqlx::query_scalar(
         "DELETE FROM audio_uploads WHERE expires_secs <= $1 AND (state <> 'decoding' OR NOT EXISTS \

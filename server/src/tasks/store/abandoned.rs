@@ -78,7 +78,8 @@ pub(in crate::tasks) struct LetGo {
     pub(in crate::tasks) abandoned: Vec<Abandoned>,
 }
 
-/// Looks what became of a task, by its id, kind and state after the change; `None` if there was none.
+/// Looks what became of a task, by its id, kind and state after the change; `None` if there was
+/// none.
 pub(super) async fn let_go(
     connection: &mut AnyConnection,
     changed: Option<AnyRow>,
