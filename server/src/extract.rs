@@ -78,16 +78,39 @@ pub(crate) async fn with_document<T: Send + 'static>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    if size_bytes < SMALL_BYTES {
-        return SMALL_DOCUMENTS.run_weighted(size_bytes as u64 / 1024, move |_| work()).await;
-    }
+    let (permits, weight_kib, work) = document_work(size_bytes, work);
+    permits.run_weighted(weight_kib, work).await
+}
+
+/// The same for work of one user that reads its document itself: requests that wait hold nothing, and those of others do not
+/// wait behind all of one user's.
+///
+/// # Errors
+/// As [`with_document`].
+pub(crate) async fn with_unread_document<T: Send + 'static>(
+    user_id: &str,
+    size_bytes: usize,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let (permits, weight_kib, work) = document_work(size_bytes, work);
+    permits.run_reading(user_id, weight_kib, work).await
+}
+
+/// The permits that work on a document of `size_bytes` needs, and how many.
+fn document_work<T>(
+    size_bytes: usize,
+    work: impl FnOnce() -> Result<T, ApiError> + Send,
+) -> (&'static Permits, u64, impl FnOnce(&Caller) -> Result<T, ApiError> + Send) {
+    let is_small = size_bytes < SMALL_BYTES;
     let work = move |_: &Caller| {
         let outcome = work();
-        // Before the next document takes as much.
-        allocator::give_back();
+        if !is_small {
+            // Before the next document takes as much.
+            allocator::give_back();
+        }
         outcome
     };
-    DOCUMENTS.run_weighted(size_bytes as u64 / 1024, work).await
+    (if is_small { &SMALL_DOCUMENTS } else { &DOCUMENTS }, size_bytes as u64 / 1024, work)
 }
 
 /// Media type of JSON.

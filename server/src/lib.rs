@@ -62,6 +62,7 @@ pub mod router;
 pub mod serve;
 mod start_checks;
 pub mod state;
+mod storage_lock;
 pub mod system;
 pub mod tasks;
 pub mod user_config;

@@ -106,7 +106,7 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_held(self.permit(None, weight).await?, work).await
+        self.run_held(self.permit(None, weight, weight).await?, work).await
     }
 
     /// The same for work of one user, whose work together has a limit of its own.
@@ -120,7 +120,21 @@ impl Permits {
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let of_user = self.of_user(user_id);
-        self.run_held(self.permit(Some(of_user), weight).await?, work).await
+        self.run_held(self.permit(Some(of_user), weight, weight).await?, work).await
+    }
+
+    /// The same for work that reads what it works on once it runs: requests that wait weigh nothing.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(crate) async fn run_reading<T: Send + 'static>(
+        &self,
+        user_id: &str,
+        weight: u64,
+        work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let of_user = self.of_user(user_id);
+        self.run_held(self.permit(Some(of_user), weight, 0).await?, work).await
     }
 
     async fn run_held<T: Send + 'static>(
@@ -138,7 +152,13 @@ impl Permits {
         running.await?
     }
 
-    async fn permit(&self, of_user: Option<Arc<Semaphore>>, weight: u64) -> ApiResult<Held> {
+    /// A permit for work of `weight`; a request that waits for it counts as `waiting_weight`.
+    async fn permit(
+        &self,
+        of_user: Option<Arc<Semaphore>>,
+        weight: u64,
+        waiting_weight: u64,
+    ) -> ApiResult<Held> {
         let Bounds { running, least, .. } = self.bounds;
         let units = u32::try_from(weight).unwrap_or(u32::MAX).max(least).min(running);
         let users_units = units.min(self.bounds.of_one_user);
@@ -151,7 +171,7 @@ impl Permits {
         if let Some(held) = at_once {
             return Ok(held);
         }
-        let _waiting = self.wait(weight)?;
+        let _waiting = self.wait(waiting_weight)?;
         // Requests that wait for others of their user do not yet wait before those of other users.
         let own = match of_user {
             None => None,

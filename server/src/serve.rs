@@ -12,6 +12,7 @@ use crate::auth::Occasion;
 use crate::config::Config;
 use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
+use crate::storage_lock::DatabaseLock;
 use crate::{audio, audit, auth, db, listen, orphans, plugins, projects, router, start_checks};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
@@ -33,6 +34,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
     start_checks::warn_of_page(&config);
     start_checks::warn_of_soundfont_dirs(&config.sound);
+    let _database_lock = DatabaseLock::of(&config.storage)?;
     let state = AppState::open(config).await?;
     {
         // Of several servers that start on a new database, one makes the first account.

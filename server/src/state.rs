@@ -1,6 +1,5 @@
 //! What every handler shares.
 
-use std::fs::{File, TryLockError};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use crate::blobs::{Blobs, Remote, Sharing};
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db, Reserve};
+use crate::fair_bytes::FairBytes;
 use crate::held_body::BodyMemory;
 use crate::helpers::Helpers;
 use crate::installation;
@@ -24,7 +24,9 @@ use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
 use crate::page::PageFiles;
 use crate::plugins::{Picker, Plugins, Sound};
+use crate::projects;
 use crate::rates::Rates;
+use crate::storage_lock::StorageLock;
 use crate::tasks::Tasks;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
@@ -65,6 +67,8 @@ pub struct Services {
     pub reserve: Reserve,
     /// Memory for bodies of requests.
     pub(crate) body_memory: BodyMemory,
+    /// Memory for project documents that are being stored.
+    pub(crate) storing: FairBytes,
     /// Room for large answers.
     pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
@@ -114,7 +118,7 @@ impl AppState {
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
-        let storage_lock = lock(dir)?;
+        let storage_lock = StorageLock::of(dir)?;
         let blobs = open_blobs(&config.storage, Sharing::Own).await?;
         installation::refuse_missing_database(&config.storage, &blobs).await?;
         let db = db::open(&config.storage.database, config.storage.database_limits).await?;
@@ -125,16 +129,11 @@ impl AppState {
             throttle: Throttle::new(config.accounts.login_limits),
             local_rule: LocalRule::new(&config),
             passwords: Passwords::new(config.limits.work_waiting_max)?,
-            tasks: Tasks::open(
-                db.clone(),
-                &config.storage,
-                config.tasks,
-                config.limits.projects_quota_bytes,
-                &blobs,
-            )
-            .await?,
+            tasks: Tasks::open(db.clone(), &config.storage, config.tasks, config.limits.projects_quota_bytes)
+                .await?,
             sound: Sound::new(&config, &db),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
+            storing: projects::room_for_storing(),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
@@ -203,43 +202,4 @@ pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     builder
         .create(dir)
         .with_context(|| format!("cannot make the storage folder {} (SF_STORAGE_DIR)", dir.display()))
-}
-
-/// Keeps other processes from the storage folder. The system lets go of it when the process ends,
-/// however it ends.
-#[derive(Debug)]
-pub(crate) struct StorageLock {
-    _file: File,
-    /// The folder itself, where the system locks folders: a lock file may be deleted and made anew,
-    /// and then no longer keeps anybody out.
-    _folder: Option<File>,
-}
-
-/// Locks the storage folder for this process.
-pub(crate) fn lock(dir: &Path) -> anyhow::Result<StorageLock> {
-    let path = dir.join("songfoundry.lock");
-    let file =
-        File::options().create(true).truncate(false).write(true).open(&path).with_context(|| {
-            format!("cannot write in the storage folder {} (SF_STORAGE_DIR)", dir.display())
-        })?;
-    let in_use = || {
-        anyhow::anyhow!(
-            "another Songfoundry is using the storage folder {}; stop it, or set SF_STORAGE_DIR to another folder",
-            dir.display()
-        )
-    };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(in_use()),
-        Err(TryLockError::Error(error)) => {
-            return Err(error).with_context(|| format!("cannot lock {}", path.display()));
-        }
-    }
-    let folder = match File::open(dir).map(|folder| (folder.try_lock(), folder)) {
-        Ok((Ok(()), folder)) => Some(folder),
-        Ok((Err(TryLockError::WouldBlock), _)) => return Err(in_use()),
-        // Some network file systems lock no folders; the file has to do there.
-        Ok((Err(TryLockError::Error(_)), _)) | Err(_) => None,
-    };
-    Ok(StorageLock { _file: file, _folder: folder })
 }

@@ -33,6 +33,27 @@ fn text_is_what_a_tree_of_values_writes() {
 }
 
 #[test]
+fn numbers_are_read_to_the_bit() {
+    // Where a quick reader is a bit off.
+    for text in ["-2.4999999999999998e+219", "0.5137096131872383", "1.2802338022862347e-13", "1e23"] {
+        let exact: f64 = text.parse().expect("a number");
+        let read = JsonText::read(text.as_bytes()).expect("JSON");
+        assert_eq!(read.view().as_number(), Some(exact), "{text}");
+        assert_eq!(read.view().to_value().as_f64(), Some(exact), "{text}");
+        assert_eq!(serde_json::from_str::<f64>(read.as_str()).ok(), Some(exact), "{text}");
+    }
+    let mut state = 1_u64;
+    for _ in 0..20_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let number = f64::from_bits(state);
+        if number.is_finite() {
+            let read = JsonText::read(format!("{number:e}").as_bytes()).expect("JSON");
+            assert_eq!(read.view().as_number().map(f64::to_bits), Some(state), "{number:e}");
+        }
+    }
+}
+
+#[test]
 fn views_find_fields_and_entries() {
     let value = json!({"a": [1, "x]}\"", {"b": null}, [], true], "e": {}, "a\"b": -1.5, "z": "last"});
     let text = JsonText::of_value(&value);

@@ -11,7 +11,7 @@ use super::intake::Received;
 use super::upload::ingest_all;
 use super::{FOLDER, resumable};
 use crate::blobs::{BlobKey, Blobs, Expected};
-use crate::db::{self, Db};
+use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::jobs::kinds::Kind;
 use crate::state::AppState;
@@ -123,8 +123,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
                 .and_then(|received| ingest_all(state, task.runtime(), task.owner_id(), received, observer));
             let is_over = match &outcome {
                 Ok(_) => true,
-                // Where processes share the database, another one goes on with what this one stops.
-                Err(_) if state.stop.is_cancelled() => db::kind(&state.db) == db::Kind::Sqlite,
+                // Another process goes on with what this one stops, or the next start.
+                Err(_) if state.stop.is_cancelled() => false,
                 Err(error) => task.is_cancelled() || !task.is_tried_again_after(error),
             };
             if is_over && task.holds()? {

@@ -8,7 +8,7 @@
 //! 2. the peer address is loopback, or in `standalone` one of the machine's own;
 //! 3. `SF_TRUSTED_PROXIES` names no address of this machine, which a proxy here may leave by any of;
 //! 4. the request is not HTTP/1.0, which proxies speak and browsers do not;
-//! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]);
+//! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]), and no `Connection: upgrade`;
 //! 6. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
 //! 7. `Origin`, if sent, equals this service's own origin to the letter;
 //! 8. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
@@ -49,6 +49,9 @@ pub enum NotLocal {
     /// A proxy is in between.
     #[error("the request carries the forwarding header `{0}`")]
     Forwarded(String),
+    /// `Connection: upgrade`, which the usual blocks of nginx and Apache for WebSockets send with every request.
+    #[error("the request asks to upgrade the connection, as proxies do (Connection: upgrade)")]
+    Upgrade,
     /// `Host` is missing, doubled, or names something else than this machine.
     #[error("the Host header does not name this machine by a loopback address")]
     ForeignHost,
@@ -135,6 +138,9 @@ impl LocalRule {
         if let Some(name) = proxy_header(headers) {
             return Err(NotLocal::Forwarded(name.to_owned()));
         }
+        if asks_for_upgrade(headers) {
+            return Err(NotLocal::Upgrade);
+        }
         let host = only(headers, header::HOST.as_str()).ok_or(NotLocal::ForeignHost)?;
         let host_is_own = host_name(host).is_some_and(|name| self.names_this_machine(name));
         // An absolute request line could name another host than the header does.
@@ -195,6 +201,14 @@ impl LocalRule {
         *known = Some((Instant::now(), addresses.clone()));
         addresses
     }
+}
+
+/// Whether `Connection` lists `upgrade`. Nothing here can be upgraded, so neither page nor scripts need it.
+fn asks_for_upgrade(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::CONNECTION).iter();
+    values
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"upgrade"))
 }
 
 /// The value of a header that is there exactly once, as text.

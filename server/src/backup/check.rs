@@ -14,7 +14,8 @@ use crate::config::{BlobStore, Config};
 use crate::db::{self, Db};
 use crate::multitrack::stem_faults;
 use crate::plugins::render_check;
-use crate::state::{lock, open_blobs};
+use crate::state::open_blobs;
+use crate::storage_lock::StorageLock;
 use crate::{clock, installation, orphans, projects};
 
 /// Age below which a file of a running service may not have its entry yet.
@@ -57,7 +58,7 @@ pub(crate) struct Thoroughness {
 /// When the database cannot be opened or the storage not be read; what is wrong in them is no error.
 pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<Report> {
     let _lock = match how.repair {
-        true => Some(lock(&config.storage.dir)?),
+        true => Some(StorageLock::of(&config.storage.dir)?),
         false => None,
     };
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;

@@ -12,7 +12,8 @@ use crate::clock;
 use crate::config::{BlobStore, Config};
 use crate::db::{self, Kind};
 use crate::installation;
-use crate::state::{lock, make_private_dir, open_blobs};
+use crate::state::{make_private_dir, open_blobs};
+use crate::storage_lock::StorageLock;
 
 /// Start of the name of the folder that takes what was there before.
 const REPLACED: &str = "replaced-";
@@ -41,7 +42,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     );
     manifest.verify(folder)?;
     make_private_dir(&config.storage.dir)?;
-    let _lock = lock(&config.storage.dir)?;
+    let _lock = StorageLock::of(&config.storage.dir)?;
     let database = kind.and_then(|_| address.file());
     anyhow::ensure!(
         kind != Some(Kind::Postgres) || db::is_empty(address).await?,

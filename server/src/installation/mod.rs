@@ -104,7 +104,17 @@ async fn relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Res
     if own.as_ref().is_some_and(|own| ids.contains(own)) {
         return Ok(Relation::Same);
     }
-    let survey = survey(blobs, Known::of(db).await?).await?;
+    let known = Known::of(db).await?;
+    let expected = known.names.len();
+    let survey = survey(blobs, known).await?;
+    if survey.files == 0 && expected > 0 {
+        tracing::warn!(
+            "the database {} (SF_DATABASE_URL) names {expected} stored files, and there are none in {}; restore them \
+             from a backup",
+            config.database,
+            place(config)
+        );
+    }
     Ok(compare(own, &survey, || unknown_files(config, &survey)))
 }
 

@@ -22,6 +22,14 @@ pub(crate) struct Kind {
     pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,
 }
 
+impl Kind {
+    /// Whether a task of this kind has files of its own, which whoever started it may have nowhere else. It is taken up
+    /// again after its process has ended, on a desktop too.
+    pub(crate) fn keeps_files(&self) -> bool {
+        self.discard.is_some()
+    }
+}
+
 /// Every kind.
 const KINDS: &[&Kind] = &[
     &plugins::RENDER,

@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 use super::midi;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{LongFields, LongJson, with_document};
+use crate::extract::{LongFields, LongJson};
 use crate::file_answer::attachment;
 use crate::large_answer;
-use crate::plugins::document;
+use crate::plugins::{Source, with_source};
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
@@ -43,15 +43,15 @@ pub(super) async fn export(
     user: CurrentUser,
     LongJson(request): LongJson<ExportRequest>,
 ) -> ApiResult<Response> {
-    let source = document(&state, &user, request.project_id, request.project).await?;
-    let written = with_document(source.size_bytes(), move || {
+    let (answering, user_id) = (state.clone(), user.id.clone());
+    let write = move |source: Source| {
         let (document, project) = source.into_project()?;
         let name = project.name.clone();
         let bytes = midi::export(document.view(), project);
         drop(document);
-        Ok((large_answer::answer(&state, &user.id, "audio/midi", bytes)?, name))
-    });
-    let (answer, name) = written.await?;
+        Ok((large_answer::answer(&answering, &user_id, "audio/midi", bytes)?, name))
+    };
+    let (answer, name) = with_source(&state, &user, request.project_id, request.project, write).await?;
     let disposition =
         HeaderValue::from_str(&attachment(&format!("{name}.mid"))).map_err(ApiError::internal)?;
     Ok(([(header::CONTENT_DISPOSITION, disposition)], answer).into_response())

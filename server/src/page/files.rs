@@ -45,9 +45,7 @@ impl PageFiles {
         let found = tokio::task::spawn_blocking(move || files.read_blocking(&folder, &file)).await?;
         match found {
             Ok(file) => Ok(file),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Ok(None)
-            }
+            Err(error) if is_no_file(error.kind()) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -123,6 +121,12 @@ fn media_type(file: &Path) -> &'static str {
     }
 }
 
+/// Whether an error says that there is no such file; a name may be too long for one.
+fn is_no_file(error: io::ErrorKind) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    matches!(error, NotFound | NotADirectory | InvalidFilename)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +169,7 @@ mod tests {
         assert_eq!(read("/open.txt").await.expect("is there").bytes, "y");
         assert!(read("/").await.is_none());
         assert!(read("/open.txt/more").await.is_none());
+        assert!(read(&format!("/{}", "x".repeat(300))).await.is_none());
+        assert!(read(&"/x".repeat(5000)).await.is_none());
     }
 }

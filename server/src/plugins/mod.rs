@@ -37,7 +37,7 @@ pub use modules::Plugins;
 pub(crate) use modules::Scan;
 pub(crate) use pick_dir::Picker;
 pub use render::RenderAnswer;
-pub(crate) use render::{ProjectSources, RENDER, Source, document};
+pub(crate) use render::{ProjectSources, RENDER, Source, document, with_source};
 pub(crate) use render_request::{checked_rate, checked_tail, refuse_unknown};
 use soundfonts::Catalogue;
 use soundfonts::reduced::ReducedBanks;

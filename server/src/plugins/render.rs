@@ -169,11 +169,35 @@ pub(crate) async fn document(
     match (project_id, project) {
         (Some(id), None) => Ok(Source::Stored(projects::load_document(state, &user.id, &id).await?)),
         (None, Some(document)) => Ok(Source::Sent(document)),
-        _ => Err(ApiError::bad_request(
-            "one_project",
-            "The body names exactly one project, by `project_id` or as `project`.",
-        )),
+        _ => Err(not_one_project()),
     }
+}
+
+/// Works on the same project, on a thread that may block: requests that wait do not hold a stored one.
+pub(crate) async fn with_source<T: Send + 'static>(
+    state: &AppState,
+    user: &CurrentUser,
+    project_id: Option<String>,
+    project: Option<JsonText>,
+    work: impl FnOnce(Source) -> ApiResult<T> + Send + 'static,
+) -> ApiResult<T> {
+    match (project_id, project) {
+        (Some(id), None) => {
+            let work = |document| work(Source::Stored(document));
+            projects::with_stored_document(state, &user.id, &id, work).await
+        }
+        (None, Some(document)) => {
+            with_document(document.as_str().len(), move || work(Source::Sent(document))).await
+        }
+        _ => Err(not_one_project()),
+    }
+}
+
+fn not_one_project() -> ApiError {
+    ApiError::bad_request(
+        "one_project",
+        "The body names exactly one project, by `project_id` or as `project`.",
+    )
 }
 
 impl Source {

@@ -9,6 +9,7 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::UNTITLED;
+use super::stored_text::StoredText;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{read_text, with_document};
 use crate::large_answer;
@@ -104,19 +105,16 @@ impl Document {
         .await
     }
 
-    /// A stored document that passes for today's, under another id and name.
-    pub(super) async fn copy_of(
-        source: StoredText,
-        text: String,
-        project_id: String,
-        rename: impl FnOnce(&str) -> String + Send + 'static,
+    /// A stored document that passes for today's, under another id and name. Blocks.
+    pub(super) fn copy_of(
+        source: &StoredText,
+        text: &str,
+        project_id: &str,
+        rename: impl FnOnce(&str) -> String,
     ) -> Result<Self, ApiError> {
-        with_document(text.len(), move || {
-            let document = stored(&source, &text)?;
-            let name = rename(text_field(&document, "name").as_deref().unwrap_or(UNTITLED));
-            Self::check(&document.with_text("project_id", &project_id).with_text("name", &name), None)
-        })
-        .await
+        let document = stored(source, text)?;
+        let name = rename(text_field(&document, "name").as_deref().unwrap_or(UNTITLED));
+        Self::check(&document.with_text("project_id", project_id).with_text("name", &name), None)
     }
 }
 
@@ -168,37 +166,6 @@ pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
         };
         invalid(1, vec![FieldError { pointer, detail: error.to_string() }])
     })
-}
-
-/// Names a stored document, so that an error can say what it is and where its text can be
-/// downloaded.
-#[derive(Debug, Clone)]
-pub(super) enum StoredText {
-    /// The current revision of a project.
-    Current(String),
-    /// An older revision of a project.
-    Revision(String, i64),
-    /// The autosave.
-    Autosave,
-}
-
-impl StoredText {
-    fn in_words(&self) -> String {
-        match self {
-            Self::Current(id) => format!("project `{id}`"),
-            Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
-            Self::Autosave => "autosave".to_owned(),
-        }
-    }
-
-    /// The path of its download, below the prefix of the API.
-    fn raw_path(&self) -> String {
-        match self {
-            Self::Current(id) => format!("/projects/{id}/raw"),
-            Self::Revision(id, revision) => format!("/projects/{id}/revisions/{revision}/raw"),
-            Self::Autosave => "/projects/temp/raw".to_owned(),
-        }
-    }
 }
 
 /// A stored document as one of this version.

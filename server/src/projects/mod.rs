@@ -6,17 +6,19 @@ mod naming;
 mod raw;
 mod revisions;
 mod store;
+mod stored_text;
 mod temp;
 mod verbs;
 
 use std::collections::HashMap;
 
-use document::{Document, StoredText};
+use document::Document;
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 pub(crate) use naming::{Naming, ids_in};
 use schemas::json::JsonText;
 use serde::Serialize;
 use sqlx::{Any, AnyConnection, Transaction};
+use stored_text::{StoredText, Unread};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -25,12 +27,16 @@ use crate::auth;
 use crate::config::Config;
 use crate::db::{Db, begin_locked};
 use crate::error::ApiError;
-use crate::extract::{BodyLimit, with_document};
+use crate::extract::BodyLimit;
+use crate::fair_bytes::{FairBytes, Share};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
 /// Revisions of a project that are kept.
 pub const REVISIONS_KEPT: u32 = 50;
+
+/// Bytes of documents that are being stored at the same time.
+const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// Name where a document gives none.
 const UNTITLED: &str = "Untitled";
@@ -153,13 +159,27 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
 /// The current document of a user's project, in this version's form; for slices that render or export it.
 ///
 /// # Errors
-/// 404 if the user has no such project; 422 if it is not readable any more.
+/// 404 if the user has no such project; 422 if it is not readable any more; 503 `busy` where too many documents wait.
 pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<JsonText, ApiError> {
-    let found =
-        store::load(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("project", id))?;
-    let id = id.to_owned();
-    let source = StoredText::Current(id);
-    with_document(found.text.len(), move || document::stored(&source, &found.text)).await
+    with_stored_document(state, owner_id, id, Ok).await
+}
+
+/// Works on the same document, on a thread that may block.
+///
+/// # Errors
+/// Those of the work, and those of [`load_document`].
+pub(crate) async fn with_stored_document<T: Send + 'static>(
+    state: &AppState,
+    owner_id: &str,
+    id: &str,
+    work: impl FnOnce(JsonText) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let reading = move |source: &StoredText, text: String| {
+        let document = document::stored(source, &text)?;
+        drop(text);
+        work(document)
+    };
+    Unread::current(state, owner_id, id).await?.read(state, reading).await
 }
 
 /// Length of the current document of a user's project, in bytes; 0 if the user has no such project.
@@ -167,7 +187,22 @@ pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result
 /// # Errors
 /// When the database refuses.
 pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
-    Ok(store::stored_bytes(&state.db, owner_id, id).await?.unwrap_or_default())
+    Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
+}
+
+/// Memory for documents that are being stored: one waits for the database, however long that takes.
+pub(crate) fn room_for_storing() -> FairBytes {
+    FairBytes::new("projects that are being stored", STORING_MAX_BYTES)
+}
+
+/// What a document of `bytes` bytes takes of that memory while it is stored.
+///
+/// # Errors
+/// 503 `busy` where too many are being stored.
+fn storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Share, ApiError> {
+    let mut share = state.storing.share(owner_id);
+    share.grow(bytes as u64)?;
+    Ok(share)
 }
 
 /// Begins a transaction in which no save of a user comes between: for slices that must not take

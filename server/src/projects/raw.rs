@@ -1,16 +1,16 @@
 //! Downloads of stored JSON as it is, even if it no longer loads.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::document::json_answer;
-use super::store;
-use super::temp::no_autosave;
+use super::store::StoredTemp;
+use super::stored_text::{StoredText, Unread, read_autosave};
 use super::verbs::{no_store, not_modified, revision_tag};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Path, with_document};
+use crate::extract::Path;
 use crate::state::AppState;
 
 /// Downloads the stored JSON of a kept revision as it is, even if it no longer loads.
@@ -25,14 +25,8 @@ pub(super) async fn revision(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = store::load_revision(&state.db, &user.id, &id, revision)
-        .await?
-        .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
-    if let Some(not_modified) = not_modified(&headers, found.revision) {
-        return Ok(not_modified);
-    }
-    let tag = (header::ETAG, revision_tag(found.revision));
-    Ok(([tag], download(&state, &user, &format!("{id}-{revision}"), found.text).await?).into_response())
+    let found = Unread::revision(&state, &user.id, &id, revision).await?;
+    download(&state, &user, &headers, &format!("{id}-{revision}"), found).await
 }
 
 /// Downloads the stored JSON of the autosave as it is, even if it no longer loads.
@@ -41,20 +35,32 @@ pub(super) async fn revision(
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let found = store::temp(&state.db, &user.id).await?.ok_or_else(no_autosave)?;
-    download(&state, &user, "autosave", found.text).await
+    let (answering, user_id) = (state.clone(), user.id.clone());
+    let read = move |found: StoredTemp| json_answer(&answering, &user_id, found.text);
+    let answer = read_autosave(&state, &user.id, read).await?;
+    Ok((saved_as("autosave")?, answer).into_response())
 }
 
-/// An answer of JSON that browsers save as a file of this name.
+/// An answer of the JSON of a revision that browsers save as a file of this name; 304 if `If-None-Match` names it.
 pub(super) async fn download(
     state: &AppState,
     user: &CurrentUser,
+    headers: &HeaderMap,
     stem: &str,
-    text: String,
+    found: Unread,
 ) -> ApiResult<Response> {
-    let save_as = format!("attachment; filename=\"{stem}.json\"");
-    let save_as = HeaderValue::from_str(&save_as).map_err(ApiError::internal)?;
-    let (state, user_id) = (state.clone(), user.id.clone());
-    let answer = with_document(text.len(), move || json_answer(&state, &user_id, text)).await?;
-    Ok(([(header::CONTENT_DISPOSITION, save_as), no_store()], answer).into_response())
+    if let Some(not_modified) = not_modified(headers, found.revision) {
+        return Ok(not_modified);
+    }
+    let tag = (header::ETAG, revision_tag(found.revision));
+    let (answering, user_id) = (state.clone(), user.id.clone());
+    let read = move |_: &StoredText, text| json_answer(&answering, &user_id, text);
+    let answer = found.read(state, read).await?;
+    Ok(([tag], saved_as(stem)?, answer).into_response())
+}
+
+fn saved_as(stem: &str) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
+    let disposition = format!("attachment; filename=\"{stem}.json\"");
+    let disposition = HeaderValue::from_str(&disposition).map_err(ApiError::internal)?;
+    Ok([(header::CONTENT_DISPOSITION, disposition), no_store()])
 }

@@ -4,7 +4,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::document::{Document, StoredText};
+use super::document::Document;
+use super::stored_text::{StoredText, Unread};
 use super::verbs::{SavedAnswer, created, expected_revision, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
@@ -51,11 +52,9 @@ pub(super) async fn restore(
     let missing = || ApiError::not_found("project", &id);
     let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let expected = expected_revision(&headers)?.unwrap_or(current);
-    let found = store::load_revision(&state.db, &user.id, &id, revision)
-        .await?
-        .ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
-    let source = StoredText::Revision(id.clone(), revision);
-    let document = Document::copy_of(source, found.text, id, str::to_owned).await?;
+    let found = Unread::revision(&state, &user.id, &id, revision).await?;
+    let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &id, str::to_owned);
+    let document = found.read(&state, copy).await?;
     save_over(&state, &user, &document, expected).await
 }
 
@@ -68,14 +67,14 @@ pub(super) async fn duplicate(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let found =
-        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
+    let found = Unread::current(&state, &user.id, &id).await?;
     let new_id = uuid::Uuid::new_v4().to_string();
-    let document = Document::copy_of(StoredText::Current(id), found.text, new_id, |name| {
+    let rename = |name: &str| {
         const SUFFIX: &str = " (copy)";
         let kept: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
         kept + SUFFIX
-    })
-    .await?;
+    };
+    let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &new_id, rename);
+    let document = found.read(&state, copy).await?;
     created(&state, &user, &document).await
 }

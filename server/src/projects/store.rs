@@ -4,7 +4,6 @@
 //! begin with their write, so that two of them never meet halfway.
 
 use sqlx::Row as _;
-use sqlx::any::AnyRow;
 
 use super::document::Document;
 use super::{ProjectSummary, ProjectUsage, REVISIONS_KEPT, RevisionSummary, Saved};
@@ -35,13 +34,6 @@ pub(super) enum InsertOutcome {
     Taken,
     /// It does not fit into the quota; what is taken already, in bytes. Nothing was changed.
     Full(u64),
-}
-
-/// A stored document.
-#[derive(Debug)]
-pub(super) struct Stored {
-    pub(super) revision: i64,
-    pub(super) text: String,
 }
 
 /// Stores a new project, if what its owner stores then is within the quota.
@@ -177,21 +169,14 @@ pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Resul
         .await
 }
 
-/// Length of the current document of a project, in bytes.
-pub(super) async fn stored_bytes(db: &Db, owner_id: &str, id: &str) -> Result<Option<u64>, sqlx::Error> {
-    let found: Option<i64> =
-        sqlx::query_scalar("SELECT size_bytes FROM projects WHERE owner_id = $1 AND project_id = $2")
-            .bind(owner_id)
-            .bind(id)
-            .fetch_optional(db)
-            .await?;
-    Ok(found.map(|bytes| u64::try_from(bytes).unwrap_or_default()))
-}
-
-/// The current document of a project.
-pub(super) async fn load(db: &Db, owner_id: &str, id: &str) -> Result<Option<Stored>, sqlx::Error> {
-    let row = sqlx::query(
-        "SELECT r.revision, r.body FROM projects p JOIN project_revisions r \
+/// The current revision of a project, and the length of its document in bytes.
+pub(super) async fn current_size(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Option<(i64, usize)>, sqlx::Error> {
+    let found: Option<(i64, i64)> = sqlx::query_as(
+        "SELECT r.revision, r.size_bytes FROM projects p JOIN project_revisions r \
          ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
          WHERE p.owner_id = $1 AND p.project_id = $2",
     )
@@ -199,30 +184,42 @@ pub(super) async fn load(db: &Db, owner_id: &str, id: &str) -> Result<Option<Sto
     .bind(id)
     .fetch_optional(db)
     .await?;
-    row.as_ref().map(stored).transpose()
+    Ok(found.map(|(revision, size_bytes)| (revision, length(size_bytes))))
 }
 
-/// One kept revision of a project.
-pub(super) async fn load_revision(
+/// Length of a kept revision of a project, in bytes.
+pub(super) async fn revision_size(
     db: &Db,
     owner_id: &str,
     id: &str,
     revision: i64,
-) -> Result<Option<Stored>, sqlx::Error> {
-    let row = sqlx::query(
-        "SELECT revision, body FROM project_revisions \
-         WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
+) -> Result<Option<usize>, sqlx::Error> {
+    let found: Option<i64> = sqlx::query_scalar(
+        "SELECT size_bytes FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
     )
     .bind(owner_id)
     .bind(id)
     .bind(revision)
     .fetch_optional(db)
     .await?;
-    row.as_ref().map(stored).transpose()
+    Ok(found.map(length))
 }
 
-fn stored(row: &AnyRow) -> Result<Stored, sqlx::Error> {
-    Ok(Stored { revision: row.try_get("revision")?, text: row.try_get("body")? })
+/// The document of a kept revision of a project.
+pub(super) async fn revision_text(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+    revision: i64,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT body FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
+    )
+    .bind(owner_id)
+    .bind(id)
+    .bind(revision)
+    .fetch_optional(db)
+    .await
 }
 
 /// Projects by time of the last save, newest first.
@@ -428,12 +425,30 @@ pub(super) async fn put_temp(
     Ok(updated_at)
 }
 
-/// The autosave.
-pub(super) async fn temp(db: &Db, owner_id: &str) -> Result<Option<StoredTemp>, sqlx::Error> {
-    let row = sqlx::query("SELECT client_id, updated_at, body FROM temp_autosaves WHERE owner_id = $1")
-        .bind(owner_id)
-        .fetch_optional(db)
-        .await?;
+/// Length of the autosave in bytes.
+pub(super) async fn temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, sqlx::Error> {
+    let found: Option<i64> = sqlx::query_scalar(
+        "SELECT CAST(octet_length(body) AS BIGINT) FROM temp_autosaves WHERE owner_id = $1",
+    )
+    .bind(owner_id)
+    .fetch_optional(db)
+    .await?;
+    Ok(found.map(length))
+}
+
+/// The autosave, if it has at most `most_bytes` bytes.
+pub(super) async fn temp(
+    db: &Db,
+    owner_id: &str,
+    most_bytes: usize,
+) -> Result<Option<StoredTemp>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT client_id, updated_at, body FROM temp_autosaves WHERE owner_id = $1 AND octet_length(body) <= $2",
+    )
+    .bind(owner_id)
+    .bind(i64::try_from(most_bytes).unwrap_or(i64::MAX))
+    .fetch_optional(db)
+    .await?;
     row.map(|row| {
         Ok(StoredTemp { client_id: row.try_get(0)?, updated_at: row.try_get(1)?, text: row.try_get(2)? })
     })
@@ -457,4 +472,8 @@ pub(super) async fn delete_temp(db: &Db, owner_id: &str) -> Result<(), sqlx::Err
 
 fn size_bytes(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
+}
+
+fn length(size_bytes: i64) -> usize {
+    usize::try_from(size_bytes).unwrap_or_default()
 }

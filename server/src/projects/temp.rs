@@ -7,8 +7,10 @@ use schemas::json::{JsonText, ObjectWriter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::document::{StoredText, json_answer, stored, upgraded};
-use super::store;
+use super::document::{json_answer, stored, upgraded};
+use super::store::{self, StoredTemp};
+use super::stored_text::{StoredText, read_autosave};
+use super::storing;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -87,6 +89,7 @@ pub(super) async fn write(
         Ok((save.client_id, upgraded(&save.project)?.into_string()))
     })
     .await?;
+    let _held = storing(&state, &user.id, text.len())?;
     let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
     audio::bring_back_named(&state, &user.id, &text).await;
     Ok(Json(TempRevision { updated_at: Some(updated_at), client_id: Some(client_id) }))
@@ -98,17 +101,13 @@ pub(super) async fn write(
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let found = store::temp(&state.db, &user.id).await?.ok_or_else(no_autosave)?;
-    with_document(found.text.len(), move || {
+    let (answering, user_id) = (state.clone(), user.id.clone());
+    let read = move |found: StoredTemp| {
         let project = stored(&StoredText::Autosave, &found.text)?;
         let found = TempDocument { updated_at: found.updated_at, client_id: found.client_id, project };
-        json_answer(&state, &user.id, found.into_json())
-    })
-    .await
-}
-
-pub(super) fn no_autosave() -> ApiError {
-    ApiError::NotFound { code: "no_autosave", detail: "There is no autosave.".to_owned() }
+        json_answer(&answering, &user_id, found.into_json())
+    };
+    read_autosave(&state, &user.id, read).await
 }
 
 /// Says when the autosave was written and by which window; both null if there is none.

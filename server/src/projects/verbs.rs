@@ -4,10 +4,11 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::document::{Document, ProjectDocument, StoredText, json_answer, stored, upgraded};
+use super::document::{Document, ProjectDocument, json_answer, stored, upgraded};
 use super::raw::download;
 use super::store::{self, InsertOutcome, SaveOutcome};
-use super::{ProjectSummary, Saved};
+use super::stored_text::{StoredText, Unread};
+use super::{ProjectSummary, Saved, storing};
 use crate::audio;
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
@@ -67,6 +68,7 @@ pub(super) async fn created(
     user: &CurrentUser,
     document: &Document,
 ) -> ApiResult<Response> {
+    let _held = storing(state, &user.id, document.text.len())?;
     let quota_bytes = state.config.limits.projects_quota_bytes;
     let saved = match store::insert(&state.db, &user.id, document, quota_bytes).await? {
         InsertOutcome::Saved(saved) => saved,
@@ -107,35 +109,19 @@ pub(super) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    if let Some(unchanged) = unchanged(&state, &user, &id, &headers).await? {
-        return Ok(unchanged);
+    let found = Unread::current(&state, &user.id, &id).await?;
+    if let Some(not_modified) = not_modified(&headers, found.revision) {
+        return Ok(not_modified);
     }
-    let found =
-        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
     let tag = revision_tag(found.revision);
-    let (source, bytes) = (StoredText::Current(id), found.text.len());
-    let read = move || {
-        let project = stored(&source, &found.text)?.into_string();
-        drop(found.text);
-        json_answer(&state, &user.id, project)
+    let answering = state.clone();
+    let read = move |source: &StoredText, text: String| {
+        let project = stored(source, &text)?.into_string();
+        drop(text);
+        json_answer(&answering, &user.id, project)
     };
-    let project = with_document(bytes, read).await?;
+    let project = found.read(&state, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
-}
-
-/// 304 if `If-None-Match` names the current revision.
-async fn unchanged(
-    state: &AppState,
-    user: &CurrentUser,
-    id: &str,
-    headers: &HeaderMap,
-) -> ApiResult<Option<Response>> {
-    if !headers.contains_key(header::IF_NONE_MATCH) {
-        return Ok(None);
-    }
-    let current = store::current_revision(&state.db, &user.id, id).await?;
-    let revision = current.ok_or_else(|| ApiError::not_found("project", id))?;
-    Ok(not_modified(headers, revision))
 }
 
 /// 304 if `If-None-Match` names this revision.
@@ -181,6 +167,7 @@ pub(super) async fn save_over(
     document: &Document,
     expected: i64,
 ) -> ApiResult<SavedAnswer> {
+    let _held = storing(state, &user.id, document.text.len())?;
     let quota_bytes = state.config.limits.projects_quota_bytes;
     match store::save(&state.db, &user.id, document, expected, quota_bytes).await? {
         SaveOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
@@ -232,13 +219,8 @@ pub(super) async fn raw(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    if let Some(unchanged) = unchanged(&state, &user, &id, &headers).await? {
-        return Ok(unchanged);
-    }
-    let found =
-        store::load(&state.db, &user.id, &id).await?.ok_or_else(|| ApiError::not_found("project", &id))?;
-    let tag = (header::ETAG, revision_tag(found.revision));
-    Ok(([tag], download(&state, &user, &id, found.text).await?).into_response())
+    let found = Unread::current(&state, &user.id, &id).await?;
+    download(&state, &user, &headers, &id, found).await
 }
 
 /// Turns a project of any older version into one of this version, without storing or validating it.

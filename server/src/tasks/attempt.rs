@@ -239,7 +239,7 @@ impl TaskContext {
                 }),
             None => Err(ApiError::internal(anyhow::anyhow!("this version knows no task `{kind}`"))),
         };
-        let end = context.end(outcome);
+        let end = context.end(&kind, outcome);
         let storing = context.runtime().spawn(Arc::clone(&context).settle(end, kind, begun, ended));
         // A database that is locked holds up the end of this task, not the next one.
         let waited = async { tokio::time::timeout(WORKER_WAITS, storing).await };
@@ -249,11 +249,14 @@ impl TaskContext {
     }
 
     /// The end of the attempt for this outcome.
-    fn end(&self, outcome: ApiResult<JsonText>) -> End {
+    fn end(&self, kind: &str, outcome: ApiResult<JsonText>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.is_cancelled();
+        // Another process goes on with it, or the next start.
+        let goes_on =
+            self.tasks.has_other_processes() || kinds::kind(kind).is_some_and(kinds::Kind::keeps_files);
         match outcome {
-            Err(_) if cancelled && is_stopping && self.tasks.has_other_processes() => {
+            Err(_) if cancelled && is_stopping && goes_on => {
                 End::PutBack { delay: Duration::ZERO, failed: false }
             }
             Err(error) if !cancelled && self.is_tried_again_after(&error) => {

@@ -19,9 +19,13 @@ use crate::config::{StorageConfig, TasksConfig};
 use crate::db::{Db, Kind, kind};
 use crate::error::ApiError;
 use crate::extract::with_document;
+use crate::fair_bytes::FairBytes;
 use crate::jobs::{Delivery, Queue, Runner, Threads};
 use crate::paging::Position;
 use crate::state::{AppState, Services};
+
+/// Bytes of long inputs that are being stored at the same time.
+const INPUTS_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// An attempt that runs in this process.
 #[derive(Debug)]
@@ -42,6 +46,8 @@ pub(super) struct Inner {
     pub(super) config: TasksConfig,
     /// Quota of a user's projects and tasks together, in bytes.
     quota_bytes: u64,
+    /// Long inputs that are being stored.
+    inputs: FairBytes,
     /// The attempts that run here, by their task.
     live: Mutex<HashMap<String, Live>>,
     /// Threads that work on tasks here, by owner.
@@ -57,8 +63,8 @@ pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
     /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together.
-    /// On a desktop, what an earlier run left unfinished is marked failed, its files among `blobs`
-    /// are removed, and the threads start; with PostgreSQL the queue is opened.
+    /// On a desktop, what an earlier run left unfinished is marked failed, unless files wait for it, and the threads
+    /// start; with PostgreSQL the queue is opened.
     ///
     /// # Errors
     /// When the database or the system refuses.
@@ -67,13 +73,11 @@ impl Tasks {
         storage: &StorageConfig,
         config: TasksConfig,
         quota_bytes: u64,
-        blobs: &Blobs,
     ) -> anyhow::Result<Self> {
         let runner = match kind(&db) {
             Kind::Sqlite => {
                 let error = json!(interrupted().problem()).to_string();
-                let (count, abandoned) = store::fail_leftovers(&db, &error).await?;
-                discard(blobs, abandoned).await;
+                let count = store::end_leftovers(&db, &error).await?;
                 if count > 0 {
                     tracing::warn!(count, "tasks that an earlier run left unfinished are marked failed");
                 }
@@ -90,6 +94,7 @@ impl Tasks {
             runtime: Handle::current(),
             config,
             quota_bytes,
+            inputs: FairBytes::new("inputs of tasks", INPUTS_MAX_BYTES),
             live: Mutex::default(),
             running: RunningByOwner::default(),
             stopping: AtomicBool::new(false),
@@ -134,7 +139,7 @@ impl Tasks {
     /// the async threads.
     ///
     /// # Errors
-    /// As [`Self::start`]; 503 `busy` where too many documents wait.
+    /// As [`Self::start`]; 503 `busy` where too many long inputs are being stored.
     pub(crate) async fn start_sized(
         &self,
         owner_id: &str,
@@ -142,6 +147,8 @@ impl Tasks {
         size_bytes: usize,
         input: impl Serialize + Send + 'static,
     ) -> Result<String, ApiError> {
+        let mut share = self.0.inputs.share(owner_id);
+        share.grow(size_bytes as u64)?;
         let write = move || serde_json::to_string(&input).map_err(ApiError::internal);
         let input = with_document(size_bytes, write).await?;
         self.store(owner_id, kind, &input, Some(self.0.quota_bytes)).await

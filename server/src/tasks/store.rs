@@ -246,7 +246,7 @@ macro_rules! let_go {
 // Behind the macro, which it uses.
 mod lost;
 
-pub(super) use abandoned::{Abandoned, LetGo, cancel, fail_leftovers};
+pub(super) use abandoned::{Abandoned, LetGo, cancel, end_leftovers};
 pub(super) use lost::{fail_lost, follow_clock, lost, overdue, put_back_lost};
 pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes, stored_bytes_of_all};
 

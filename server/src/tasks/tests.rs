@@ -222,7 +222,7 @@ async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
         insert(&app, &owner, id, state).await;
     }
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX, &app.state.blobs)
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
         .await
         .expect("opens as at a start");
     for id in ["left-running", "left-queued"] {

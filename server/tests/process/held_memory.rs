@@ -12,7 +12,7 @@ const MIB: usize = 1024 * 1024;
 /// A request that is sent as far as `body` goes.
 fn send(service: &Service, head: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(service.address).expect("connects");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets");
+    stream.set_read_timeout(Some(Duration::from_secs(120))).expect("sets");
     let head = format!("{head}Host: {}\r\nConnection: close\r\n\r\n", service.address);
     stream.write_all(head.as_bytes()).expect("writes");
     // A service that refuses a body may close the connection before it has read all of it.
@@ -54,6 +54,46 @@ fn answers_that_nobody_reads_hold_no_memory() {
     }
     let read = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
     assert!(read.body.contains(&text[..100]) && read.body.len() > PROJECT_BYTES);
+}
+
+#[test]
+fn large_projects_that_are_asked_for_at_once_wait_outside_the_memory() {
+    const PROJECT_BYTES: usize = 24 * MIB;
+    // What work on one of them takes, and answers on their way to the disk.
+    const ALLOWED_KIB: u64 = 10 * 24 * 1024;
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let document = format!(
+        r#"{{"schema_version":1,"project_id":"large","name":"n","tracks":[],"client":{{"a":"{}"}}}}"#,
+        "x".repeat(PROJECT_BYTES)
+    );
+    let saved = service.call("POST", "/api/v1/projects", &[], &document).expect("an answer");
+    assert_eq!(saved.status, 201, "{}", saved.body);
+    let autosave = format!(r#"{{"client_id":"test","project":{document}}}"#);
+    assert_eq!(service.call("PUT", "/api/v1/projects/temp", &[], &autosave).expect("an answer").status, 200);
+    let before_kib = status_kib(&service, "VmHWM");
+    let by_id = r#"{"project_id":"large"}"#;
+    let requests = [
+        ("GET /api/v1/projects/large", "", "200"),
+        ("GET /api/v1/projects/large/raw", "", "200"),
+        ("GET /api/v1/projects/large/revisions/1/raw", "", "200"),
+        ("GET /api/v1/projects/temp", "", "200"),
+        ("GET /api/v1/projects/temp/raw", "", "200"),
+        ("POST /api/v1/multitrack/midi/export", by_id, "200"),
+        ("POST /api/v1/projects/large/duplicate", "", "201"),
+    ];
+    let ask = |(line, body, expected): (&str, &'static str, &'static str)| {
+        let kind = "Content-Type: application/json\r\nContent-Length:";
+        let head = format!("{line} HTTP/1.1\r\n{kind} {}\r\n", body.len());
+        (send(&service, &head, body.as_bytes()), line.to_owned(), expected)
+    };
+    let mut asked: Vec<_> = requests.iter().cycle().take(3 * requests.len()).map(|one| ask(*one)).collect();
+    for (stream, line, expected) in &mut asked {
+        assert_eq!(status(stream), *expected, "{line}");
+    }
+    let taken_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{} questions about {} MiB take {taken_kib} KiB", asked.len(), PROJECT_BYTES / MIB);
+    assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
 }
 
 #[test]

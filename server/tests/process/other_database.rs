@@ -100,6 +100,23 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
 }
 
 #[test]
+fn a_start_without_the_stored_files_says_so_and_forgets_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let file = installation(&storage, 4_800);
+    let (blobs, kept) = (storage.join("blobs"), folder.path().join("kept"));
+    fs::rename(&blobs, &kept).expect("moves");
+    let mut service = Service::spawn(songfoundry(&storage).arg("serve").stderr(Stdio::piped()));
+    let log = service.take_stderr();
+    assert!(service.stop().0.success());
+    let said = std::io::read_to_string(log).expect("reads");
+    assert!(said.contains("stored files, and there are none in"), "{said}");
+    fs::remove_dir_all(&blobs).expect("removes");
+    fs::rename(&kept, &blobs).expect("moves");
+    has_the_recording(&storage, &file);
+}
+
+#[test]
 fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");

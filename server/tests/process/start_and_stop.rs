@@ -169,6 +169,16 @@ fn a_deleted_lock_file_lets_no_second_process_in() {
 }
 
 #[test]
+fn a_second_service_with_a_folder_of_its_own_leaves_the_database_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = format!("sqlite:{}", folder.path().join("songs.db").display());
+    let settings = [("SF_DATABASE_URL", database.as_str())];
+    let first = Service::start(&folder.path().join("storage"), &settings);
+    refused(&folder.path().join("other"), &settings, "another Songfoundry is using the database");
+    first.expect(200, "GET", "/readyz", &[], &Value::Null);
+}
+
+#[test]
 fn the_signing_key_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a folder");

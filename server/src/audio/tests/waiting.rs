@@ -52,21 +52,26 @@ async fn an_upload_whose_process_was_gone_each_time_leaves_no_files() {
     assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
 }
 
-/// Where one process has the database for itself, nobody else works on what it left.
+/// Where one process has the database for itself, its next start goes on with what it left.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_removes_the_files_of_uploads_that_waited() {
+async fn a_start_goes_on_with_uploads_that_waited() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
     if db::kind(&app.state.db) == Kind::Postgres {
         return;
     }
-    let _go = busy_task(&app).await;
+    let go = busy_task(&app).await;
     let task = waiting_form(&app).await;
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX, &app.state.blobs)
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
         .await
         .expect("opens as at a start");
-    assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
-    assert_eq!(stored_names(&app), [""; 0]);
+    assert_eq!(get(&app, &task).await.expect(200)["state"], "queued");
+    assert_eq!(stored_names(&app).len(), 2);
+    go.send(()).expect("waits");
+    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    let done = get(&app, &task).await.expect(200);
+    assert_eq!(done["state"], "succeeded", "{done}");
+    assert_eq!(done["result"]["files"].as_array().map(Vec::len), Some(2), "{done}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,13 +21,11 @@ impl Failures {
     }
 }
 
-/// Everything that is counted of one account and one network.
+/// What is counted of one account.
 #[derive(Debug, Default)]
 pub(in crate::auth) struct Counted {
     /// Failures of the account from the network.
     pub account_at_network: Failures,
-    /// Accounts that failed from the network and never logged in from there.
-    pub network: Failures,
     /// Failures of the account from networks that it never logged in from.
     pub account: Failures,
 }
@@ -43,7 +41,7 @@ pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> 
     Ok(known.is_some())
 }
 
-/// Failures of an account and a network since `since_secs`. `user_id` is empty where no account has
+/// Failures of an account, and of it from a network, since `since_secs`. `user_id` is empty where no account has
 /// the name; the queries are the same then, so that the answer takes as long.
 pub(in crate::auth) async fn counted(
     db: &Db,
@@ -61,16 +59,6 @@ pub(in crate::auth) async fn counted(
     .bind(since_secs)
     .fetch_optional(db)
     .await?;
-    let of_network = sqlx::query(
-        "SELECT CAST(COUNT(*) AS BIGINT) AS count, CAST(COALESCE(MAX(last_failed_secs), 0) AS BIGINT) AS last \
-         FROM login_failures f WHERE network = $1 AND last_failed_secs >= $2 \
-         AND NOT EXISTS (SELECT 1 FROM login_networks n JOIN users u ON u.id = n.user_id \
-         WHERE u.username = f.username AND n.network = f.network)",
-    )
-    .bind(network)
-    .bind(since_secs)
-    .fetch_one(db)
-    .await?;
     let of_account = sqlx::query(
         "SELECT CAST(COALESCE(SUM(failures), 0) AS BIGINT) AS count, \
          CAST(COALESCE(MAX(last_failed_secs), 0) AS BIGINT) AS last \
@@ -86,9 +74,28 @@ pub(in crate::auth) async fn counted(
         account_at_network: account_at_network
             .as_ref()
             .map_or(Ok(Failures::default()), Failures::from_row)?,
-        network: Failures::from_row(&of_network)?,
         account: Failures::from_row(&of_account)?,
     })
+}
+
+/// Accounts that failed from a network since `since_secs` and never logged in from there; counting ends at `most`.
+pub(in crate::auth) async fn failed_accounts(
+    db: &Db,
+    network: &str,
+    since_secs: i64,
+    most: i64,
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT 1 FROM login_failures f \
+         WHERE network = $1 AND last_failed_secs >= $2 \
+         AND NOT EXISTS (SELECT 1 FROM login_networks n JOIN users u ON u.id = n.user_id \
+         WHERE u.username = f.username AND n.network = f.network) LIMIT $3) AS failed",
+    )
+    .bind(network)
+    .bind(since_secs)
+    .bind(most)
+    .fetch_one(db)
+    .await
 }
 
 /// Moves failures that lie after `now_secs` to `now_secs`: the clock was set back after they were

@@ -134,3 +134,12 @@ async fn a_header_of_any_proxy_ends_local_trust() {
         app.local(Method::GET, ME).header(name, "x").send().await.expect(200);
     }
 }
+
+#[tokio::test]
+async fn who_asks_for_an_upgrade_is_not_local() {
+    let app = TestApp::start().await;
+    for value in ["upgrade", "Upgrade", "keep-alive, Upgrade", "Upgrade, HTTP2-Settings"] {
+        app.local(Method::GET, ME).header("connection", value).send().await.problem(401, "token_missing");
+    }
+    app.local(Method::GET, ME).header("connection", "keep-alive").send().await.expect(200);
+}

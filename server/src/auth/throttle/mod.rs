@@ -5,8 +5,11 @@
 //! | counted | slowed | spared |
 //! |---|---|---|
 //! | failures of one account from one address | this account from this address, for seconds if it logged in from there | nobody |
-//! | accounts that failed from one address | everybody at this address | accounts that logged in from there, sessions |
+//! | accounts that failed from one address | all attempts at this address together, which are checked one after the other | accounts that logged in from there, sessions |
 //! | failures of one account from all addresses | this account | addresses it logged in from, sessions |
+//!
+//! An address is never refused as a whole: somebody who guesses there, with names that nobody has,
+//! would keep out everybody who is there for the first time, such as a class in its first lesson.
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from one address are
@@ -20,6 +23,7 @@ mod rules;
 mod turns;
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
@@ -38,6 +42,10 @@ use crate::error::ApiError;
 /// nobody fills the queue of password hashes alone.
 const CHECKS_PER_ADDRESS: usize = 4;
 
+/// What each attempt at an address takes at least once too many accounts have failed there. One who guesses there has at
+/// most four passwords checked in a second; a class of 30 waits for some ten seconds.
+const SLOWED_CHECK: Duration = Duration::from_millis(250);
+
 /// How long an address counts as known to an account after its last log-in from there, in seconds:
 /// half a year.
 const KNOWN_FOR_SECS: i64 = 180 * 86_400;
@@ -49,6 +57,8 @@ pub struct Throttle {
     of_accounts_at_addresses: Turns,
     /// Of accounts at addresses that they never logged in from.
     of_accounts: Turns,
+    /// Of accounts at addresses that they never logged in from and where too many failed.
+    of_slowed_addresses: Turns,
     of_addresses: Turns,
 }
 
@@ -58,7 +68,8 @@ struct Rules {
     account_at_address: Rule,
     /// The same where the account has logged in from the address.
     known_account_at_address: Rule,
-    address: Rule,
+    /// Accounts that may fail from an address before it is slowed.
+    failed_accounts_per_address: i64,
     account: Rule,
     /// Registrations from an address.
     registrations: Rule,
@@ -77,14 +88,9 @@ impl Rules {
             // Others behind the same address may be the ones who guess. A wait of seconds still
             // leaves them fewer than 22,000 guesses a day.
             known_account_at_address: Rule { longest_wait_secs: 4, ..account_at_address },
-            // The longest wait is short, because somebody who never logged in from there has to
-            // wait as well.
-            address: Rule {
-                free: limits.failed_accounts_per_address,
-                first_wait_secs: 8,
-                longest_wait_secs: 60,
-                about: "Too many accounts failed to log in from your address",
-            },
+            failed_accounts_per_address: limits.failed_accounts_per_address,
+            // The longest wait is short, because the owner has to wait as well at an address that
+            // is new.
             account: Rule {
                 free: limits.failures_per_account,
                 first_wait_secs: 8,
@@ -128,7 +134,7 @@ pub(super) struct Attempt<'t> {
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    _turns: [Option<Turn<'t>>; 3],
+    _turns: [Option<Turn<'t>>; 4],
 }
 
 impl Throttle {
@@ -139,6 +145,7 @@ impl Throttle {
             rules: Rules::new(limits),
             of_accounts_at_addresses: Turns::new(1, turns::WAIT_MAX),
             of_accounts: Turns::new(1, turns::WAIT_MAX),
+            of_slowed_addresses: Turns::new(1, turns::WAIT_MAX),
             of_addresses: Turns::new(CHECKS_PER_ADDRESS, turns::WAIT_MAX),
         }
     }
@@ -146,7 +153,7 @@ impl Throttle {
     /// Waits for the turn of this attempt, and lets it go on unless one of the rules refuses it.
     ///
     /// # Errors
-    /// 429 with the seconds to wait.
+    /// 429 with the seconds to wait; 503 `busy` where earlier attempts at the address take too long.
     pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt<'_>, ApiError> {
         let network = network_of(subject.address);
         let account_sha256 = account_sha256(subject.username);
@@ -155,29 +162,54 @@ impl Throttle {
         let at_address = self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?;
         let is_known_there = failures::is_known(db, user_id.unwrap_or_default(), &network).await?;
         let is_stranger = !is_known_there && !subject.has_session;
-        // Before the turn of the address, of which those who wait here would take a share.
-        let of_account = match is_stranger {
-            true => Some(self.of_accounts.wait(account_sha256.clone()).await?),
-            false => None,
-        };
-        let turns = [Some(at_address), of_account, Some(self.of_addresses.wait(network.clone()).await?)];
         let now_secs = clock::now_unix_secs();
         failures::follow_clock(db, now_secs).await?;
         let since_secs = now_secs - FORGET_SECS;
-        let counted =
-            failures::counted(db, &network, &account_sha256, user_id.unwrap_or_default(), since_secs).await?;
-        self.rules.of_account_at_address(is_known_there).check(counted.account_at_network, now_secs)?;
+        let check = async || {
+            let (account, user_id) = (account_sha256.as_str(), user_id.unwrap_or_default());
+            let counted = failures::counted(db, &network, account, user_id, since_secs).await?;
+            let now_secs = clock::now_unix_secs();
+            self.rules.of_account_at_address(is_known_there).check(counted.account_at_network, now_secs)?;
+            if is_stranger {
+                self.rules.account.check(counted.account, now_secs)?;
+            }
+            Ok::<(), ApiError>(())
+        };
+        let (mut slowed, mut of_account) = (None, None);
         if is_stranger {
-            self.rules.address.check(counted.network, now_secs)?;
-            self.rules.account.check(counted.account, now_secs)?;
+            // Nobody who is refused anyway stands in line.
+            check().await?;
+            slowed = self.slow_down(db, &network, since_secs).await?;
+            of_account = Some(self.of_accounts.wait(account_sha256.clone()).await?);
         }
+        // Last, since those who wait for another turn would take a share of this one.
+        let of_address = self.of_addresses.wait(network.clone()).await?;
+        check().await?;
         Ok(Attempt {
             network,
             account_sha256,
             username: subject.row.map(|row| row.username.clone()),
             user_id: user_id.map(str::to_owned),
-            _turns: turns,
+            _turns: [Some(at_address), of_account, slowed, Some(of_address)],
         })
+    }
+
+    /// Takes the turn that those who never logged in from an address wait for.
+    #[cfg(test)]
+    pub(super) async fn stand_in_line(&self, address: &str) -> impl Sized + '_ {
+        self.of_slowed_addresses.wait(address.to_owned()).await.expect("a turn")
+    }
+
+    /// Waits where more accounts have failed since `since_secs` than may: for those who wait already, and for
+    /// [`SLOWED_CHECK`].
+    async fn slow_down(&self, db: &Db, network: &str, since_secs: i64) -> Result<Option<Turn<'_>>, ApiError> {
+        let limit = self.rules.failed_accounts_per_address;
+        if failures::failed_accounts(db, network, since_secs, limit).await? < limit {
+            return Ok(None);
+        }
+        let turn = self.of_slowed_addresses.wait(network.to_owned()).await?;
+        tokio::time::sleep(SLOWED_CHECK).await;
+        Ok(Some(turn))
     }
 }
 

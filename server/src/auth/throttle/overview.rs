@@ -23,7 +23,7 @@ const ENTRIES_MAX: i64 = 1000;
 pub enum ThrottledKind {
     /// One account from one address.
     AccountAtAddress,
-    /// Every account that has not logged in from this address before.
+    /// Every account that has not logged in from this address before: their attempts are checked one after the other.
     Address,
     /// One account from every address that it has not logged in from before.
     Account,
@@ -49,12 +49,12 @@ pub struct Throttled {
     pub failures: i64,
     /// When the last one failed, or the last registration came, RFC 3339.
     pub last_failed_at: String,
-    /// Seconds until the next attempt is checked; 0: the next one is.
+    /// Seconds until the next attempt is checked; 0: the next one is, as always at an address.
     pub retry_after_secs: u64,
 }
 
 impl Throttled {
-    fn of(kind: ThrottledKind, rule: Rule, counter: Counter, now_secs: i64) -> Self {
+    fn of(kind: ThrottledKind, rule: Option<Rule>, counter: Counter, now_secs: i64) -> Self {
         let Counter { network, account_sha256, username, failures, is_known_there: _ } = counter;
         Self {
             id: format!("{:x}", Sha256::digest(format!("{kind:?} {network:?} {account_sha256:?}"))),
@@ -63,7 +63,7 @@ impl Throttled {
             address: network,
             failures: failures.count,
             last_failed_at: clock::text_of_unix_secs(failures.last_secs),
-            retry_after_secs: rule.remaining_secs(failures, now_secs),
+            retry_after_secs: rule.map_or(0, |rule| rule.remaining_secs(failures, now_secs)),
         }
     }
 }
@@ -77,22 +77,23 @@ impl Throttle {
     pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
         let now_secs = clock::now_unix_secs();
         let since_secs = now_secs - FORGET_SECS;
-        let (address, account) = (self.rules.address, self.rules.account);
+        let account = self.rules.account;
         let least = self.rules.account_at_address.free;
         let pairs = failures::accounts_at_networks(db, least, since_secs, ENTRIES_MAX).await?;
-        let networks = failures::networks(db, address.free, since_secs, ENTRIES_MAX).await?;
+        let networks =
+            failures::networks(db, self.rules.failed_accounts_per_address, since_secs, ENTRIES_MAX).await?;
         let accounts = failures::accounts(db, account.free, since_secs, ENTRIES_MAX).await?;
         let registrations = self.rules.registrations;
         let registering = registrations::networks(db, registrations.free, since_secs, ENTRIES_MAX).await?;
         let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len() + registering.len());
         all.extend(pairs.into_iter().map(|counter| {
             let rule = self.rules.of_account_at_address(counter.is_known_there);
-            Throttled::of(ThrottledKind::AccountAtAddress, rule, counter, now_secs)
+            Throttled::of(ThrottledKind::AccountAtAddress, Some(rule), counter, now_secs)
         }));
         for (kind, rule, counters) in [
-            (ThrottledKind::Address, address, networks),
-            (ThrottledKind::Account, account, accounts),
-            (ThrottledKind::Registrations, registrations, registering),
+            (ThrottledKind::Address, None, networks),
+            (ThrottledKind::Account, Some(account), accounts),
+            (ThrottledKind::Registrations, Some(registrations), registering),
         ] {
             all.extend(counters.into_iter().map(|counter| Throttled::of(kind, rule, counter, now_secs)));
         }

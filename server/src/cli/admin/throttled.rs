@@ -56,7 +56,11 @@ fn described(one: &Throttled) -> String {
         (_, None) => "(unknown name)",
     };
     let address = one.address.as_deref().unwrap_or("(all)");
-    line(account, address, &one.failures.to_string(), &one.retry_after_secs.to_string(), &one.last_failed_at)
+    let wait = match one.kind {
+        ThrottledKind::Address => "in line".to_owned(),
+        _ => one.retry_after_secs.to_string(),
+    };
+    line(account, address, &one.failures.to_string(), &wait, &one.last_failed_at)
 }
 
 fn line(account: &str, address: &str, failures: &str, wait: &str, last: &str) -> String {

@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::super::document::{StoredText, stored};
-use super::super::store;
+use super::super::document::stored;
+use super::super::stored_text::{StoredText, Unread};
 use super::FOLDER;
 use super::archive::ENTRIES_MAX;
 use super::manifest::{AUDIO_FOLDER, BundledAudio, FORMAT, MANIFEST, Manifest, PROJECT, VERSION};
@@ -47,9 +47,11 @@ pub(in crate::projects) async fn export(
     let permits = state.audio.decoding.clone();
     let work = move |caller: &Caller| {
         // Loaded here, so that requests that wait hold no documents.
-        let found = runtime.block_on(store::load(&state.db, &user.id, &id))?;
-        let found = found.ok_or_else(|| ApiError::not_found("project", &id))?;
-        bundle(&state, &runtime, &user.id, &id, found.text, caller)
+        let text = runtime.block_on(async {
+            let found = Unread::current(&state, &user.id, &id).await?;
+            found.text(&state.db).await
+        })?;
+        bundle(&state, &runtime, &user.id, &id, text, caller)
     };
     let (answer, share) = permits.run_for(&owner_id, 1, work).await?;
     answer.respond_counted(&headers, share)

@@ -49,24 +49,36 @@ pub(in crate::tasks) async fn cancel(
 }
 
 /// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
-/// text. Says how many there were, and which of them leave something to remove.
-pub(in crate::tasks) async fn fail_leftovers(
-    db: &Db,
-    error: &str,
-) -> Result<(u64, Vec<Abandoned>), sqlx::Error> {
+/// text, and says how many there were. Those that have files are due at once, and none of their attempts lives.
+pub(in crate::tasks) async fn end_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let failed = sqlx::query(
-        "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, stored_bytes = $3 \
-         WHERE state IN ('queued', 'running') RETURNING id, kind",
-    )
-    .bind(clock::now_text())
-    .bind(error)
-    .bind(bytes(error))
-    .fetch_all(&mut *transaction)
-    .await?;
-    let abandoned = forget_inputs(&mut transaction, failed.iter().collect()).await?;
+    let left: Vec<(String, String)> =
+        sqlx::query_as("SELECT id, kind FROM tasks WHERE state IN ('queued', 'running')")
+            .fetch_all(&mut *transaction)
+            .await?;
+    let mut failed = 0;
+    for (id, kind) in left {
+        if kinds::kind(&kind).is_some_and(Kind::keeps_files) {
+            sqlx::query("UPDATE tasks SET alive_until_ms = 0, due_ms = 0 WHERE id = $1")
+                .bind(&id)
+                .execute(&mut *transaction)
+                .await?;
+            continue;
+        }
+        failed += 1;
+        sqlx::query(
+            "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, stored_bytes = $3, \
+             input = 'null' WHERE id = $4",
+        )
+        .bind(clock::now_text())
+        .bind(error)
+        .bind(bytes(error))
+        .bind(&id)
+        .execute(&mut *transaction)
+        .await?;
+    }
     transaction.commit().await?;
-    Ok((failed.len() as u64, abandoned))
+    Ok(failed)
 }
 
 /// What became of a task that an attempt let go.

@@ -2782,7 +2782,7 @@ export interface components {
                 last_failed_at: string;
                 /**
                  * Format: int64
-                 * @description Seconds until the next attempt is checked; 0: the next one is.
+                 * @description Seconds until the next attempt is checked; 0: the next one is, as always at an address.
                  */
                 retry_after_secs: number;
             }[];
@@ -3762,7 +3762,7 @@ export interface components {
             last_failed_at: string;
             /**
              * Format: int64
-             * @description Seconds until the next attempt is checked; 0: the next one is.
+             * @description Seconds until the next attempt is checked; 0: the next one is, as always at an address.
              */
             retry_after_secs: number;
         };

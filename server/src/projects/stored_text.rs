@@ -1,0 +1,140 @@
+//! Stored documents as they are, by what they are.
+//!
+//! A request asks how long its document is, waits for a permit of that weight, and only then reads it: requests that
+//! wait hold neither documents nor connections to the database.
+
+use tokio::runtime::Handle;
+
+use super::store::{self, StoredTemp};
+use crate::db::Db;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::with_unread_document;
+use crate::state::AppState;
+
+/// Names a stored document, so that it can be read, and an error can say what it is and where its text can be
+/// downloaded.
+#[derive(Debug, Clone)]
+pub(super) enum StoredText {
+    /// The current revision of a project.
+    Current(String),
+    /// An older revision of a project.
+    Revision(String, i64),
+    /// The autosave.
+    Autosave,
+}
+
+impl StoredText {
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Self::Current(id) => format!("project `{id}`"),
+            Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
+            Self::Autosave => "autosave".to_owned(),
+        }
+    }
+
+    /// The path of its download, below the prefix of the API.
+    pub(super) fn raw_path(&self) -> String {
+        match self {
+            Self::Current(id) => format!("/projects/{id}/raw"),
+            Self::Revision(id, revision) => format!("/projects/{id}/revisions/{revision}/raw"),
+            Self::Autosave => "/projects/temp/raw".to_owned(),
+        }
+    }
+}
+
+/// A kept revision of a project of which the text is not read yet.
+#[derive(Debug)]
+pub(super) struct Unread {
+    owner_id: String,
+    project_id: String,
+    /// The revision.
+    pub(super) revision: i64,
+    size_bytes: usize,
+    source: StoredText,
+}
+
+impl Unread {
+    /// The current revision of a project.
+    ///
+    /// # Errors
+    /// 404 if the user has no such project.
+    pub(super) async fn current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
+        let found = store::current_size(&state.db, owner_id, id).await?;
+        let (revision, size_bytes) = found.ok_or_else(|| ApiError::not_found("project", id))?;
+        let source = StoredText::Current(id.to_owned());
+        Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
+    }
+
+    /// A kept revision of a project.
+    ///
+    /// # Errors
+    /// 404 if there is none.
+    pub(super) async fn revision(
+        state: &AppState,
+        owner_id: &str,
+        id: &str,
+        revision: i64,
+    ) -> ApiResult<Self> {
+        let found = store::revision_size(&state.db, owner_id, id, revision).await?;
+        let size_bytes = found.ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+        let source = StoredText::Revision(id.to_owned(), revision);
+        Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
+    }
+
+    /// Reads the text and works on it, on a thread that may block.
+    ///
+    /// # Errors
+    /// Those of the work; 503 `busy` where too many documents wait, or where this revision is not kept any more.
+    pub(super) async fn read<T: Send + 'static>(
+        self,
+        state: &AppState,
+        work: impl FnOnce(&StoredText, String) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let (runtime, db) = (Handle::current(), state.db.clone());
+        let (owner_id, size_bytes) = (self.owner_id.clone(), self.size_bytes);
+        let reading = move || {
+            let text = runtime.block_on(self.text(&db))?;
+            work(&self.source, text)
+        };
+        with_unread_document(&owner_id, size_bytes, reading).await
+    }
+
+    /// The text, for work that has a permit of its own.
+    ///
+    /// # Errors
+    /// 503 `busy` where this revision is not kept any more.
+    pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
+        let found = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
+        found.ok_or_else(changed)
+    }
+}
+
+/// Reads the autosave and works on it, on a thread that may block.
+///
+/// # Errors
+/// Those of the work; 404 `no_autosave`; 503 `busy` where too many documents wait, or where it was replaced by a longer
+/// one meanwhile.
+pub(super) async fn read_autosave<T: Send + 'static>(
+    state: &AppState,
+    owner_id: &str,
+    work: impl FnOnce(StoredTemp) -> ApiResult<T> + Send + 'static,
+) -> ApiResult<T> {
+    let size_bytes = store::temp_size(&state.db, owner_id).await?.ok_or_else(|| ApiError::NotFound {
+        code: "no_autosave",
+        detail: "There is no autosave.".to_owned(),
+    })?;
+    let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
+    let reading = move || {
+        let found = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
+        work(found.ok_or_else(changed)?)
+    };
+    with_unread_document(owner_id, size_bytes, reading).await
+}
+
+/// 503: what was to be read was replaced before its turn came.
+fn changed() -> ApiError {
+    ApiError::Busy {
+        detail: "The document was replaced or deleted while this request waited; try again.".to_owned(),
+        retry_after_secs: 1,
+    }
+}

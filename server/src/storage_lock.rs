@@ -1,0 +1,92 @@
+//! Keeping other processes from the storage folder and from an SQLite database. The system lets go of both when the
+//! process ends, however it ends.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::config::StorageConfig;
+
+/// A storage folder that only this process uses.
+#[derive(Debug)]
+pub(crate) struct StorageLock {
+    _file: File,
+    /// The folder itself, where the system locks folders: a lock file may be deleted and made anew,
+    /// and then no longer keeps anybody out.
+    _folder: Option<File>,
+}
+
+impl StorageLock {
+    /// Locks the storage folder for this process.
+    ///
+    /// # Errors
+    /// When another process uses it, or when it cannot be written.
+    pub(crate) fn of(dir: &Path) -> anyhow::Result<Self> {
+        let in_use = || {
+            anyhow::anyhow!(
+                "another Songfoundry is using the storage folder {}; stop it, or set SF_STORAGE_DIR to another folder",
+                dir.display()
+            )
+        };
+        let file = locked(&dir.join("songfoundry.lock"), in_use)
+            .with_context(|| format!("the storage folder {} (SF_STORAGE_DIR)", dir.display()))?;
+        let folder = match File::open(dir).map(|folder| (folder.try_lock(), folder)) {
+            Ok((Ok(()), folder)) => Some(folder),
+            Ok((Err(TryLockError::WouldBlock), _)) => return Err(in_use()),
+            // Some network file systems lock no folders; the file has to do there.
+            Ok((Err(TryLockError::Error(_)), _)) | Err(_) => None,
+        };
+        Ok(Self { _file: file, _folder: folder })
+    }
+}
+
+/// An SQLite database outside the storage folder that only this service uses: another one would end its tasks. The
+/// commands for administrators may use it meanwhile.
+#[derive(Debug)]
+pub(crate) struct DatabaseLock {
+    _file: File,
+}
+
+impl DatabaseLock {
+    /// Locks the database for this service, by a file beside it; `None` where the lock of the storage folder does.
+    ///
+    /// # Errors
+    /// When another service uses it, or when its folder cannot be written.
+    pub(crate) fn of(config: &StorageConfig) -> anyhow::Result<Option<Self>> {
+        let elsewhere = |file: &PathBuf| file.parent() != Some(&config.dir);
+        let Some(database) = config.database.file().filter(elsewhere) else { return Ok(None) };
+        if let Some(folder) = database.parent() {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder {} (SF_DATABASE_URL)", folder.display()))?;
+        }
+        let mut path = database.clone().into_os_string();
+        path.push(".lock");
+        let in_use = || {
+            anyhow::anyhow!(
+                "another Songfoundry is using the database {}; stop it, or set SF_DATABASE_URL to another one",
+                database.display()
+            )
+        };
+        let file = locked(Path::new(&path), in_use)
+            .with_context(|| format!("the database {} (SF_DATABASE_URL)", database.display()))?;
+        Ok(Some(Self { _file: file }))
+    }
+}
+
+/// A file with a lock, made if it is missing.
+fn locked(path: &Path, in_use: impl Fn() -> anyhow::Error) -> anyhow::Result<File> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(in_use()),
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
