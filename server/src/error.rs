@@ -478,7 +478,11 @@ impl From<std::io::Error> for ApiError {
                 tracing::error!(error = %error, "the storage is full");
                 Self::StorageFull
             }
-            _ => Self::Internal(anyhow::Error::new(error).context("file system")),
+            // What a writer of ours refused.
+            _ => match error.downcast::<Self>() {
+                Ok(refusal) => refusal,
+                Err(error) => Self::Internal(anyhow::Error::new(error).context("file system")),
+            },
         }
     }
 }

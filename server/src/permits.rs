@@ -57,14 +57,40 @@ pub(crate) struct Permits {
     what: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
-    /// What is free for each user that has work running or waiting.
-    of_users: Mutex<HashMap<String, Weak<Semaphore>>>,
-    waiting_weight: AtomicU64,
-    waiting_requests: AtomicU64,
+    waiting: Waits,
+    /// Users that have work running or waiting.
+    of_users: Mutex<HashMap<String, Weak<OfUser>>>,
+}
+
+/// What is free for one user, and what of this user waits.
+#[derive(Debug)]
+struct OfUser {
+    free: Arc<Semaphore>,
+    waiting: Waits,
+}
+
+/// Work that waits.
+#[derive(Debug, Default)]
+struct Waits {
+    weight: AtomicU64,
+    requests: AtomicU64,
+}
+
+impl Waits {
+    /// Counts one more, and says the weight and the number of all.
+    fn join(&self, weight: u64) -> (u64, u64) {
+        let requests = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.weight.fetch_add(weight, Ordering::Relaxed) + weight, requests)
+    }
+
+    fn leave(&self, weight: u64) {
+        self.requests.fetch_sub(1, Ordering::Relaxed);
+        self.weight.fetch_sub(weight, Ordering::Relaxed);
+    }
 }
 
 /// Held by work as long as it runs: the permit of its user, if it has one, and the permit of all.
-type Held = (Option<OwnedSemaphorePermit>, OwnedSemaphorePermit);
+type Held = (Option<(OwnedSemaphorePermit, Arc<OfUser>)>, OwnedSemaphorePermit);
 
 impl Permits {
     /// A limit on work of different weights.
@@ -73,9 +99,8 @@ impl Permits {
             what,
             bounds,
             free: Arc::new(Semaphore::new(bounds.running as usize)),
+            waiting: Waits::default(),
             of_users: Mutex::default(),
-            waiting_weight: AtomicU64::new(0),
-            waiting_requests: AtomicU64::new(0),
         }
     }
 
@@ -155,7 +180,7 @@ impl Permits {
     /// A permit for work of `weight`; a request that waits for it counts as `waiting_weight`.
     async fn permit(
         &self,
-        of_user: Option<Arc<Semaphore>>,
+        of_user: Option<Arc<OfUser>>,
         weight: u64,
         waiting_weight: u64,
     ) -> ApiResult<Held> {
@@ -163,42 +188,54 @@ impl Permits {
         let units = u32::try_from(weight).unwrap_or(u32::MAX).max(least).min(running);
         let users_units = units.min(self.bounds.of_one_user);
         let free = Arc::clone(&self.free);
-        let at_once = match of_user.clone().map(|of_user| of_user.try_acquire_many_owned(users_units)) {
+        let own = of_user.as_ref().map(|one| Arc::clone(&one.free).try_acquire_many_owned(users_units));
+        let at_once = match own {
             None => free.try_acquire_many_owned(units).ok().map(|all| (None, all)),
-            Some(Ok(own)) => free.try_acquire_many_owned(units).ok().map(|all| (Some(own), all)),
+            Some(Ok(own)) => {
+                let all = free.try_acquire_many_owned(units).ok();
+                all.map(|all| (of_user.clone().map(|of_user| (own, of_user)), all))
+            }
             Some(Err(_)) => None,
         };
         if let Some(held) = at_once {
             return Ok(held);
         }
-        let _waiting = self.wait(waiting_weight)?;
+        let _waiting = self.wait(of_user.clone(), waiting_weight)?;
         // Requests that wait for others of their user do not yet wait before those of other users.
         let own = match of_user {
             None => None,
-            Some(of_user) => Some(of_user.acquire_many_owned(users_units).await.map_err(ApiError::internal)?),
+            Some(of_user) => {
+                let own = Arc::clone(&of_user.free).acquire_many_owned(users_units).await;
+                Some((own.map_err(ApiError::internal)?, of_user))
+            }
         };
         let all = Arc::clone(&self.free).acquire_many_owned(units).await.map_err(ApiError::internal)?;
         Ok((own, all))
     }
 
-    fn of_user(&self, user_id: &str) -> Arc<Semaphore> {
+    fn of_user(&self, user_id: &str) -> Arc<OfUser> {
         let mut of_users = self.of_users.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = of_users.get(user_id).and_then(Weak::upgrade) {
             return known;
         }
         of_users.retain(|_, one| one.strong_count() > 0);
-        let new = Arc::new(Semaphore::new(self.bounds.of_one_user as usize));
+        let free = Arc::new(Semaphore::new(self.bounds.of_one_user as usize));
+        let new = Arc::new(OfUser { free, waiting: Waits::default() });
         of_users.insert(user_id.to_owned(), Arc::downgrade(&new));
         new
     }
 
-    /// Joins those that wait.
-    fn wait(&self, weight: u64) -> ApiResult<Waiting<'_>> {
-        let waiting = Waiting { permits: self, weight };
-        let requests = self.waiting_requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let total = self.waiting_weight.fetch_add(weight, Ordering::Relaxed) + weight;
+    /// Joins those that wait. Of one user as much may wait as then remains free for others, as with
+    /// [`crate::fair_bytes`].
+    fn wait(&self, of_user: Option<Arc<OfUser>>, weight: u64) -> ApiResult<Waiting<'_>> {
+        let (total, requests) = self.waiting.join(weight);
+        let (own_total, own_requests) = of_user.as_ref().map_or((0, 0), |one| one.waiting.join(weight));
+        let waiting = Waiting { permits: self, of_user, weight };
         // The first may be as heavy as it is.
-        if requests > self.bounds.requests || (requests > 1 && total > self.bounds.waiting) {
+        if requests > 1
+            && (requests + own_requests > self.bounds.requests
+                || total.saturating_add(own_total) > self.bounds.waiting)
+        {
             return Err(ApiError::Busy {
                 detail: format!(
                     "Too many {} wait already ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
@@ -215,13 +252,16 @@ impl Permits {
 /// A request that waits. Dropped, it does not any more.
 struct Waiting<'p> {
     permits: &'p Permits,
+    of_user: Option<Arc<OfUser>>,
     weight: u64,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.permits.waiting_requests.fetch_sub(1, Ordering::Relaxed);
-        self.permits.waiting_weight.fetch_sub(self.weight, Ordering::Relaxed);
+        self.permits.waiting.leave(self.weight);
+        if let Some(of_user) = &self.of_user {
+            of_user.waiting.leave(self.weight);
+        }
     }
 }
 
@@ -312,7 +352,7 @@ mod tests {
         has_begun.await.expect("runs");
         let second = Arc::clone(&permits);
         let waits = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
-        while permits.waiting_requests.load(Ordering::Relaxed) == 0 {
+        while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
         assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs beside it"));
@@ -362,14 +402,14 @@ mod tests {
         for weight in [15, 5] {
             waiting.push(wait(weight));
             let count = waiting.len() as u64;
-            while permits.waiting_requests.load(Ordering::Relaxed) < count {
+            while permits.waiting.requests.load(Ordering::Relaxed) < count {
                 tokio::task::yield_now().await;
             }
         }
         let too_heavy = wait(1).await.expect("ends").expect_err("is turned away");
         assert!(matches!(too_heavy, ApiError::Busy { .. }), "{too_heavy}");
         waiting.pop().expect("one").abort();
-        while permits.waiting_requests.load(Ordering::Relaxed) > 1 {
+        while permits.waiting.requests.load(Ordering::Relaxed) > 1 {
             tokio::task::yield_now().await;
         }
         waiting.push(wait(5));
@@ -378,6 +418,33 @@ mod tests {
             one.await.expect("ends").expect("runs");
         }
         assert!(running.await.expect("ends").expect("ran"));
-        assert_eq!(permits.waiting_weight.load(Ordering::Relaxed), 0);
+        assert_eq!(permits.waiting.weight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn one_user_leaves_room_for_others_to_wait() {
+        let bounds = Bounds { running: 1, least: 1, of_one_user: 1, waiting: 40, requests: 100 };
+        let permits = Arc::new(Permits::weighted("tests", bounds));
+        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let first = Arc::clone(&permits);
+        let running = tokio::spawn(async move { first.run_for("ada", 1, work(begun, ending)).await });
+        has_begun.await.expect("runs");
+        let mut waiting = Vec::new();
+        for (user, weight) in [("ada", 20), ("bob", 10)] {
+            let (permits, count) = (Arc::clone(&permits), waiting.len() as u64 + 1);
+            let counts = Arc::clone(&permits);
+            waiting.push(tokio::spawn(async move { permits.run_for(user, weight, |_| Ok(())).await }));
+            while counts.waiting.requests.load(Ordering::Relaxed) < count {
+                tokio::task::yield_now().await;
+            }
+            let more = counts.run_for(user, 1, |_| Ok(())).await.expect_err("is turned away");
+            assert!(matches!(more, ApiError::Busy { .. }), "{user}: {more}");
+        }
+        drop(end);
+        for one in waiting {
+            one.await.expect("ends").expect("runs");
+        }
+        assert!(running.await.expect("ends").expect("ran"));
+        assert_eq!(permits.waiting.requests.load(Ordering::Relaxed), 0);
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use tokio::runtime::Handle;
 
 use crate::audio::ensure_room;
+use crate::error::ApiError;
 use crate::state::AppState;
 
 /// Bytes between two looks at the disk.
@@ -29,7 +30,10 @@ impl<W: Write> Write for RoomChecked<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.left_bytes < bytes.len() as u64 {
             let folder: &Path = &self.state.config.storage.dir;
-            let refused = |_| io::Error::from(ErrorKind::StorageFull);
+            let refused = |error| match error {
+                ApiError::StorageFull => io::Error::from(ErrorKind::StorageFull),
+                other => io::Error::other(other),
+            };
             ensure_room(self.state, &Handle::current(), folder, LOOK_EVERY_BYTES).map_err(refused)?;
             self.left_bytes = LOOK_EVERY_BYTES.max(bytes.len() as u64);
         }

@@ -30,6 +30,9 @@ const ADDRESS_SPACE_BYTES: u64 = 6 << 30;
 /// Requests that come at once.
 const AT_ONCE: usize = 8;
 
+/// How often the largest project is read at the same time.
+const READS: usize = 40;
+
 /// How long an answer is waited for, and the task that it begins: of eight large renders one runs
 /// at a time.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -417,6 +420,8 @@ impl Subject {
             let name = format!("Valid project of {} KB, stored", project.len() / 1000);
             self.measure(&name, &[Request { is_valid: true, ..request }])?;
         }
+        let reads: Vec<_> = (0..READS).map(|_| Request::get("/api/v1/projects/song").of("ada")).collect();
+        self.measure(&format!("The larger one, read {READS} at once"), &reads)?;
         let autosave = operations.iter().find(|one| one.path.ends_with("/projects/temp"));
         let autosave = autosave.and_then(|one| one.body_with(project)).context("an autosave")?;
         let file = |path: &str| {

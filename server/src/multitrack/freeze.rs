@@ -110,7 +110,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
         );
         return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
     }
-    let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
+    let mut sources =
+        ProjectSources::new(state, runtime, owner_id, &snapshot, &project, &mut || !task.is_cancelled())?;
     let parts = Parts::open(&project, &mut sources, &mut |_| !task.is_cancelled())?;
     let part = match stage {
         Stage::BeforeFader => Part::BeforeFader(place),

@@ -89,7 +89,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
     let RenderedProject { project, options, .. } = job.open()?;
-    let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
+    let mut sources =
+        ProjectSources::new(state, runtime, owner_id, &snapshot, &project, &mut || !task.is_cancelled())?;
     let begun = Instant::now();
     let mut writer = state.blobs.local().unnamed_writer(FOLDER)?;
     let report = mix::render(&project, &options, &mut sources, &mut writer, &mut |share| {

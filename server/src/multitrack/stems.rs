@@ -113,7 +113,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let snapshot = runtime.block_on(state.sound.catalogue.of(owner_id))?;
     let RenderedProject { project, options, .. } = job.open()?;
-    let mut sources = ProjectSources::new(state, runtime, owner_id, &snapshot, &project)?;
+    let mut sources =
+        ProjectSources::new(state, runtime, owner_id, &snapshot, &project, &mut || !task.is_cancelled())?;
     let parts = Parts::open(&project, &mut sources, &mut |_| !task.is_cancelled())?;
     let places = wanted(&project, &parts, tracks)?;
 

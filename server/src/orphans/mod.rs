@@ -62,11 +62,10 @@ pub(crate) async fn keep_collecting(state: AppState) {
             () = state.stop.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        let collecting = async {
-            collect_parts_of_this_machine(&state, &state.blobs).await?;
-            collect_if_mine(&state, &holder, every, clock::now_unix_ms()).await
-        };
-        if let Err(error) = collecting.await {
+        // What stops one of them does not stop the other.
+        let own = collect_parts_of_this_machine(&state, &state.blobs).await;
+        let shared = collect_if_mine(&state, &holder, every, clock::now_unix_ms()).await;
+        for error in [own, shared].into_iter().filter_map(Result::err) {
             tracing::error!("cannot set aside stored files that belong to nothing: {error:#}");
         }
     }

@@ -252,7 +252,8 @@ impl RenderJob {
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id)?;
         let mut writer = state.blobs.writer(&file.audio)?;
-        let mut sources = ProjectSources::new(state, runtime, owner_id, snapshot, &self.project)?;
+        let mut sources =
+            ProjectSources::new(state, runtime, owner_id, snapshot, &self.project, &mut || observer(0.0))?;
         let report = mix::render(&self.project, &self.options, &mut sources, &mut writer, observer)?;
         let soundfonts = sources.soundfonts;
         writer.finish()?;
@@ -295,15 +296,16 @@ pub(crate) struct ProjectSources<'a> {
 }
 
 impl<'a> ProjectSources<'a> {
-    /// What `owner_id` has for a project. Blocks.
+    /// What `owner_id` has for a project. Blocks, and ends where `go_on` says no.
     pub(crate) fn new(
         state: &'a AppState,
         runtime: &Handle,
         owner_id: &str,
         snapshot: &'a Snapshot,
         project: &Project,
+        go_on: &mut dyn FnMut() -> bool,
     ) -> ApiResult<Self> {
-        let recordings = recordings(state, runtime, owner_id, project)?;
+        let recordings = recordings(state, runtime, owner_id, project, go_on)?;
         Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings, owner_id: owner_id.to_owned() })
     }
 }
@@ -347,11 +349,16 @@ fn recordings(
     runtime: &Handle,
     owner_id: &str,
     project: &Project,
+    go_on: &mut dyn FnMut() -> bool,
 ) -> ApiResult<HashMap<String, Recording>> {
     let mut recordings = HashMap::new();
     // One query for all: a project may name 200,000 files that nobody has.
     let had = runtime.block_on(audio::ids(&state.db, owner_id))?;
     for id in files_used(project).into_iter().filter(|id| had.contains(id)) {
+        // Another sampling rate takes up to a minute for each.
+        if !go_on() {
+            return Err(RenderError::Cancelled.into());
+        }
         let opening = audio::recording(state, owner_id, &id, project.sample_rate_hz);
         if let Some(recording) = runtime.block_on(opening)? {
             recordings.insert(id, recording);

@@ -233,12 +233,12 @@ impl BankCache {
                 return Err(refused(self.no_room(missing_bytes)));
             }
         }
-        let _preparation = Preparation { cache: self, bank };
         if let Some(one) = state.of(bank) {
             (one.promised_bytes, one.in_preparation) = (needed_bytes, true);
         }
         let has_room = state.make_room(self.limits.total_bytes);
         drop(state);
+        let _preparation = Preparation { cache: self, bank };
         if !has_room {
             return Err(refused(self.no_room(missing_bytes)));
         }
