@@ -65,6 +65,7 @@ pub mod state;
 mod storage_lock;
 pub mod system;
 pub mod tasks;
+mod turns;
 pub mod user_config;
 
 #[cfg(test)]

@@ -293,8 +293,9 @@ mod tests {
     /// Files that use a semaphore, and why they may.
     const SEMAPHORES: [(&str, &str); 5] = [
         (
-            "auth/throttle/turns.rs",
-            "held by a task of its own, which counts the outcome even if its caller leaves",
+            "turns.rs",
+            "log-ins: held by a task of their own, which counts the outcome even if its caller leaves; locks: held by \
+             transactions, which end with their request",
         ),
         ("permits.rs", "the limits themselves"),
         ("plugins/modules/kept.rs", "held by a task of its own, which goes on when its caller leaves"),

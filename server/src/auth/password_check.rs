@@ -7,7 +7,7 @@ use tracing::Instrument as _;
 
 use super::passwords::PASSWORD_MAX_BYTES;
 use super::store::{UserRow, users};
-use super::throttle::Subject;
+use super::throttle::{Attempt, Subject};
 use crate::error::ApiResult;
 use crate::state::AppState;
 
@@ -36,19 +36,23 @@ pub(super) struct Checked {
 /// Checks a claim and counts the outcome.
 ///
 /// # Errors
-/// 429 with the seconds to wait.
+/// 429 for a wrong password where too many were; 503 `busy`.
 pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> {
-    let state = state.clone();
-    let checking = async move { check_to_the_end(&state, claim).await };
-    // A guess must count even if nobody waits for its answer.
-    tokio::spawn(checking.in_current_span()).await?
-}
-
-async fn check_to_the_end(state: &AppState, claim: Claim) -> ApiResult<Checked> {
     let Claim { username, password, address, has_session } = claim;
     let row = users::by_username(&state.db, &username).await?;
     let subject = Subject { username: &username, row: row.as_ref(), address, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
+    // A guess that is checked must count even if nobody waits for its answer.
+    let checking = checked(state.clone(), attempt, row, password);
+    tokio::spawn(checking.in_current_span()).await?
+}
+
+async fn checked(
+    state: AppState,
+    attempt: Attempt,
+    row: Option<UserRow>,
+    password: String,
+) -> ApiResult<Checked> {
     // A password that could never have been set is replaced by one that never matches, at the same
     // cost.
     let too_long = password.len() > PASSWORD_MAX_BYTES;

@@ -1,8 +1,12 @@
 //! Work that only one process may do at a time.
 
-use sqlx::{Any, Transaction};
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
+
+use sqlx::{Any, AnyConnection, Transaction};
 
 use super::{Db, Kind, kind};
+use crate::turns::{Turn, Turns};
 
 /// Held while one process does something that others must not do meanwhile. Dropped, or with its process
 /// gone, it is free again.
@@ -42,19 +46,63 @@ pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
     Ok(Lock { held })
 }
 
-/// Begins a transaction that holds the lock of this name to its end.
+/// A transaction that holds a lock to its end.
+#[derive(Debug)]
+pub(crate) struct Locked {
+    transaction: Transaction<'static, Any>,
+    /// Let go after the transaction.
+    _turn: Turn,
+}
+
+impl Locked {
+    pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
+        self.transaction.commit().await
+    }
+
+    pub(crate) async fn rollback(self) -> Result<(), sqlx::Error> {
+        self.transaction.rollback().await
+    }
+}
+
+impl Deref for Locked {
+    type Target = AnyConnection;
+
+    fn deref(&self) -> &AnyConnection {
+        &self.transaction
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+}
+
+/// Who begins a transaction with a lock in this process: those who wait for the same lock hold no connections, which
+/// others read by meanwhile.
+static BEGINNING: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
+
+/// Begins a transaction that holds the lock of this name to its end. On SQLite, where one transaction writes at a time,
+/// all names share one lock.
 ///
 /// # Errors
 /// As [`lock`].
-pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Transaction<'static, Any>, sqlx::Error> {
+pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Locked, sqlx::Error> {
+    let (kind, url) = (kind(db), db.connect_options().database_url.to_string());
+    let key = match kind {
+        Kind::Sqlite => url,
+        Kind::Postgres => format!("{url} {name}"),
+    };
+    let turn = BEGINNING.wait(key, db.options().get_acquire_timeout()).await;
+    let turn = turn.ok_or(sqlx::Error::PoolTimedOut)?;
     let mut transaction = db.begin().await?;
-    if kind(db) == Kind::Postgres {
+    if kind == Kind::Postgres {
         take(&mut transaction, name).await?;
     }
-    Ok(transaction)
+    Ok(Locked { transaction, _turn: turn })
 }
 
-async fn take(connection: &mut sqlx::AnyConnection, name: &str) -> Result<(), sqlx::Error> {
+async fn take(connection: &mut AnyConnection, name: &str) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
         .bind(format!("songfoundry {name}"))
         .execute(connection)

@@ -27,7 +27,7 @@ pub use address::DatabaseAddress;
 pub(crate) use copies::{copy_sqlite, faults, open_copy};
 pub(crate) use dump::{Snapshot, is_empty, restore};
 pub(crate) use lease::take_lease;
-pub(crate) use lock::{Lock, begin_locked, lock};
+pub(crate) use lock::{Lock, Locked, begin_locked, lock};
 pub use reserve::Reserve;
 pub(crate) use reserve::truncate_log;
 

@@ -96,6 +96,29 @@ async fn a_lock_is_held_by_one_process_at_a_time() {
         .expect("takes it");
 }
 
+#[tokio::test]
+async fn who_waits_for_a_lock_holds_no_connection() {
+    let database = TestDatabase::make().await;
+    let db = database.open().await;
+    let name = "a lock";
+    let first = begin_locked(&db, name).await.expect("free");
+    let waiting: Vec<_> = (0..3 * db.options().get_max_connections())
+        .map(|_| {
+            let db = db.clone();
+            tokio::spawn(async move { begin_locked(&db, name).await?.rollback().await })
+        })
+        .collect();
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+        ping(&db).await.expect("a connection for those who read");
+    }
+    assert!(waiting.iter().all(|one| !one.is_finished()));
+    first.rollback().await.expect("lets go");
+    for one in waiting {
+        one.await.expect("ends").expect("its turn comes");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_is_migrated_once() {
     let database = TestDatabase::empty().await;

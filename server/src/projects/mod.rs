@@ -17,7 +17,7 @@ pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings
 pub(crate) use naming::{Naming, ids_in};
 use schemas::json::JsonText;
 use serde::Serialize;
-use sqlx::{Any, AnyConnection, Transaction};
+use sqlx::AnyConnection;
 use stored_text::{StoredText, Unread};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -25,7 +25,7 @@ use utoipa_axum::routes;
 
 use crate::auth;
 use crate::config::Config;
-use crate::db::{Db, begin_locked};
+use crate::db::{Db, Locked, begin_locked};
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::fair_bytes::{FairBytes, Share};
@@ -210,7 +210,7 @@ fn storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Share, ApiE
 ///
 /// # Errors
 /// When the database refuses.
-pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Transaction<'static, Any>, ApiError> {
+pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiError> {
     Ok(begin_locked(db, &store::saving(owner_id)).await?)
 }
 

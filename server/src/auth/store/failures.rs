@@ -191,8 +191,6 @@ pub(in crate::auth) struct Counter {
     pub username: Option<String>,
     /// Its failures.
     pub failures: Failures,
-    /// Whether the account has logged in from the network.
-    pub is_known_there: bool,
 }
 
 impl Counter {
@@ -202,7 +200,6 @@ impl Counter {
             account_sha256: row.try_get("account_sha256")?,
             username: row.try_get("username")?,
             failures: Failures::from_row(row)?,
-            is_known_there: row.try_get::<i64, _>("known")? != 0,
         })
     }
 }
@@ -216,9 +213,7 @@ pub(in crate::auth) async fn accounts_at_networks(
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
     let sql = "SELECT f.network AS network, f.account_sha256 AS account_sha256, f.username AS username, \
-         f.failures AS count, f.last_failed_secs AS last, \
-         (SELECT CAST(COUNT(*) AS BIGINT) FROM login_networks n JOIN users u ON u.id = n.user_id \
-         WHERE u.username = f.username AND n.network = f.network) AS known \
+         f.failures AS count, f.last_failed_secs AS last \
          FROM login_failures f WHERE f.failures >= $1 AND f.last_failed_secs >= $2 \
          ORDER BY f.last_failed_secs DESC, f.network, f.account_sha256 LIMIT $3";
     counters(db, sql, least, since_secs, limit).await
@@ -233,8 +228,7 @@ pub(in crate::auth) async fn networks(
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
     let sql = "SELECT network, CAST(NULL AS TEXT) AS account_sha256, CAST(NULL AS TEXT) AS username, \
-         CAST(COUNT(*) AS BIGINT) AS count, CAST(MAX(last_failed_secs) AS BIGINT) AS last, \
-         CAST(0 AS BIGINT) AS known \
+         CAST(COUNT(*) AS BIGINT) AS count, CAST(MAX(last_failed_secs) AS BIGINT) AS last \
          FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY network HAVING COUNT(*) >= $1 ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
@@ -251,7 +245,7 @@ pub(in crate::auth) async fn accounts(
 ) -> Result<Vec<Counter>, sqlx::Error> {
     let sql = "SELECT CAST(NULL AS TEXT) AS network, f.account_sha256 AS account_sha256, \
          MAX(f.username) AS username, CAST(SUM(f.failures) AS BIGINT) AS count, \
-         CAST(MAX(f.last_failed_secs) AS BIGINT) AS last, CAST(0 AS BIGINT) AS known \
+         CAST(MAX(f.last_failed_secs) AS BIGINT) AS last \
          FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY f.account_sha256 HAVING SUM(f.failures) >= $1 \

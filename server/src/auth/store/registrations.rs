@@ -64,7 +64,7 @@ pub(in crate::auth) async fn networks(
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
     let sql = "SELECT network, CAST(NULL AS TEXT) AS account_sha256, CAST(NULL AS TEXT) AS username, \
-         attempts AS count, last_attempt_secs AS last, CAST(0 AS BIGINT) AS known \
+         attempts AS count, last_attempt_secs AS last \
          FROM registration_attempts WHERE attempts >= $1 AND last_attempt_secs >= $2 \
          ORDER BY last_attempt_secs DESC, network LIMIT $3";
     counters(db, sql, least, since_secs, limit).await

@@ -2,25 +2,24 @@
 //!
 //! Only a password that was checked and is wrong counts. Three rules hold at the same time:
 //!
-//! | counted | slowed | spared |
+//! | counted | then | spared |
 //! |---|---|---|
-//! | failures of one account from one address | this account from this address, for seconds if it logged in from there | nobody |
-//! | accounts that failed from one address | all attempts at this address together, which are checked one after the other | accounts that logged in from there, sessions |
-//! | failures of one account from all addresses | this account | addresses it logged in from, sessions |
+//! | failures of one account from one address | its passwords from there are checked one after the other, a second each | nobody |
+//! | accounts that failed from one address | the passwords from there are checked one after the other, four a second | accounts that logged in from there, sessions |
+//! | failures of one account from all addresses | its passwords are checked one after the other, four seconds each | addresses it logged in from, sessions |
 //!
-//! An address is never refused as a whole: somebody who guesses there, with names that nobody has,
-//! would keep out everybody who is there for the first time, such as a class in its first lesson.
+//! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with the names of a
+//! class at the address of its school, holds up others for as long as the attempts in line take, and locks out nobody.
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from one address are
 //! checked one after the other, and so are attempts on one account from all addresses that it never
-//! logged in from: many at once cannot pass before the first is counted. Registrations are counted
-//! by address alone ([`registration`]).
+//! logged in from: many at once cannot pass before the first is counted. Who leaves while in line has no password
+//! checked. Registrations are counted by address alone ([`registration`]).
 
 mod overview;
 mod registration;
 mod rules;
-mod turns;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -29,7 +28,6 @@ use sha2::{Digest as _, Sha256};
 
 pub use overview::{Lift, Throttled, ThrottledKind};
 use rules::{FORGET_SECS, Rule};
-use turns::{Turn, Turns};
 
 use super::client_address::network_of;
 use super::store::{UserRow, failures};
@@ -37,14 +35,31 @@ use crate::clock;
 use crate::config::LoginLimits;
 use crate::db::{Db, note};
 use crate::error::ApiError;
+use crate::turns::{Turn, Turns};
+
+/// Longest wait for a turn. A class of 500 that logs in at once waits for less; where the database is locked, each turn
+/// takes as long as the database is waited for.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Seconds after which somebody who waited in vain may try again.
+const RETRY_AFTER_SECS: u64 = 10;
 
 /// Attempts from one address that are checked at the same time: a school does not wait long, and
 /// nobody fills the queue of password hashes alone.
 const CHECKS_PER_ADDRESS: usize = 4;
 
-/// What each attempt at an address takes at least once too many accounts have failed there. One who guesses there has at
-/// most four passwords checked in a second; a class of 30 waits for some ten seconds.
-const SLOWED_CHECK: Duration = Duration::from_millis(250);
+/// A second; tests have shorter ones.
+const SECOND: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 1_000 });
+
+/// What checking a password takes at least where too many passwords of its account from its address were wrong: fewer
+/// than 90,000 guesses a day.
+pub(super) const PACE_OF_ACCOUNT_AT_ADDRESS: Duration = SECOND;
+
+/// The same where too many passwords of its account from all addresses were wrong.
+pub(super) const PACE_OF_ACCOUNT: Duration = SECOND.saturating_mul(4);
+
+/// The same where too many accounts have failed at its address: a class of 30 is in within ten seconds.
+pub(super) const PACE_OF_ADDRESS: Duration = Duration::from_millis(SECOND.as_millis() as u64 / 4);
 
 /// How long an address counts as known to an account after its last log-in from there, in seconds:
 /// half a year.
@@ -65,38 +80,22 @@ pub struct Throttle {
 /// The rules, with the limits of the settings.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
-    account_at_address: Rule,
-    /// The same where the account has logged in from the address.
-    known_account_at_address: Rule,
+    /// Failures of an account from an address before it is slowed there.
+    failures_at_address: i64,
     /// Accounts that may fail from an address before it is slowed.
     failed_accounts_per_address: i64,
-    account: Rule,
+    /// Failures of an account from all addresses before it is slowed.
+    failures_per_account: i64,
     /// Registrations from an address.
     registrations: Rule,
 }
 
 impl Rules {
     fn new(limits: LoginLimits) -> Self {
-        let account_at_address = Rule {
-            free: 5,
-            first_wait_secs: 1,
-            longest_wait_secs: 900,
-            about: "Too many failed log-ins of this account from your address",
-        };
         Self {
-            account_at_address,
-            // Others behind the same address may be the ones who guess. A wait of seconds still
-            // leaves them fewer than 22,000 guesses a day.
-            known_account_at_address: Rule { longest_wait_secs: 4, ..account_at_address },
+            failures_at_address: 5,
             failed_accounts_per_address: limits.failed_accounts_per_address,
-            // The longest wait is short, because the owner has to wait as well at an address that
-            // is new.
-            account: Rule {
-                free: limits.failures_per_account,
-                first_wait_secs: 8,
-                longest_wait_secs: 60,
-                about: "Too many failed log-ins of this account",
-            },
+            failures_per_account: limits.failures_per_account,
             registrations: Rule {
                 free: limits.registrations_per_address,
                 first_wait_secs: 8,
@@ -104,13 +103,6 @@ impl Rules {
                 about: "Too many registrations from your address",
             },
         }
-    }
-}
-
-impl Rules {
-    /// The rule for one account at one address, where it has logged in before or not.
-    fn of_account_at_address(&self, is_known_there: bool) -> Rule {
-        if is_known_there { self.known_account_at_address } else { self.account_at_address }
     }
 }
 
@@ -129,12 +121,14 @@ pub(super) struct Subject<'s> {
 
 /// An attempt that may be checked now. Its outcome must be counted.
 #[derive(Debug)]
-pub(super) struct Attempt<'t> {
+pub(super) struct Attempt {
     network: String,
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    _turns: [Option<Turn<'t>>; 4],
+    /// Why it was slowed, and by how much; a wrong password is refused then.
+    slowed: Option<(&'static str, Duration)>,
+    _turns: [Option<Turn>; 4],
 }
 
 impl Throttle {
@@ -143,86 +137,82 @@ impl Throttle {
     pub fn new(limits: LoginLimits) -> Self {
         Self {
             rules: Rules::new(limits),
-            of_accounts_at_addresses: Turns::new(1, turns::WAIT_MAX),
-            of_accounts: Turns::new(1, turns::WAIT_MAX),
-            of_slowed_addresses: Turns::new(1, turns::WAIT_MAX),
-            of_addresses: Turns::new(CHECKS_PER_ADDRESS, turns::WAIT_MAX),
+            of_accounts_at_addresses: Turns::new(1),
+            of_accounts: Turns::new(1),
+            of_slowed_addresses: Turns::new(1),
+            of_addresses: Turns::new(CHECKS_PER_ADDRESS),
         }
     }
 
-    /// Waits for the turn of this attempt, and lets it go on unless one of the rules refuses it.
+    /// Waits for the turn of this attempt.
     ///
     /// # Errors
-    /// 429 with the seconds to wait; 503 `busy` where earlier attempts at the address take too long.
-    pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt<'_>, ApiError> {
+    /// 503 `busy` where earlier attempts take too long.
+    pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt, ApiError> {
         let network = network_of(subject.address);
         let account_sha256 = account_sha256(subject.username);
-        let user_id = subject.row.map(|row| row.id.as_str());
-        // Nobody else logs the account in from here while this turn lasts.
-        let at_address = self.of_accounts_at_addresses.wait(format!("{network} {account_sha256}")).await?;
-        let is_known_there = failures::is_known(db, user_id.unwrap_or_default(), &network).await?;
-        let is_stranger = !is_known_there && !subject.has_session;
+        let user_id = subject.row.map(|row| row.id.as_str()).unwrap_or_default();
         let now_secs = clock::now_unix_secs();
         failures::follow_clock(db, now_secs).await?;
         let since_secs = now_secs - FORGET_SECS;
-        let check = async || {
-            let (account, user_id) = (account_sha256.as_str(), user_id.unwrap_or_default());
-            let counted = failures::counted(db, &network, account, user_id, since_secs).await?;
-            let now_secs = clock::now_unix_secs();
-            self.rules.of_account_at_address(is_known_there).check(counted.account_at_network, now_secs)?;
-            if is_stranger {
-                self.rules.account.check(counted.account, now_secs)?;
-            }
-            Ok::<(), ApiError>(())
+        let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
+        let mut slowed = None;
+        let mut slow_down = async |about, pace: Duration| {
+            slowed = slowed.max(Some((about, pace)));
+            tokio::time::sleep(pace).await;
         };
-        let (mut slowed, mut of_account) = (None, None);
-        if is_stranger {
-            // Nobody who is refused anyway stands in line.
-            check().await?;
-            slowed = self.slow_down(db, &network, since_secs).await?;
-            of_account = Some(self.of_accounts.wait(account_sha256.clone()).await?);
+
+        // Nobody else logs the account in from here while this turn lasts.
+        let at_address = turn(&self.of_accounts_at_addresses, format!("{network} {account_sha256}")).await?;
+        if counted().await?.account_at_network.count >= self.rules.failures_at_address {
+            slow_down("of this account from your address", PACE_OF_ACCOUNT_AT_ADDRESS).await;
+        }
+        let (mut slowed_address, mut of_account) = (None, None);
+        if !subject.has_session && !failures::is_known(db, user_id, &network).await? {
+            let limit = self.rules.failed_accounts_per_address;
+            if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
+                slowed_address = Some(turn(&self.of_slowed_addresses, network.clone()).await?);
+                slow_down("of different accounts from your address", PACE_OF_ADDRESS).await;
+            }
+            of_account = Some(turn(&self.of_accounts, account_sha256.clone()).await?);
+            if counted().await?.account.count >= self.rules.failures_per_account {
+                slow_down("of this account", PACE_OF_ACCOUNT).await;
+            }
         }
         // Last, since those who wait for another turn would take a share of this one.
-        let of_address = self.of_addresses.wait(network.clone()).await?;
-        check().await?;
+        let of_address = turn(&self.of_addresses, network.clone()).await?;
         Ok(Attempt {
+            username: subject.row.map(|row| row.username.clone()),
+            user_id: subject.row.map(|row| row.id.clone()),
+            slowed,
+            _turns: [Some(at_address), slowed_address, of_account, Some(of_address)],
             network,
             account_sha256,
-            username: subject.row.map(|row| row.username.clone()),
-            user_id: user_id.map(str::to_owned),
-            _turns: [Some(at_address), of_account, slowed, Some(of_address)],
         })
     }
 
     /// Takes the turn that those who never logged in from an address wait for.
     #[cfg(test)]
-    pub(super) async fn stand_in_line(&self, address: &str) -> impl Sized + '_ {
-        self.of_slowed_addresses.wait(address.to_owned()).await.expect("a turn")
-    }
-
-    /// Waits where more accounts have failed since `since_secs` than may: for those who wait already, and for
-    /// [`SLOWED_CHECK`].
-    async fn slow_down(&self, db: &Db, network: &str, since_secs: i64) -> Result<Option<Turn<'_>>, ApiError> {
-        let limit = self.rules.failed_accounts_per_address;
-        if failures::failed_accounts(db, network, since_secs, limit).await? < limit {
-            return Ok(None);
-        }
-        let turn = self.of_slowed_addresses.wait(network.to_owned()).await?;
-        tokio::time::sleep(SLOWED_CHECK).await;
-        Ok(Some(turn))
+    pub(super) async fn stand_in_line(&self, address: &str) -> Turn {
+        turn(&self.of_slowed_addresses, address.to_owned()).await.expect("a turn")
     }
 }
 
-impl Attempt<'_> {
+impl Attempt {
     /// Counts a wrong password.
     ///
     /// # Errors
-    /// Internal only.
+    /// 429 with the seconds that the next one takes at least, if this one was slowed down.
     pub(super) async fn failed(self, db: &Db) -> Result<(), ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
         failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await?;
-        Ok(())
+        let Some((of_what, pace)) = self.slowed else { return Ok(()) };
+        let retry_after_secs = pace.as_secs().max(1);
+        let detail = format!(
+            "The name or password is wrong, and too many log-ins {of_what} have failed; try again in {retry_after_secs} s."
+        );
+        Err(ApiError::TooManyRequests { detail, retry_after_secs })
     }
 
     /// The password was right: forgets the account's failures from here, and remembers that it is
@@ -236,6 +226,17 @@ impl Attempt<'_> {
             note("the address of a log-in", remembering).await;
         }
     }
+}
+
+/// Waits for a turn.
+///
+/// # Errors
+/// 503 `busy` if it is not there in time.
+async fn turn(turns: &Turns, key: String) -> Result<Turn, ApiError> {
+    turns.wait(key, WAIT_MAX).await.ok_or_else(|| ApiError::Busy {
+        detail: format!("Earlier log-ins have not ended after {} seconds; try again.", WAIT_MAX.as_secs()),
+        retry_after_secs: RETRY_AFTER_SECS,
+    })
 }
 
 /// Key of an account in the database: a hash, so that neither the name's length is stored nor a

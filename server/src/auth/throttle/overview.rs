@@ -6,10 +6,12 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use super::rules::{FORGET_SECS, Rule};
-use super::{Throttle, account_sha256, network_of};
+use super::rules::FORGET_SECS;
+use super::{
+    PACE_OF_ACCOUNT, PACE_OF_ACCOUNT_AT_ADDRESS, PACE_OF_ADDRESS, Rules, Throttle, account_sha256, network_of,
+};
 use crate::auth::store::failures::{self, Counter};
-use crate::auth::store::registrations;
+use crate::auth::store::registrations as stored_registrations;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
@@ -49,13 +51,14 @@ pub struct Throttled {
     pub failures: i64,
     /// When the last one failed, or the last registration came, RFC 3339.
     pub last_failed_at: String,
-    /// Seconds until the next attempt is checked; 0: the next one is, as always at an address.
+    /// Seconds that each attempt takes at least, 0 where that is less than one; for registrations, seconds until the next
+    /// one is admitted.
     pub retry_after_secs: u64,
 }
 
 impl Throttled {
-    fn of(kind: ThrottledKind, rule: Option<Rule>, counter: Counter, now_secs: i64) -> Self {
-        let Counter { network, account_sha256, username, failures, is_known_there: _ } = counter;
+    fn of(kind: ThrottledKind, retry_after_secs: u64, counter: Counter) -> Self {
+        let Counter { network, account_sha256, username, failures } = counter;
         Self {
             id: format!("{:x}", Sha256::digest(format!("{kind:?} {network:?} {account_sha256:?}"))),
             kind,
@@ -63,40 +66,38 @@ impl Throttled {
             address: network,
             failures: failures.count,
             last_failed_at: clock::text_of_unix_secs(failures.last_secs),
-            retry_after_secs: rule.map_or(0, |rule| rule.remaining_secs(failures, now_secs)),
+            retry_after_secs,
         }
     }
 }
 
 impl Throttle {
-    /// Who has to wait after failures or registrations, at present or after the next one; the last
-    /// come first.
+    /// Who is slowed down after failures, and who has to wait after registrations; the last come first.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
         let now_secs = clock::now_unix_secs();
         let since_secs = now_secs - FORGET_SECS;
-        let account = self.rules.account;
-        let least = self.rules.account_at_address.free;
-        let pairs = failures::accounts_at_networks(db, least, since_secs, ENTRIES_MAX).await?;
-        let networks =
-            failures::networks(db, self.rules.failed_accounts_per_address, since_secs, ENTRIES_MAX).await?;
-        let accounts = failures::accounts(db, account.free, since_secs, ENTRIES_MAX).await?;
-        let registrations = self.rules.registrations;
-        let registering = registrations::networks(db, registrations.free, since_secs, ENTRIES_MAX).await?;
+        let Rules { failures_at_address, failed_accounts_per_address, failures_per_account, registrations } =
+            self.rules;
+        let pairs = failures::accounts_at_networks(db, failures_at_address, since_secs, ENTRIES_MAX).await?;
+        let networks = failures::networks(db, failed_accounts_per_address, since_secs, ENTRIES_MAX).await?;
+        let accounts = failures::accounts(db, failures_per_account, since_secs, ENTRIES_MAX).await?;
+        let registering =
+            stored_registrations::networks(db, registrations.free, since_secs, ENTRIES_MAX).await?;
         let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len() + registering.len());
-        all.extend(pairs.into_iter().map(|counter| {
-            let rule = self.rules.of_account_at_address(counter.is_known_there);
-            Throttled::of(ThrottledKind::AccountAtAddress, Some(rule), counter, now_secs)
-        }));
-        for (kind, rule, counters) in [
-            (ThrottledKind::Address, None, networks),
-            (ThrottledKind::Account, Some(account), accounts),
-            (ThrottledKind::Registrations, Some(registrations), registering),
+        for (kind, pace, counters) in [
+            (ThrottledKind::AccountAtAddress, PACE_OF_ACCOUNT_AT_ADDRESS, pairs),
+            (ThrottledKind::Address, PACE_OF_ADDRESS, networks),
+            (ThrottledKind::Account, PACE_OF_ACCOUNT, accounts),
         ] {
-            all.extend(counters.into_iter().map(|counter| Throttled::of(kind, rule, counter, now_secs)));
+            all.extend(counters.into_iter().map(|counter| Throttled::of(kind, pace.as_secs(), counter)));
         }
+        all.extend(registering.into_iter().map(|counter| {
+            let retry_after_secs = registrations.remaining_secs(counter.failures, now_secs);
+            Throttled::of(ThrottledKind::Registrations, retry_after_secs, counter)
+        }));
         all.sort_by(|one, other| {
             other.last_failed_at.cmp(&one.last_failed_at).then_with(|| one.id.cmp(&other.id))
         });
@@ -140,7 +141,7 @@ impl Lift {
         let account = self.username.as_deref().map(account_sha256).unwrap_or_default();
         let failures = failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?;
         let registered = match (&self.username, &self.network) {
-            (None, Some(network)) => registrations::forget(db, network).await?,
+            (None, Some(network)) => stored_registrations::forget(db, network).await?,
             _ => false,
         };
         Ok(failures + u64::from(registered))

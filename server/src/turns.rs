@@ -1,0 +1,97 @@
+//! Turns: a limited number of holders of one key run at a time; the others wait in order.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A semaphore for each key that somebody holds or waits for.
+#[derive(Debug, Clone)]
+pub(crate) struct Turns(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    at_once: usize,
+    by_key: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+/// A turn. It ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    turns: Turns,
+    key: String,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Turns {
+    /// Turns of which `at_once` of one key go on together.
+    pub(crate) fn new(at_once: usize) -> Self {
+        Self(Arc::new(Inner { at_once, by_key: Mutex::default() }))
+    }
+
+    /// Waits for a turn of `key`; `None` if it is not there within `within`.
+    pub(crate) async fn wait(&self, key: String, within: Duration) -> Option<Turn> {
+        let semaphore = {
+            let mut by_key = self.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || Arc::new(Semaphore::new(self.0.at_once));
+            Arc::clone(by_key.entry(key.clone()).or_insert_with(new))
+        };
+        let mut turn = Turn { turns: self.clone(), key, permit: None };
+        // Nobody closes the semaphore.
+        turn.permit = Some(tokio::time::timeout(within, semaphore.acquire_owned()).await.ok()?.ok()?);
+        Some(turn)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.permit.take();
+        let mut by_key = self.turns.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
+        // Waiting and running holders have references of their own.
+        if by_key.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
+            by_key.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn one_key_waits_and_another_does_not() {
+        let turns = Turns::new(2);
+        let key = |text: &str| turns.wait(text.to_owned(), LONG);
+        let first = key("a").await.expect("a turn");
+        let _second = key("a").await.expect("a turn");
+        let mut third = Box::pin(key("a"));
+        assert!(third.as_mut().now_or_never().is_none());
+        key("b").await.expect("a turn of another key");
+        drop(first);
+        third.await.expect("a turn");
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_ever() {
+        let turns = Turns::new(1);
+        let first = turns.wait("a".to_owned(), LONG).await.expect("a turn");
+        assert!(turns.wait("a".to_owned(), Duration::ZERO).await.is_none(), "the first never ends");
+        drop(first);
+        turns.wait("a".to_owned(), LONG).await.expect("a turn");
+        assert_eq!(turns.0.by_key.lock().expect("a lock").len(), 0);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_of_a_key_without_holders() {
+        let turns = Turns::new(1);
+        for number in 0..10 {
+            drop(turns.wait(number.to_string(), LONG).await.expect("a turn"));
+        }
+        assert_eq!(turns.0.by_key.lock().expect("a lock").len(), 0);
+    }
+}
