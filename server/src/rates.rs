@@ -1,5 +1,9 @@
 //! How often somebody may ask: by account, and by address.
 //!
+//! Requests with a token of a log-in count for that log-in, and not for the address: whoever floods an address shares it
+//! with others, such as a class, and takes nothing from those who are logged in. Neither do others take from those who
+//! are about to log in, whose requests count by themselves.
+//!
 //! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily. Buckets are
 //! this process's own. Callers on this machine that count as local are not limited, nor is asking for health.
 
@@ -12,7 +16,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::auth::{client_address, network_of};
+use crate::auth::{client_address, network_of, session};
 use crate::config::RequestLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::peer_of;
@@ -28,6 +32,9 @@ const SECS_PER_MINUTE: f64 = 60.0;
 
 /// What asks for health and numbers; machines do, steadily.
 const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// Paths of log-ins and registrations, by their beginning.
+const LOG_IN_PATHS: &str = "/api/v1/auth/";
 
 /// Whether asking for a path counts.
 pub(crate) fn is_limited(path: &str) -> bool {
@@ -60,13 +67,23 @@ impl Rates {
         self.users.take(user_id, Instant::now()).map_err(|wait| self.users.refusal(limit, wait))
     }
 
-    /// Counts a request from an address.
+    /// Counts a request with a token, whether its account still takes it or not.
     ///
     /// # Errors
     /// 429 with the seconds to wait.
-    fn admit_address(&self, address: IpAddr) -> ApiResult<()> {
+    fn admit_session(&self, session_id: &str) -> ApiResult<()> {
+        self.admit_user(&format!("session {session_id}"))
+    }
+
+    /// Counts a request to `path` from an address.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    fn admit_address(&self, address: IpAddr, path: &str) -> ApiResult<()> {
         let limit = "requests from your address per minute (SF_REQUESTS_PER_MINUTE_PER_ADDRESS)";
-        let taken = self.addresses.take(&network_of(address), Instant::now());
+        let network = network_of(address);
+        let key = if path.starts_with(LOG_IN_PATHS) { format!("log-in {network}") } else { network };
+        let taken = self.addresses.take(&key, Instant::now());
         taken.map_err(|wait| self.addresses.refusal(limit, wait))
     }
 }
@@ -78,8 +95,13 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
     };
     let (parts, body) = request.into_parts();
     if state.local_rule.check(peer, &parts).is_err() {
+        let session = session(&parts, &state.tokens);
         let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
-        if let Err(refusal) = state.rates.admit_address(address) {
+        let admitted = match session {
+            Some(claims) => state.rates.admit_session(claims.session_id()),
+            None => state.rates.admit_address(address, parts.uri.path()),
+        };
+        if let Err(refusal) = admitted {
             return refusal.into_response();
         }
     }
@@ -253,6 +275,27 @@ mod tests {
             app.remote(Method::GET, "/healthz").send().await.expect(200);
             app.local(Method::GET, PATH).send().await.expect(200);
         }
+    }
+
+    #[tokio::test]
+    async fn who_floods_an_address_takes_nothing_from_those_who_are_logged_in_there() {
+        let settings =
+            [("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "3"), ("SF_REQUESTS_PER_MINUTE_PER_USER", "50")];
+        let app = TestApp::with(&settings).await;
+        let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
+        let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
+        while app.remote(Method::GET, "/nothing").send().await.status != 429 {}
+        let mut asked = 0;
+        while ask(&ada).await.status != 429 {
+            asked += 1;
+        }
+        assert!(asked >= 49, "{asked}");
+        ask(&bob).await.expect(200);
+        let body = serde_json::json!({ "username": "bob", "password": "wrong" });
+        let log_in = app.remote(Method::POST, "/api/v1/auth/login").json(&body);
+        log_in.send().await.problem(401, "bad_credentials");
+        // A token that nobody signed counts for the address.
+        assert_eq!(ask(&format!("{}x", &ada[..ada.len() - 1])).await.status, 429);
     }
 
     #[tokio::test]

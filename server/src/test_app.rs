@@ -1,7 +1,8 @@
 //! The whole service as a value for tests: real router, real database, real storage in a temporary folder.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use axum::Router;
 use axum::body::Body;
@@ -140,7 +141,10 @@ impl TestApp {
         headers.insert(header::HOST, "127.0.0.1:8600".parse().expect("a header"));
         Call {
             app: self,
-            peer: peer.parse().expect("an address"),
+            peer: SocketAddr::new(
+                peer.parse().expect("an address"),
+                CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+            ),
             method,
             path: path.to_owned(),
             headers,
@@ -150,10 +154,13 @@ impl TestApp {
     }
 }
 
+/// Ports of connections, one for each request.
+static CONNECTIONS: AtomicU16 = AtomicU16::new(1);
+
 /// A request being put together.
 pub(crate) struct Call<'a> {
     app: &'a TestApp,
-    peer: IpAddr,
+    peer: SocketAddr,
     method: Method,
     path: String,
     headers: HeaderMap,
@@ -165,6 +172,12 @@ impl Call<'_> {
     /// Sets a header in place of an earlier one of that name.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.insert(name, value.parse().expect("a header"));
+        self
+    }
+
+    /// Sends the request by the connection from this port; by one of its own otherwise.
+    pub(crate) fn connection(mut self, port: u16) -> Self {
+        self.peer.set_port(port);
         self
     }
 
@@ -193,7 +206,7 @@ impl Call<'_> {
         *request.uri_mut() = self.path.parse().expect("a path");
         *request.headers_mut() = self.headers;
         *request.version_mut() = self.version;
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(self.peer, 50_000)));
+        request.extensions_mut().insert(ConnectInfo(self.peer));
         let Ok(response) = self.app.router.clone().oneshot(request).await;
         let (parts, body) = response.into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");

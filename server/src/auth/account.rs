@@ -11,7 +11,7 @@ use super::store::users;
 use super::user::{AccountHolder, AnyUser, UserView};
 use crate::audit::{self, Action};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::Json;
+use crate::extract::{Connection, Json};
 use crate::state::AppState;
 
 /// Who is asking.
@@ -49,6 +49,7 @@ pub(super) struct PasswordChange {
 pub(super) async fn change_password(
     State(state): State<AppState>,
     AccountHolder(user): AccountHolder,
+    Connection(peer): Connection,
     Json(change): Json<PasswordChange>,
 ) -> ApiResult<Json<TokenAnswer>> {
     let (who, row) = (user.who(), user.row);
@@ -60,14 +61,16 @@ pub(super) async fn change_password(
             username: row.username.clone(),
             password: current,
             address: user.address,
+            peer,
             has_session: true,
         };
-        if !password_check::check(&state, claim).await?.matches {
+        let checked = password_check::check(&state, claim).await?;
+        if !checked.matches {
             audit::record(&state.db, &who, Action::PasswordChangeFailed, &row.username, "").await;
-            return Err(ApiError::Forbidden {
+            return Err(checked.refusal.unwrap_or_else(|| ApiError::Forbidden {
                 code: "wrong_password",
                 detail: "The current password is wrong.".to_owned(),
-            });
+            }));
         }
         if unchanged {
             return Err(ApiError::bad_request(

@@ -1,6 +1,6 @@
 //! Where a request comes from, for throttling, rates and the audit log.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
 
@@ -15,13 +15,19 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies:
     let mut client = peer;
     // From the nearest hop outwards; what lies beyond the first untrusted one is hearsay.
     for hop in hops.iter().rev() {
-        let Ok(address) = hop.parse::<IpAddr>() else { break };
+        let Some(address) = address_of(hop) else { break };
         client = address.to_canonical();
         if !is_trusted(&client) {
             break;
         }
     }
     client
+}
+
+/// The address of a hop, without the port that some proxies add.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
+    bare.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()))
 }
 
 /// The address, or for IPv6 the /64 that one customer owns.
@@ -56,6 +62,10 @@ mod tests {
         check("10.0.0.1", &["198.51.100.7"], &["10.0.0.1"], "198.51.100.7");
         check("10.0.0.1", &["1.1.1.1, 198.51.100.7", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "198.51.100.7");
         check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
+        // As Azure's gateway sends them.
+        check("10.0.0.1", &["198.51.100.7:4711"], &["10.0.0.1"], "198.51.100.7");
+        check("10.0.0.1", &["1.1.1.1, [2001:db8::7]:4711"], &["10.0.0.1"], "2001:db8::7");
+        check("10.0.0.1", &["[2001:db8::7]"], &["10.0.0.1"], "2001:db8::7");
         check("10.0.0.1", &[], &["10.0.0.1"], "10.0.0.1");
     }
 

@@ -16,7 +16,7 @@ use crate::body_kind;
 use crate::clock;
 use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Peer, Query, RawBody, parse_object};
+use crate::extract::{Connection, Json, Peer, Query, RawBody, parse_object};
 use crate::state::AppState;
 
 /// A fresh token and whom it stands for.
@@ -122,14 +122,15 @@ fn bad_form(why: &str) -> ApiError {
             body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn login(
     State(state): State<AppState>,
-    Peer(peer): Peer,
+    Connection(peer): Connection,
     headers: HeaderMap,
     credentials: Credentials,
 ) -> ApiResult<Json<TokenAnswer>> {
     let username = credentials.username.trim().to_lowercase();
-    let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
-    let claim = Claim { username, password: credentials.password, address, has_session: false };
-    let Checked { row, matches } = password_check::check(&state, claim).await?;
+    let proxies = &state.config.network.trusted_proxies;
+    let address = client_address(peer.ip().to_canonical(), &headers, proxies);
+    let claim = Claim { username, password: credentials.password, address, peer, has_session: false };
+    let Checked { row, matches, refusal } = password_check::check(&state, claim).await?;
     // A name that is not known may be a password in the wrong field: it is kept nowhere.
     let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     let mut who =
@@ -137,10 +138,10 @@ pub(super) async fn login(
     let Some(row) = row.filter(|_| matches) else {
         tracing::warn!(%address, "failed log-in");
         audit::record(&state.db, &who, Action::LogInFailed, &target, "").await;
-        return Err(ApiError::Unauthorized {
+        return Err(refusal.unwrap_or_else(|| ApiError::Unauthorized {
             code: "bad_credentials",
             detail: "The name or the password is wrong.".to_owned(),
-        });
+        }));
     };
     note("the time of a log-in", users::touch_login(&state.db, &row.id)).await;
     who = Who { user_id: Some(row.id.clone()), username: row.username.clone(), via: Via::Token, ..who };

@@ -28,6 +28,7 @@ pub use store::invites::InviteRow;
 pub use store::{Role, UserRow};
 pub use throttle::{Lift, Throttle, Throttled, ThrottledKind};
 pub use tokens::{Claims, Tokens};
+pub(crate) use user::session;
 pub use user::{
     Admin, AdminOrLocal, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, LoggedInAdminOrLocal, UserView, Via,
 };

@@ -1,14 +1,14 @@
 //! Checking a password: slowed down where somebody guesses, counted, and done to its end even if
 //! the caller hangs up.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use tracing::Instrument as _;
 
 use super::passwords::PASSWORD_MAX_BYTES;
 use super::store::{UserRow, users};
 use super::throttle::{Attempt, Subject};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// Credentials to check.
@@ -20,6 +20,8 @@ pub(super) struct Claim {
     pub password: String,
     /// Where the claim comes from.
     pub address: IpAddr,
+    /// The other end of the connection by which it came.
+    pub peer: SocketAddr,
     /// Whether a token of the account came along.
     pub has_session: bool,
 }
@@ -31,16 +33,18 @@ pub(super) struct Checked {
     pub row: Option<UserRow>,
     /// Whether it is enabled and the password is its own.
     pub matches: bool,
+    /// 429, where the password is wrong and too many were.
+    pub refusal: Option<ApiError>,
 }
 
 /// Checks a claim and counts the outcome.
 ///
 /// # Errors
-/// 429 for a wrong password where too many were; 503 `busy`.
+/// 503 `busy`.
 pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> {
-    let Claim { username, password, address, has_session } = claim;
+    let Claim { username, password, address, peer, has_session } = claim;
     let row = users::by_username(&state.db, &username).await?;
-    let subject = Subject { username: &username, row: row.as_ref(), address, has_session };
+    let subject = Subject { username: &username, row: row.as_ref(), address, peer, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
     // A guess that is checked must count even if nobody waits for its answer.
     let checking = checked(state.clone(), attempt, row, password);
@@ -60,10 +64,11 @@ async fn checked(
     let stored = usable.and_then(|row| row.password_hash.as_deref());
     let password = if too_long { String::new() } else { password };
     let matches = state.passwords.verify(password, stored).await?;
-    if matches {
+    let refusal = if matches {
         attempt.succeeded(&state.db).await;
+        None
     } else {
-        attempt.failed(&state.db).await?;
-    }
-    Ok(Checked { row, matches })
+        attempt.failed(&state.db).await?
+    };
+    Ok(Checked { row, matches, refusal })
 }

@@ -57,6 +57,7 @@ pub(super) async fn register(
     state.passwords.require_strong(&wanted.password, &username).await?;
     let hash = state.passwords.hash(wanted.password).await?;
     let row = make(&state, code.as_deref(), &username, &hash).await?;
+    state.throttle.registered(&state.db, &row.id, address).await;
     let who = Who {
         user_id: Some(row.id.clone()),
         username: row.username.clone(),

@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use super::api_keys::{self, KEY_PREFIX};
 use super::client_address::client_address;
 use super::store::{Role, UserRow, sessions, users};
-use super::tokens::Claims;
+use super::tokens::{Claims, Tokens};
 use crate::audit::Who;
 use crate::error::ApiError;
 use crate::extract::Peer;
@@ -347,6 +347,11 @@ fn bearer(parts: &Parts) -> Result<&str, ApiError> {
         return Err(invalid());
     }
     Ok(token.trim())
+}
+
+/// The log-in that a request names with a genuine token, which its account may not take any more.
+pub(crate) fn session(parts: &Parts, tokens: &Tokens) -> Option<Claims> {
+    tokens.check(bearer(parts).ok()?).ok()
 }
 
 async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {

@@ -161,7 +161,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "6000",
         unit: "requests",
         range: Range::Whole(0, 10_000_000),
-        about: "Requests from one address per minute and process, whoever sends them; not from this machine. 0: no limit.",
+        about: "Requests without a log-in from one address per minute and process, and as many to log in; not from this machine. 0: no limit.",
         ..BLANK
     },
     Setting {
@@ -263,7 +263,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "100",
         unit: "accounts",
         range: Range::Whole(1, 1_000_000),
-        about: "Accounts that may fail to log in from one address within an hour; then accounts that never logged in from there wait.",
+        about: "Accounts that may fail to log in from one address within an hour; then the passwords of accounts that never logged in from there are checked one after the other.",
         ..BLANK
     },
     Setting {
@@ -271,7 +271,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "30",
         unit: "log-ins",
         range: Range::Whole(1, 1_000_000),
-        about: "Failed log-ins of one account from all addresses within an hour; then it waits at addresses that it never logged in from.",
+        about: "Failed log-ins of one account from all addresses within an hour; then its passwords from addresses that it never logged in from are checked one after the other.",
         ..BLANK
     },
     Setting {

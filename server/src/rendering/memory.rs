@@ -11,10 +11,68 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use memmap2::{Mmap, UncheckedAdvice};
 
 /// Bytes that a bank reads from.
 pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Pages of mapped files that may be present, in bytes: what has been played of banks stays in the system's cache, and
+/// need not count as memory of this process.
+const PRESENT_MAX_BYTES: u64 = 256 << 20;
+
+/// Time between two looks at how many are.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The maps that are in use, and when the last look at them was.
+static MAPS: Mutex<Maps> = Mutex::new(Maps { all: Vec::new(), looked_at: None });
+
+struct Maps {
+    all: Vec<Weak<Mmap>>,
+    looked_at: Option<Instant>,
+}
+
+/// Gives pages of mapped files back to the system where too many are present; they come back from its cache when they
+/// are read. For renders to call again and again.
+pub(crate) fn give_back() {
+    let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    if maps.looked_at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+        return;
+    }
+    maps.looked_at = Some(Instant::now());
+    maps.give_back();
+}
+
+impl Maps {
+    fn give_back(&mut self) {
+        if present_bytes().is_none_or(|bytes| bytes <= PRESENT_MAX_BYTES) {
+            return;
+        }
+        self.all.retain(|map| map.strong_count() > 0);
+        for map in self.all.iter().filter_map(Weak::upgrade) {
+            // SAFETY: the map is a shared one of a file and is only read, so that a page that is dropped is read
+            // again as it was.
+            let given_back = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
+            if let Err(error) = given_back {
+                tracing::warn!(%error, "cannot give pages of a mapped file back");
+            }
+        }
+    }
+}
+
+/// Pages of files that this process has mapped and that are present, in bytes (proc_pid_statm(5), `shared`).
+fn present_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(2)?.parse().ok()?;
+    Some(pages * page_bytes())
+}
+
+fn page_bytes() -> u64 {
+    // SAFETY: it reads a constant of the system.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
 
 /// Maps a whole file of at most `max_bytes`.
 ///
@@ -46,8 +104,11 @@ pub(crate) fn map_file(file: &File) -> io::Result<Bytes> {
     // SAFETY: the map is only read. Other processes could change the file under it. A change of its
     // content is a change of sound: what is mapped is checked at every access, never trusted. A file that is
     // cut short is what the module's text warns of.
-    let map = unsafe { memmap2::Mmap::map(file) }?;
-    Ok(Arc::new(map))
+    let map = Arc::new(unsafe { Mmap::map(file) }?);
+    let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    maps.all.retain(|map| map.strong_count() > 0);
+    maps.all.push(Arc::downgrade(&map));
+    Ok(map)
 }
 
 #[cfg(test)]
@@ -76,6 +137,28 @@ mod tests {
         std::fs::write(&path, b"").expect("writes");
         assert_eq!((*map(&path, 5).expect("maps")).as_ref(), b"");
         assert_eq!(map(folder.path(), 5).err().map(|error| error.kind()), Some(ErrorKind::InvalidInput));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn pages_that_were_read_go_back_to_the_system() {
+        const FILE_BYTES: usize = PRESENT_MAX_BYTES as usize + (64 << 20);
+        let file = tempfile::tempfile().expect("a file");
+        // Nothing of it is written.
+        file.set_len(FILE_BYTES as u64).expect("sets");
+        let bytes = map_file(&file).expect("maps");
+        let all: &[u8] = (*bytes).as_ref();
+        let read = || all.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>();
+        // Other tests map files and give pages back at the same time.
+        let is_given_back = (0..50).any(|_| {
+            assert_eq!(read(), 0);
+            let before = present_bytes().expect("a number");
+            MAPS.lock().expect("free").give_back();
+            let after = present_bytes().expect("a number");
+            before > PRESENT_MAX_BYTES && after < before - PRESENT_MAX_BYTES / 2
+        });
+        assert!(is_given_back);
+        assert_eq!(read(), 0);
     }
 
     #[cfg(target_os = "linux")]

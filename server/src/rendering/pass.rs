@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::budget::Reservation;
-use super::{Observer, RenderError};
+use super::{Observer, RenderError, memory};
 
 /// Blocks between two reports to the observer.
 const REPORT_BLOCKS: u32 = 10;
@@ -50,6 +50,7 @@ impl Pass {
         all_frames: u64,
         observer: Observer<'_>,
     ) -> Result<(), RenderError> {
+        memory::give_back();
         let share = done_frames as f64 / all_frames.max(1) as f64;
         if !observer(share) {
             return Err(RenderError::Cancelled);

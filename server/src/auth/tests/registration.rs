@@ -137,6 +137,16 @@ async fn a_whole_class_registers_where_it_is_open() {
 }
 
 #[tokio::test]
+async fn who_registers_at_an_address_is_known_there() {
+    let settings = [("SF_REGISTRATION", "open"), ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "1")];
+    let app = TestApp::with(&settings).await;
+    register(&app, "ada", STRONG, None).await.expect(201);
+    log_in(&app, "nobody", "wrong").await.problem(401, "bad_credentials");
+    let _in_line = app.state.throttle.stand_in_line("192.0.2.77").await;
+    log_in(&app, "ada", STRONG).await.expect(200);
+}
+
+#[tokio::test]
 async fn an_administrator_sees_where_registrations_wait_and_lifts_it() {
     let settings = [("SF_REGISTRATION", "open"), ("SF_REGISTRATIONS_PER_ADDRESS", "3")];
     let app = TestApp::with(&settings).await;

@@ -5,7 +5,7 @@
 //! | counted | then | spared |
 //! |---|---|---|
 //! | failures of one account from one address | its passwords from there are checked one after the other, a second each | nobody |
-//! | accounts that failed from one address | the passwords from there are checked one after the other, four a second | accounts that logged in from there, sessions |
+//! | accounts that failed from one address | the passwords from there are checked four at a time, a second each | accounts that logged in from there, sessions |
 //! | failures of one account from all addresses | its passwords are checked one after the other, four seconds each | addresses it logged in from, sessions |
 //!
 //! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with the names of a
@@ -14,14 +14,15 @@
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from one address are
 //! checked one after the other, and so are attempts on one account from all addresses that it never
-//! logged in from: many at once cannot pass before the first is counted. Who leaves while in line has no password
-//! checked. Registrations are counted by address alone ([`registration`]).
+//! logged in from: many at once cannot pass before the first is counted. A connection has one attempt in line, and
+//! accounts that are known at an address do not wait behind those that are new there. Who leaves while in line has no
+//! password checked. Registrations are counted by address alone ([`registration`]).
 
 mod overview;
 mod registration;
 mod rules;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
@@ -41,6 +42,9 @@ use crate::turns::{Turn, Turns};
 /// takes as long as the database is waited for.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// The same for those who are new at an address, while attempts on their account elsewhere wait for them.
+const STRANGERS_WAIT_MAX: Duration = Duration::from_secs(15);
+
 /// Seconds after which somebody who waited in vain may try again.
 const RETRY_AFTER_SECS: u64 = 10;
 
@@ -58,8 +62,9 @@ pub(super) const PACE_OF_ACCOUNT_AT_ADDRESS: Duration = SECOND;
 /// The same where too many passwords of its account from all addresses were wrong.
 pub(super) const PACE_OF_ACCOUNT: Duration = SECOND.saturating_mul(4);
 
-/// The same where too many accounts have failed at its address: a class of 30 is in within ten seconds.
-pub(super) const PACE_OF_ADDRESS: Duration = Duration::from_millis(SECOND.as_millis() as u64 / 4);
+/// The same where too many accounts have failed at its address, of [`CHECKS_PER_ADDRESS`] that are checked together: a
+/// class of 30 is in within ten seconds.
+pub(super) const PACE_OF_ADDRESS: Duration = SECOND;
 
 /// How long an address counts as known to an account after its last log-in from there, in seconds:
 /// half a year.
@@ -72,9 +77,11 @@ pub struct Throttle {
     of_accounts_at_addresses: Turns,
     /// Of accounts at addresses that they never logged in from.
     of_accounts: Turns,
-    /// Of accounts at addresses that they never logged in from and where too many failed.
-    of_slowed_addresses: Turns,
+    /// Of addresses, for accounts that never logged in from there.
+    of_strangers: Turns,
+    /// Of addresses, for the others.
     of_addresses: Turns,
+    of_connections: Turns,
 }
 
 /// The rules, with the limits of the settings.
@@ -115,6 +122,8 @@ pub(super) struct Subject<'s> {
     pub row: Option<&'s UserRow>,
     /// Where from.
     pub address: IpAddr,
+    /// The other end of the connection.
+    pub peer: SocketAddr,
     /// Whether a token of the account came along.
     pub has_session: bool,
 }
@@ -139,8 +148,9 @@ impl Throttle {
             rules: Rules::new(limits),
             of_accounts_at_addresses: Turns::new(1),
             of_accounts: Turns::new(1),
-            of_slowed_addresses: Turns::new(1),
+            of_strangers: Turns::new(CHECKS_PER_ADDRESS),
             of_addresses: Turns::new(CHECKS_PER_ADDRESS),
+            of_connections: Turns::new(1),
         }
     }
 
@@ -162,57 +172,68 @@ impl Throttle {
             tokio::time::sleep(pace).await;
         };
 
+        // Visitors of one proxy may share its connections, but not their address.
+        let of_connection =
+            turn(&self.of_connections, format!("{} {network}", subject.peer), WAIT_MAX).await?;
         // Nobody else logs the account in from here while this turn lasts.
-        let at_address = turn(&self.of_accounts_at_addresses, format!("{network} {account_sha256}")).await?;
+        let key = format!("{network} {account_sha256}");
+        let at_address = turn(&self.of_accounts_at_addresses, key, WAIT_MAX).await?;
         if counted().await?.account_at_network.count >= self.rules.failures_at_address {
             slow_down("of this account from your address", PACE_OF_ACCOUNT_AT_ADDRESS).await;
         }
-        let (mut slowed_address, mut of_account) = (None, None);
-        if !subject.has_session && !failures::is_known(db, user_id, &network).await? {
-            let limit = self.rules.failed_accounts_per_address;
-            if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
-                slowed_address = Some(turn(&self.of_slowed_addresses, network.clone()).await?);
-                slow_down("of different accounts from your address", PACE_OF_ADDRESS).await;
-            }
-            of_account = Some(turn(&self.of_accounts, account_sha256.clone()).await?);
+        let (of_account, of_address);
+        if subject.has_session || failures::is_known(db, user_id, &network).await? {
+            of_account = None;
+            of_address = turn(&self.of_addresses, network.clone(), WAIT_MAX).await?;
+        } else {
+            of_account = Some(turn(&self.of_accounts, account_sha256.clone(), WAIT_MAX).await?);
             if counted().await?.account.count >= self.rules.failures_per_account {
                 slow_down("of this account", PACE_OF_ACCOUNT).await;
             }
+            of_address = turn(&self.of_strangers, network.clone(), STRANGERS_WAIT_MAX).await?;
+            let limit = self.rules.failed_accounts_per_address;
+            if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
+                slow_down("of different accounts from your address", PACE_OF_ADDRESS).await;
+            }
         }
-        // Last, since those who wait for another turn would take a share of this one.
-        let of_address = turn(&self.of_addresses, network.clone()).await?;
         Ok(Attempt {
             username: subject.row.map(|row| row.username.clone()),
             user_id: subject.row.map(|row| row.id.clone()),
             slowed,
-            _turns: [Some(at_address), slowed_address, of_account, Some(of_address)],
+            _turns: [Some(of_connection), Some(at_address), of_account, Some(of_address)],
             network,
             account_sha256,
         })
     }
 
-    /// Takes the turn that those who never logged in from an address wait for.
+    /// Takes the turns that those who never logged in from an address wait for.
     #[cfg(test)]
-    pub(super) async fn stand_in_line(&self, address: &str) -> Turn {
-        turn(&self.of_slowed_addresses, address.to_owned()).await.expect("a turn")
+    pub(super) async fn stand_in_line(&self, address: &str) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        while let Some(turn) = self.of_strangers.wait(address.to_owned(), Duration::ZERO).await {
+            turns.push(turn);
+        }
+        turns
     }
 }
 
 impl Attempt {
-    /// Counts a wrong password.
+    /// Counts a wrong password. Says how it is to be refused, if it was slowed down.
     ///
     /// # Errors
-    /// 429 with the seconds that the next one takes at least, if this one was slowed down.
-    pub(super) async fn failed(self, db: &Db) -> Result<(), ApiError> {
+    /// Internal only.
+    pub(super) async fn failed(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
         failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await?;
-        let Some((of_what, pace)) = self.slowed else { return Ok(()) };
-        let retry_after_secs = pace.as_secs().max(1);
-        let detail = format!(
-            "The name or password is wrong, and too many log-ins {of_what} have failed; try again in {retry_after_secs} s."
-        );
-        Err(ApiError::TooManyRequests { detail, retry_after_secs })
+        Ok(self.slowed.map(|(of_what, pace)| {
+            let retry_after_secs = pace.as_secs().max(1);
+            let detail = format!(
+                "The name or password is wrong, and too many log-ins {of_what} have failed; try again in \
+                 {retry_after_secs} s."
+            );
+            ApiError::TooManyRequests { detail, retry_after_secs }
+        }))
     }
 
     /// The password was right: forgets the account's failures from here, and remembers that it is
@@ -220,21 +241,26 @@ impl Attempt {
     pub(super) async fn succeeded(self, db: &Db) {
         note("the end of failed log-ins", failures::forget(db, &self.network, &self.account_sha256)).await;
         if let Some(user_id) = self.user_id {
-            let now_secs = clock::now_unix_secs();
-            let since_secs = now_secs - KNOWN_FOR_SECS;
-            let remembering = failures::remember_login(db, &user_id, &self.network, now_secs, since_secs);
-            note("the address of a log-in", remembering).await;
+            remember(db, &user_id, &self.network).await;
         }
     }
+}
+
+/// Makes `network` one that an account is used from.
+async fn remember(db: &Db, user_id: &str, network: &str) {
+    let now_secs = clock::now_unix_secs();
+    let since_secs = now_secs - KNOWN_FOR_SECS;
+    let remembering = failures::remember_login(db, user_id, network, now_secs, since_secs);
+    note("the address of a log-in", remembering).await;
 }
 
 /// Waits for a turn.
 ///
 /// # Errors
 /// 503 `busy` if it is not there in time.
-async fn turn(turns: &Turns, key: String) -> Result<Turn, ApiError> {
-    turns.wait(key, WAIT_MAX).await.ok_or_else(|| ApiError::Busy {
-        detail: format!("Earlier log-ins have not ended after {} seconds; try again.", WAIT_MAX.as_secs()),
+async fn turn(turns: &Turns, key: String, within: Duration) -> Result<Turn, ApiError> {
+    turns.wait(key, within).await.ok_or_else(|| ApiError::Busy {
+        detail: format!("Earlier log-ins have not ended after {} seconds; try again.", within.as_secs()),
         retry_after_secs: RETRY_AFTER_SECS,
     })
 }

@@ -12,6 +12,11 @@ use crate::db::Db;
 use crate::error::ApiError;
 
 impl Throttle {
+    /// Makes `address` one that a new account is used from.
+    pub(in crate::auth) async fn registered(&self, db: &Db, user_id: &str, address: IpAddr) {
+        super::remember(db, user_id, &network_of(address)).await;
+    }
+
     /// Admits a registration from `address`, or refuses it.
     ///
     /// # Errors

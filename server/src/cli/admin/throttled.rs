@@ -57,8 +57,8 @@ fn described(one: &Throttled) -> String {
     };
     let address = one.address.as_deref().unwrap_or("(all)");
     let wait = match one.kind {
-        ThrottledKind::Address => "in line".to_owned(),
-        _ => one.retry_after_secs.to_string(),
+        ThrottledKind::Registrations => one.retry_after_secs.to_string(),
+        _ => "in turn".to_owned(),
     };
     line(account, address, &one.failures.to_string(), &wait, &one.last_failed_at)
 }
