@@ -2782,7 +2782,8 @@ export interface components {
                 last_failed_at: string;
                 /**
                  * Format: int64
-                 * @description Seconds until the next attempt is checked; 0: the next one is, as always at an address.
+                 * @description Seconds that each attempt takes at least, 0 where that is less than one; for registrations, seconds until the next
+                 *     one is admitted.
                  */
                 retry_after_secs: number;
             }[];
@@ -3762,7 +3763,8 @@ export interface components {
             last_failed_at: string;
             /**
              * Format: int64
-             * @description Seconds until the next attempt is checked; 0: the next one is, as always at an address.
+             * @description Seconds that each attempt takes at least, 0 where that is less than one; for registrations, seconds until the next
+             *     one is admitted.
              */
             retry_after_secs: number;
         };
