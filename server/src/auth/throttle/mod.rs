@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | failures of one account from one address | its passwords from there are checked one after the other, a second each | nobody |
 //! | accounts that failed from one address | the passwords from there are checked four at a time, a second each | accounts that logged in from there, sessions |
-//! | failures of one account from all addresses | its passwords are checked one after the other, four seconds each | addresses it logged in from, sessions |
+//! | failures of one account from all addresses | its passwords are checked one after the other, two seconds each | addresses it logged in from, sessions |
 //!
 //! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with the names of a
 //! class at the address of its school, holds up others for as long as the attempts in line take, and locks out nobody.
@@ -60,7 +60,7 @@ const SECOND: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 1_000 
 pub(super) const PACE_OF_ACCOUNT_AT_ADDRESS: Duration = SECOND;
 
 /// The same where too many passwords of its account from all addresses were wrong.
-pub(super) const PACE_OF_ACCOUNT: Duration = SECOND.saturating_mul(4);
+pub(super) const PACE_OF_ACCOUNT: Duration = SECOND.saturating_mul(2);
 
 /// The same where too many accounts have failed at its address, of [`CHECKS_PER_ADDRESS`] that are checked together: a
 /// class of 30 is in within ten seconds.
