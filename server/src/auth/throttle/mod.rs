@@ -8,8 +8,10 @@
 //! | accounts that failed from one address | the passwords from there are checked four at a time, a second each | accounts that logged in from there, sessions |
 //! | failures of one account from all addresses | its passwords are checked one after the other, two seconds each | addresses it logged in from, sessions |
 //!
-//! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with the names of a
-//! class at the address of its school, holds up others for as long as the attempts in line take, and locks out nobody.
+//! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with
+//! the names of a class at the address of its school, holds up others for as long as the attempts
+//! in line take. Who waits for too long is turned away: more than some fifteen connections that
+//! guess with one name keep that account out where it never logged in.
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from one address are
@@ -135,8 +137,8 @@ pub(super) struct Attempt {
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    /// Why it was slowed, and by how much; a wrong password is refused then.
-    slowed: Option<(&'static str, Duration)>,
+    /// By how much it was slowed, and why; a wrong password is refused then.
+    slowed: Option<(Duration, &'static str)>,
     _turns: [Option<Turn>; 4],
 }
 
@@ -168,7 +170,7 @@ impl Throttle {
         let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
         let mut slowed = None;
         let mut slow_down = async |about, pace: Duration| {
-            slowed = slowed.max(Some((about, pace)));
+            slowed = slowed.max(Some((pace, about)));
             tokio::time::sleep(pace).await;
         };
 
@@ -226,7 +228,7 @@ impl Attempt {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
         failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await?;
-        Ok(self.slowed.map(|(of_what, pace)| {
+        Ok(self.slowed.map(|(pace, of_what)| {
             let retry_after_secs = pace.as_secs().max(1);
             let detail = format!(
                 "The name or password is wrong, and too many log-ins {of_what} have failed; try again in \

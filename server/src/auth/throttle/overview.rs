@@ -25,7 +25,8 @@ const ENTRIES_MAX: i64 = 1000;
 pub enum ThrottledKind {
     /// One account from one address.
     AccountAtAddress,
-    /// Every account that has not logged in from this address before: their attempts are checked one after the other.
+    /// Every account that has not logged in from this address before: four of
+    /// their attempts are checked at a time.
     Address,
     /// One account from every address that it has not logged in from before.
     Account,
