@@ -1,8 +1,8 @@
 //! How often somebody may ask: by account, and by address.
 //!
-//! Requests with a token of a log-in count for that log-in, and not for the address: whoever floods an address shares it
-//! with others, such as a class, and takes nothing from those who are logged in. Neither do others take from those who
-//! are about to log in, whose requests count by themselves.
+//! Whoever floods an address shares it with others, such as a class, and must take nothing from them. So requests with a
+//! token of a log-in count for that log-in, and not for the address; and what a visitor needs to log in does not count:
+//! the page, and the log-in itself, which [`crate::auth::Throttle`] slows down.
 //!
 //! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily. Buckets are
 //! this process's own. Callers on this machine that count as local are not limited, nor is asking for health.
@@ -33,8 +33,8 @@ const SECS_PER_MINUTE: f64 = 60.0;
 /// What asks for health and numbers; machines do, steadily.
 const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Paths of log-ins and registrations, by their beginning.
-const LOG_IN_PATHS: &str = "/api/v1/auth/";
+/// Where visitors log in and register.
+const LOG_IN_PATHS: [&str; 3] = ["/api/v1/auth/login", "/api/v1/auth/local", "/api/v1/auth/register"];
 
 /// Whether asking for a path counts.
 pub(crate) fn is_limited(path: &str) -> bool {
@@ -80,10 +80,11 @@ impl Rates {
     /// # Errors
     /// 429 with the seconds to wait.
     fn admit_address(&self, address: IpAddr, path: &str) -> ApiResult<()> {
+        if !path.starts_with("/api/") || LOG_IN_PATHS.contains(&path) {
+            return Ok(());
+        }
         let limit = "requests from your address per minute (SF_REQUESTS_PER_MINUTE_PER_ADDRESS)";
-        let network = network_of(address);
-        let key = if path.starts_with(LOG_IN_PATHS) { format!("log-in {network}") } else { network };
-        let taken = self.addresses.take(&key, Instant::now());
+        let taken = self.addresses.take(&network_of(address), Instant::now());
         taken.map_err(|wait| self.addresses.refusal(limit, wait))
     }
 }
@@ -268,7 +269,7 @@ mod tests {
         for _ in 0..5 {
             app.remote(Method::GET, PATH).send().await.problem(401, "token_missing");
         }
-        let answer = app.remote(Method::GET, "/").send().await;
+        let answer = app.remote(Method::GET, "/api/docs").send().await;
         assert!(answer.problem(429, "too_many_requests").contains("SF_REQUESTS_PER_MINUTE_PER_ADDRESS"));
         app.from("192.0.2.78", Method::GET, PATH).send().await.problem(401, "token_missing");
         for _ in 0..10 {
@@ -278,13 +279,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_floods_an_address_keeps_nobody_there_from_logging_in() {
+        let settings = [("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "3"), ("SF_REGISTRATION", "open")];
+        let app = TestApp::with(&settings).await;
+        let junk = ["login", "register", "password-strength"].map(|path| format!("/api/v1/auth/{path}"));
+        for path in junk.iter().cycle().take(30) {
+            let call = app.remote(Method::POST, path).json(&serde_json::json!({ "username": 1 }));
+            let status = call.send().await.status.as_u16();
+            assert!([400, 422, 429].contains(&status), "{path}: {status}");
+        }
+        app.remote(Method::GET, PATH).send().await.problem(429, "too_many_requests");
+        let ada = serde_json::json!({ "username": "ada", "password": "tuba-lattice-overbid-9" });
+        for (path, status) in [("/api/v1/auth/register", 201), ("/api/v1/auth/login", 200)] {
+            app.remote(Method::POST, path).json(&ada).send().await.expect(status);
+        }
+        app.remote(Method::POST, "/api/v1/auth/local").send().await.problem(403, "not_local");
+        // The page, or that it was not built.
+        assert_ne!(app.remote(Method::GET, "/").send().await.status, 429);
+    }
+
+    #[tokio::test]
     async fn who_floods_an_address_takes_nothing_from_those_who_are_logged_in_there() {
         let settings =
             [("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "3"), ("SF_REQUESTS_PER_MINUTE_PER_USER", "50")];
         let app = TestApp::with(&settings).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
-        while app.remote(Method::GET, "/nothing").send().await.status != 429 {}
+        while app.remote(Method::GET, "/api/nothing").send().await.status != 429 {}
         let mut asked = 0;
         while ask(&ada).await.status != 429 {
             asked += 1;

@@ -23,6 +23,7 @@ use crate::installation;
 use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
 use crate::page::PageFiles;
+use crate::permits::Permits;
 use crate::plugins::{Picker, Plugins, Sound};
 use crate::projects;
 use crate::rates::Rates;
@@ -69,6 +70,8 @@ pub struct Services {
     pub(crate) body_memory: BodyMemory,
     /// Memory for project documents that are being stored.
     pub(crate) storing: FairBytes,
+    /// Bundles of projects that are written or read at a time.
+    pub(crate) bundling: Arc<Permits>,
     /// Room for large answers.
     pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
@@ -134,6 +137,7 @@ impl AppState {
             sound: Sound::new(&config, &db),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::room_for_storing(),
+            bundling: projects::limit_on_bundles(config.limits.work_waiting_max),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),

@@ -32,15 +32,25 @@ impl Turns {
 
     /// Waits for a turn of `key`; `None` if it is not there within `within`.
     pub(crate) async fn wait(&self, key: String, within: Duration) -> Option<Turn> {
-        let semaphore = {
-            let mut by_key = self.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = || Arc::new(Semaphore::new(self.0.at_once));
-            Arc::clone(by_key.entry(key.clone()).or_insert_with(new))
-        };
+        let semaphore = self.semaphore(&key);
         let mut turn = Turn { turns: self.clone(), key, permit: None };
         // Nobody closes the semaphore.
         turn.permit = Some(tokio::time::timeout(within, semaphore.acquire_owned()).await.ok()?.ok()?);
         Some(turn)
+    }
+
+    /// A turn of `key`, if nobody else holds or waits for it.
+    pub(crate) fn at_once(&self, key: String) -> Option<Turn> {
+        let semaphore = self.semaphore(&key);
+        let mut turn = Turn { turns: self.clone(), key, permit: None };
+        turn.permit = Some(semaphore.try_acquire_owned().ok()?);
+        Some(turn)
+    }
+
+    fn semaphore(&self, key: &str) -> Arc<Semaphore> {
+        let mut by_key = self.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Semaphore::new(self.0.at_once));
+        Arc::clone(by_key.entry(key.to_owned()).or_insert_with(new))
     }
 }
 
@@ -72,8 +82,11 @@ mod tests {
         let mut third = Box::pin(key("a"));
         assert!(third.as_mut().now_or_never().is_none());
         key("b").await.expect("a turn of another key");
+        assert!(turns.at_once("a".to_owned()).is_none(), "others hold it and wait for it");
         drop(first);
+        assert!(turns.at_once("a".to_owned()).is_none(), "the third waits for it");
         third.await.expect("a turn");
+        drop(turns.at_once("a".to_owned()).expect("a free turn"));
     }
 
     #[tokio::test]

@@ -66,7 +66,7 @@ use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
 use crate::helpers::Helpers;
-use crate::permits::{Permits, processors};
+use crate::permits::{Bounds, Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
@@ -98,11 +98,15 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(resumable::routes(config))
 }
 
+/// Files that are decoded for direct answers at a time, for each processor.
+const DECODED_PER_PROCESSOR: u32 = 4;
+
 /// What this slice keeps in memory.
 #[derive(Debug)]
 pub struct Audio {
     decoder: decoder::Decoder,
-    /// As many files are decoded or measured at a time for direct answers as there are processors.
+    /// Files that are decoded or measured at a time for direct answers. A long one takes minutes: so there may be more than
+    /// processors, which share the time, and few accounts cannot hold up the short ones of all others.
     pub(crate) decoding: Arc<Permits>,
     /// Answers that are made of peaks at a time.
     peaks: Permits,
@@ -121,7 +125,16 @@ impl Audio {
     pub fn new(helpers: &Helpers, waiting_max: u64) -> std::io::Result<Self> {
         Ok(Self {
             decoder: decoder::Decoder::of_this_program(helpers.clone())?,
-            decoding: Arc::new(Permits::counted("audio files", processors(), waiting_max)),
+            decoding: Arc::new(Permits::weighted(
+                "audio files",
+                Bounds {
+                    running: DECODED_PER_PROCESSOR * processors(),
+                    least: 1,
+                    of_one_user: processors().saturating_sub(1).max(1),
+                    waiting: u64::MAX,
+                    requests: waiting_max,
+                },
+            )),
             peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
             contents: Mutex::new(()),
             making: Permits::counted("conversions to another rate", 1, waiting_max),

@@ -63,7 +63,7 @@ async fn checked(
     let usable = row.as_ref().filter(|row| !row.disabled && !too_long);
     let stored = usable.and_then(|row| row.password_hash.as_deref());
     let password = if too_long { String::new() } else { password };
-    let matches = state.passwords.verify(password, stored).await?;
+    let matches = state.passwords.verify(password, stored, attempt.is_known).await?;
     let refusal = if matches {
         attempt.succeeded(&state.db).await;
         None

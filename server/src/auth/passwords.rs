@@ -15,8 +15,9 @@ use crate::permits::Permits;
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
-/// Hashes that may run at once, so that log-ins cannot fill the memory.
+/// Hashes that may run at once of each kind of log-in, and of registrations, so that they cannot fill the memory.
 const PARALLEL_HASHES: u32 = 2;
+const PARALLEL_REGISTRATIONS: u32 = 1;
 
 /// Passwords that are judged at once for whoever asks, and requests that wait for that: each takes
 /// milliseconds.
@@ -35,7 +36,12 @@ pub const SCORE_ACCEPTED: u8 = 3;
 /// Hashes and checks passwords away from the async threads.
 #[derive(Debug, Clone)]
 pub struct Passwords {
-    permits: Arc<Permits>,
+    /// Of accounts that are known where they log in, and of those that are logged in.
+    of_known: Arc<Permits>,
+    /// Of accounts that log in where they never did: they must not delay the others.
+    of_strangers: Arc<Permits>,
+    /// Of registrations, which must not delay log-ins.
+    of_registrations: Arc<Permits>,
     /// For judging passwords without a log-in, which must not delay log-ins.
     judgements: Arc<Permits>,
     /// A hash of nothing anybody knows: checked when there is no account, so that both take as long.
@@ -49,10 +55,15 @@ impl Passwords {
     /// When hashing fails, which means the parameters are wrong or there is no randomness.
     pub fn new(waiting_max: u64) -> anyhow::Result<Self> {
         let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
-        let permits = Permits::counted("passwords", PARALLEL_HASHES, waiting_max);
-        let judgements =
-            Permits::counted("passwords to judge", PARALLEL_JUDGEMENTS, waiting_max.min(JUDGEMENTS_WAITING));
-        Ok(Self { permits: Arc::new(permits), judgements: Arc::new(judgements), decoy: decoy.into() })
+        let limit = |what, running, waiting| Arc::new(Permits::counted(what, running, waiting));
+        let judgements_waiting = waiting_max.min(JUDGEMENTS_WAITING);
+        Ok(Self {
+            of_known: limit("passwords", PARALLEL_HASHES, waiting_max),
+            of_strangers: limit("passwords", PARALLEL_HASHES, waiting_max),
+            of_registrations: limit("registrations", PARALLEL_REGISTRATIONS, waiting_max),
+            judgements: limit("passwords to judge", PARALLEL_JUDGEMENTS, judgements_waiting),
+            decoy: decoy.into(),
+        })
     }
 
     /// Hashes a password, as a PHC string.
@@ -60,19 +71,38 @@ impl Passwords {
     /// # Errors
     /// 503 `busy` where too many wait.
     pub async fn hash(&self, password: String) -> Result<String, ApiError> {
-        self.permits.run(move |_| hash(&password).map_err(ApiError::internal)).await
+        self.of_known.run(move |_| hash(&password).map_err(ApiError::internal)).await
     }
 
-    /// Whether `password` matches `stored`; with nothing stored it takes as long and does not.
+    /// Hashes the password of a new account.
+    ///
+    /// # Errors
+    /// As [`require_strong`], and 503 `busy` where too many wait.
+    pub async fn hash_of_new(&self, password: String, username: &str) -> Result<String, ApiError> {
+        let username = username.to_owned();
+        let work = move |_: &_| {
+            require_strong(&password, &username)?;
+            hash(&password).map_err(ApiError::internal)
+        };
+        self.of_registrations.run(work).await
+    }
+
+    /// Whether `password` matches `stored`; with nothing stored it takes as long and does not. An account `is_known` where
+    /// it has logged in before.
     ///
     /// # Errors
     /// 503 `busy` where too many wait.
-    pub async fn verify(&self, password: String, stored: Option<&str>) -> Result<bool, ApiError> {
-        let known = stored.is_some();
+    pub async fn verify(
+        &self,
+        password: String,
+        stored: Option<&str>,
+        is_known: bool,
+    ) -> Result<bool, ApiError> {
+        let has_password = stored.is_some();
         let against = stored.unwrap_or(&self.decoy).to_owned();
-        let matches =
-            self.permits.run(move |_| verify(&password, &against).map_err(ApiError::internal)).await?;
-        Ok(matches && known)
+        let permits = if is_known { &self.of_known } else { &self.of_strangers };
+        let matches = permits.run(move |_| verify(&password, &against).map_err(ApiError::internal)).await?;
+        Ok(matches && has_password)
     }
 
     /// [`strength`] away from the async threads.
@@ -89,7 +119,7 @@ impl Passwords {
     /// As [`require_strong`], and 503 `busy` where too many wait.
     pub async fn require_strong(&self, password: &str, username: &str) -> Result<(), ApiError> {
         let (password, username) = (password.to_owned(), username.to_owned());
-        self.permits.run(move |_| require_strong(&password, &username)).await
+        self.of_known.run(move |_| require_strong(&password, &username)).await
     }
 }
 
@@ -190,9 +220,9 @@ mod tests {
         let passwords = Passwords::new(9).expect("prepares");
         let stored = passwords.hash("correct horse".to_owned()).await.expect("hashes");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert!(passwords.verify("correct horse".to_owned(), Some(&stored)).await.unwrap());
-        assert!(!passwords.verify("correct horsf".to_owned(), Some(&stored)).await.unwrap());
-        assert!(!passwords.verify("correct horse".to_owned(), None).await.unwrap());
+        assert!(passwords.verify("correct horse".to_owned(), Some(&stored), true).await.unwrap());
+        assert!(!passwords.verify("correct horsf".to_owned(), Some(&stored), false).await.unwrap());
+        assert!(!passwords.verify("correct horse".to_owned(), None, true).await.unwrap());
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! `POST /auth/register`: making an account for oneself.
 
-use std::net::IpAddr;
-
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
@@ -17,7 +15,7 @@ use super::user::Via;
 use crate::audit::{self, Action, Who};
 use crate::config::Registration;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Peer};
+use crate::extract::{Connection, Json};
 use crate::state::AppState;
 
 /// An account to make.
@@ -44,18 +42,29 @@ pub(super) struct NewAccount {
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn register(
     State(state): State<AppState>,
-    Peer(peer): Peer,
+    Connection(peer): Connection,
     headers: HeaderMap,
     Json(wanted): Json<NewAccount>,
 ) -> ApiResult<(StatusCode, Json<TokenAnswer>)> {
     let code = wanted.invite.as_deref().map(str::trim).filter(|code| !code.is_empty());
     let code = code.map(secrets::sha256);
     require_open(state.config.accounts.registration, code.is_some())?;
-    let address = client_address(peer, &headers, &state.config.network.trusted_proxies);
-    require_admission(&state, code.as_deref(), address).await?;
+    let address = client_address(peer.ip().to_canonical(), &headers, &state.config.network.trusted_proxies);
+    let _of_connection = state.throttle.turn_of_connection(peer, address).await?;
+    let is_invited = match code.as_deref() {
+        Some(code) => invites::is_open(&state.db, code).await?,
+        None => false,
+    };
+    let _turn = state.throttle.turn_to_register(is_invited).await?;
+    if !is_invited {
+        // All others are slowed down, before the costly hash and before anything is said about names.
+        state.throttle.admit_registration(&state.db, address).await?;
+        if code.is_some() {
+            return Err(invite_invalid());
+        }
+    }
     let username = clean_username(&wanted.username)?;
-    state.passwords.require_strong(&wanted.password, &username).await?;
-    let hash = state.passwords.hash(wanted.password).await?;
+    let hash = state.passwords.hash_of_new(wanted.password, &username).await?;
     let row = make(&state, code.as_deref(), &username, &hash).await?;
     state.throttle.registered(&state.db, &row.id, address).await;
     let who = Who {
@@ -83,18 +92,6 @@ fn require_open(registration: Registration, invited: bool) -> ApiResult<()> {
                 .to_owned(),
         }),
     }
-}
-
-/// Whoever has a good invitation comes in; all others wait for their turn, before the costly hash and before anything
-/// is said about names.
-async fn require_admission(state: &AppState, code: Option<&str>, address: IpAddr) -> ApiResult<()> {
-    if let Some(code) = code
-        && invites::is_open(&state.db, code).await?
-    {
-        return Ok(());
-    }
-    state.throttle.admit_registration(&state.db, address).await?;
-    if code.is_some() { Err(invite_invalid()) } else { Ok(()) }
 }
 
 fn invite_invalid() -> ApiError {

@@ -161,7 +161,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "6000",
         unit: "requests",
         range: Range::Whole(0, 10_000_000),
-        about: "Requests without a log-in from one address per minute and process, and as many to log in; not from this machine. 0: no limit.",
+        about: "Requests to the API without a log-in from one address per minute and process; not from this machine, and not to log in. 0: no limit.",
         ..BLANK
     },
     Setting {

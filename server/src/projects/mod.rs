@@ -11,6 +11,7 @@ mod temp;
 mod verbs;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use document::Document;
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
@@ -29,6 +30,7 @@ use crate::db::{Db, Locked, begin_locked};
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::fair_bytes::{FairBytes, Share};
+use crate::permits::{Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
@@ -188,6 +190,11 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
 /// When the database refuses.
 pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
     Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
+}
+
+/// A limit on bundles that are written or read at a time; at most `waiting_max` requests wait.
+pub(crate) fn limit_on_bundles(waiting_max: u64) -> Arc<Permits> {
+    Arc::new(Permits::counted("bundles of projects", processors(), waiting_max))
 }
 
 /// Memory for documents that are being stored: one waits for the database, however long that takes.

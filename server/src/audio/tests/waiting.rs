@@ -1,15 +1,18 @@
 //! Files of forms that wait for their task.
 
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use serde_json::json;
+use tokio::sync::oneshot;
 
 use super::undecoded::busy_task;
-use super::{UPLOAD, get, stored_names, with_form};
+use super::{UPLOAD, get, stored_names, uploaded, with_form};
 use crate::audio::sounds::sine_wav;
 use crate::blobs::{BlobKey, Reason};
 use crate::db::Kind;
+use crate::permits::processors;
 use crate::tasks::Tasks;
 use crate::test_app::TestApp;
 use crate::{clock, db, orphans};
@@ -88,4 +91,26 @@ async fn files_that_wait_for_no_task_are_set_aside_as_deleted_ones() {
         aside.iter().map(|one| (&*one.name, one.reason)).collect::<Vec<_>>(),
         [(&*key.path(), Reason::Deleted)]
     );
+}
+
+/// As long files do, which take minutes to decode.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_files_of_as_many_accounts_as_processors_do_not_hold_up_others() {
+    let app = TestApp::start().await;
+    let mut held = Vec::new();
+    for number in 0..processors() {
+        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
+        let work = move |_: &_| {
+            begun.send(()).expect("the test waits");
+            // Ends when the test drops the other end.
+            let _ = ending.recv();
+            Ok(())
+        };
+        let permits = Arc::clone(&app.state.audio.decoding);
+        let user_id = format!("user {number}");
+        tokio::spawn(async move { permits.run_for(&user_id, 1, work).await });
+        has_begun.await.expect("runs");
+        held.push(end);
+    }
+    uploaded(&app, "short.wav", &sine_wav(440.0, 48_000, 0.1)).await;
 }

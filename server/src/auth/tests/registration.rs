@@ -1,9 +1,10 @@
 //! Making an account for oneself: open, by invitation, or not at all.
 
 use axum::http::Method;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{STRONG, log_in, me, token};
+use super::{STRONG, add_user, log_in, me, token};
 use crate::test_app::{Answer, TestApp};
 
 const REGISTER: &str = "/api/v1/auth/register";
@@ -82,7 +83,7 @@ async fn an_invitation_is_not_shared_by_being_quick() {
     let code = invite(&app, json!({})).await;
     let names = ["ada", "bob", "cyd", "dee"];
     let tries = names.map(|name| register(&app, name, STRONG, Some(&code)));
-    let answers = futures_util::future::join_all(tries).await;
+    let answers = join_all(tries).await;
     let made = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(made, 1);
     for answer in answers.iter().filter(|answer| answer.status != 201) {
@@ -136,13 +137,68 @@ async fn a_whole_class_registers_where_it_is_open() {
     }
 }
 
+/// Registers forty accounts from as many addresses at once.
+async fn register_a_crowd(app: &TestApp) {
+    let register = async |number: usize| {
+        let body = json!({ "username": format!("new{number}"), "password": STRONG });
+        app.from(&format!("198.51.100.{number}"), Method::POST, REGISTER)
+            .json(&body)
+            .send()
+            .await
+            .expect(201);
+    };
+    join_all((0..40).map(register)).await;
+}
+
+#[tokio::test]
+async fn registrations_do_not_delay_log_ins() {
+    let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
+    add_user(&app.state, "ada", STRONG).await;
+    tokio::select! {
+        biased;
+        () = register_a_crowd(&app) => panic!("the registrations came first"),
+        answer = log_in(&app, "ada", STRONG) => drop(answer.expect(200)),
+    }
+}
+
+#[tokio::test]
+async fn who_is_invited_does_not_wait_for_those_who_are_not() {
+    let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
+    let code = invite(&app, json!({})).await;
+    tokio::select! {
+        biased;
+        () = register_a_crowd(&app) => panic!("the others came first"),
+        answer = register(&app, "ada", STRONG, Some(&code)) => drop(answer.expect(201)),
+    }
+}
+
+/// As by the streams of HTTP/2.
+#[tokio::test]
+async fn a_connection_with_many_registrations_does_not_delay_those_of_others() {
+    let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
+    let account = |name: &str| json!({ "username": name, "password": STRONG });
+    let accounts: Vec<Value> = (0..40).map(|number| account(&format!("new{number}"))).collect();
+    let of_one = join_all(
+        accounts
+            .iter()
+            .map(|one| app.from("198.51.100.7", Method::POST, REGISTER).connection(9).json(one).send()),
+    );
+    let mut of_one = std::pin::pin!(of_one);
+    let ada = account("ada");
+    tokio::select! {
+        biased;
+        _ = &mut of_one => panic!("those of one connection came first"),
+        answer = app.from("198.51.100.8", Method::POST, REGISTER).json(&ada).send() => drop(answer.expect(201)),
+    }
+}
+
 #[tokio::test]
 async fn who_registers_at_an_address_is_known_there() {
     let settings = [("SF_REGISTRATION", "open"), ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "1")];
     let app = TestApp::with(&settings).await;
     register(&app, "ada", STRONG, None).await.expect(201);
     log_in(&app, "nobody", "wrong").await.problem(401, "bad_credentials");
-    let _in_line = app.state.throttle.stand_in_line("192.0.2.77").await;
+    let _in_line = app.state.throttle.stand_in_line("192.0.2.77");
     log_in(&app, "ada", STRONG).await.expect(200);
 }
 

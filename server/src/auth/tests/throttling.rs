@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{STRONG, add_user, log_in, token};
 use crate::auth::store::{Role, users};
-use crate::auth::throttle::{PACE_OF_ACCOUNT, PACE_OF_ACCOUNT_AT_ADDRESS, PACE_OF_ADDRESS};
+use crate::auth::throttle::PACE;
 use crate::clock;
 use crate::test_app::{Answer, TestApp};
 
@@ -40,7 +40,7 @@ async fn many_guesses_at_once_do_not_slip_past_the_count() {
     let answers = join_all((0..12).map(|_| log_in(&app, "ada", "wrong"))).await;
     let at_once = answers.iter().filter(|answer| answer.status == 401).count();
     assert_eq!(at_once, 5, "guesses that were not slowed down");
-    assert!(started.elapsed() >= 7 * PACE_OF_ACCOUNT_AT_ADDRESS, "{:?}", started.elapsed());
+    assert!(started.elapsed() >= 7 * PACE, "{:?}", started.elapsed());
 }
 
 async fn log_in_from(app: &TestApp, address: &str, username: &str, password: &str) -> Answer {
@@ -80,7 +80,7 @@ async fn one_address_tries_many_accounts_only_slowly() {
     for answer in join_all(names.iter().map(|name| log_in_from(&app, SCHOOL, name, "wrong"))).await {
         answer.problem(429, "too_many_requests");
     }
-    assert!(started.elapsed() >= 2 * PACE_OF_ADDRESS, "{:?}", started.elapsed());
+    assert!(started.elapsed() >= 2 * PACE, "{:?}", started.elapsed());
 }
 
 /// Logs a class of twelve in for the first time while somebody at its address goes on guessing with `name_of` a number.
@@ -228,7 +228,7 @@ async fn failures_of_others_behind_an_address_do_not_hold_up_who_is_known_there(
     let known = token(&log_in_from(&app, SCHOOL, "pupil0", STRONG).await);
     fail_with_unknown_names(&app, SCHOOL, 3).await;
     // Somebody who never logged in from there waits in line; who is known there does not.
-    let in_line = app.state.throttle.stand_in_line(SCHOOL).await;
+    let in_line = app.state.throttle.stand_in_line(SCHOOL);
     let mut stranger = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
     tokio::select! {
         biased;
@@ -242,6 +242,45 @@ async fn failures_of_others_behind_an_address_do_not_hold_up_who_is_known_there(
     log_in_from(&app, "203.0.113.9", "pupil2", STRONG).await.expect(200);
     drop(in_line);
     stranger.await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_floods_an_address_holds_up_no_account_elsewhere() {
+    let app = TestApp::start().await;
+    add_user(&app.state, "ada", STRONG).await;
+    let in_line = app.state.throttle.stand_in_line("198.51.100.9");
+    let mut flood = Box::pin(join_all((0..20).map(|_| log_in_from(&app, "198.51.100.9", "ada", "wrong"))));
+    tokio::select! {
+        biased;
+        _ = &mut flood => panic!("nobody waited"),
+        answer = log_in_from(&app, SCHOOL, "ada", STRONG) => drop(answer.expect(200)),
+    }
+    drop(in_line);
+    assert!(flood.await.iter().all(|answer| [401, 429].contains(&answer.status.as_u16())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_logs_in_for_the_first_time_while_many_guess_its_password_there_and_elsewhere() {
+    let app = TestApp::with(&[("SF_LOGIN_FAILURES_PER_ACCOUNT", "10")]).await;
+    add_user(&app.state, "ada", STRONG).await;
+    let guesser = async |number: usize| {
+        let elsewhere = format!("198.51.100.{number}");
+        loop {
+            let address = if number.is_multiple_of(2) { SCHOOL } else { &elsewhere };
+            log_in_from(&app, address, "ada", "wrong").await;
+        }
+    };
+    let first_log_in = async {
+        // Until all rules hold that can.
+        while failures(&app).await < 60 {
+            tokio::task::yield_now().await;
+        }
+        log_in_from(&app, SCHOOL, "ada", STRONG).await.expect(200);
+    };
+    tokio::select! {
+        _ = join_all((100..130).map(guesser)) => unreachable!("they never end"),
+        () = first_log_in => {}
+    }
 }
 
 #[tokio::test]
@@ -281,7 +320,7 @@ async fn guesses_from_many_addresses_at_once_do_not_slip_past_the_count() {
         let answers = join_all(guesses).await;
         let at_once = answers.iter().filter(|answer| answer.status == 401).count();
         assert_eq!(at_once, 10, "guesses of `{name}` that were not slowed down");
-        assert!(started.elapsed() >= 30 * PACE_OF_ACCOUNT, "{:?}", started.elapsed());
+        assert!(started.elapsed() >= 30 * PACE, "{:?}", started.elapsed());
     }
     log_in_from(&app, home, "ada", STRONG).await.expect(200);
 }

@@ -4,28 +4,28 @@
 //!
 //! | counted | then | spared |
 //! |---|---|---|
-//! | failures of one account from one address | its passwords from there are checked one after the other, a second each | nobody |
-//! | accounts that failed from one address | the passwords from there are checked four at a time, a second each | accounts that logged in from there, sessions |
-//! | failures of one account from all addresses | its passwords are checked one after the other, two seconds each | addresses it logged in from, sessions |
+//! | failures of one account from one address | its passwords from there are checked one after the other, two a second | nobody |
+//! | accounts that failed from one address | the passwords from there are checked four at a time, eight a second | accounts that logged in from there, sessions |
+//! | failures of one account from all addresses | its passwords are checked one after the other, two a second | addresses it logged in from, sessions |
 //!
 //! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with
 //! the names of a class at the address of its school, holds up others for as long as the attempts
-//! in line take. Who waits for too long is turned away: more than some fifteen connections that
-//! guess with one name keep that account out where it never logged in.
+//! in line take. Who waits for too long is turned away: about ninety connections that guess with one
+//! name keep that account out where it never logged in.
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
-//! a second node forgets them. Within a process attempts on one account from one address are
-//! checked one after the other, and so are attempts on one account from all addresses that it never
-//! logged in from: many at once cannot pass before the first is counted. A connection has one attempt in line, and
-//! accounts that are known at an address do not wait behind those that are new there. Who leaves while in line has no
-//! password checked. Registrations are counted by address alone ([`registration`]).
+//! a second node forgets them. Within a process attempts on one account from an address that it logged in from are
+//! checked one after the other, and so are attempts on it from all other addresses: many at once cannot pass before the
+//! first is counted. A connection has one attempt in line, and accounts that are known at an address do not wait behind
+//! those that are new there. Who leaves while in line has no password checked. Registrations are counted by address alone
+//! ([`registration`]).
 
 mod overview;
 mod registration;
 mod rules;
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
@@ -40,12 +40,9 @@ use crate::db::{Db, note};
 use crate::error::ApiError;
 use crate::turns::{Turn, Turns};
 
-/// Longest wait for a turn. A class of 500 that logs in at once waits for less; where the database is locked, each turn
-/// takes as long as the database is waited for.
-const WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// The same for those who are new at an address, while attempts on their account elsewhere wait for them.
-const STRANGERS_WAIT_MAX: Duration = Duration::from_secs(15);
+/// Longest wait for all turns of an attempt. A class of 500 that logs in at once waits for less, and proxies usually wait
+/// for a minute.
+const WAIT_MAX: Duration = Duration::from_secs(45);
 
 /// Seconds after which somebody who waited in vain may try again.
 const RETRY_AFTER_SECS: u64 = 10;
@@ -54,19 +51,10 @@ const RETRY_AFTER_SECS: u64 = 10;
 /// nobody fills the queue of password hashes alone.
 const CHECKS_PER_ADDRESS: usize = 4;
 
-/// A second; tests have shorter ones.
-const SECOND: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 1_000 });
-
-/// What checking a password takes at least where too many passwords of its account from its address were wrong: fewer
-/// than 90,000 guesses a day.
-pub(super) const PACE_OF_ACCOUNT_AT_ADDRESS: Duration = SECOND;
-
-/// The same where too many passwords of its account from all addresses were wrong.
-pub(super) const PACE_OF_ACCOUNT: Duration = SECOND.saturating_mul(2);
-
-/// The same where too many accounts have failed at its address, of [`CHECKS_PER_ADDRESS`] that are checked together: a
-/// class of 30 is in within ten seconds.
-pub(super) const PACE_OF_ADDRESS: Duration = SECOND;
+/// What checking a password takes at least where too many were wrong. Fewer than 180,000 guesses a day are checked for an
+/// account: weak passwords, which take fewer than 100,000,000 guesses, are not taken. A class of 30 is in within four
+/// seconds. Tests have a shorter one.
+pub(super) const PACE: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 500 });
 
 /// How long an address counts as known to an account after its last log-in from there, in seconds:
 /// half a year.
@@ -76,14 +64,17 @@ const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 #[derive(Debug)]
 pub struct Throttle {
     rules: Rules,
+    /// Of accounts at addresses that they logged in from.
     of_accounts_at_addresses: Turns,
     /// Of accounts at addresses that they never logged in from.
     of_accounts: Turns,
     /// Of addresses, for accounts that never logged in from there.
     of_strangers: Turns,
-    /// Of addresses, for the others.
+    /// Of addresses, for accounts that did.
     of_addresses: Turns,
     of_connections: Turns,
+    /// Of registrations, those with a good invitation by themselves.
+    of_registrations: Turns,
 }
 
 /// The rules, with the limits of the settings.
@@ -137,9 +128,11 @@ pub(super) struct Attempt {
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    /// By how much it was slowed, and why; a wrong password is refused then.
-    slowed: Option<(Duration, &'static str)>,
-    _turns: [Option<Turn>; 4],
+    /// Whether the account logged in from there before.
+    pub is_known: bool,
+    /// Which log-ins failed, if it was slowed down; a wrong password is refused then.
+    why_slow: Option<&'static str>,
+    _turns: Vec<Turn>,
 }
 
 impl Throttle {
@@ -153,6 +146,7 @@ impl Throttle {
             of_strangers: Turns::new(CHECKS_PER_ADDRESS),
             of_addresses: Turns::new(CHECKS_PER_ADDRESS),
             of_connections: Turns::new(1),
+            of_registrations: Turns::new(1),
         }
     }
 
@@ -168,51 +162,87 @@ impl Throttle {
         failures::follow_clock(db, now_secs).await?;
         let since_secs = now_secs - FORGET_SECS;
         let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
-        let mut slowed = None;
-        let mut slow_down = async |about, pace: Duration| {
-            slowed = slowed.max(Some((pace, about)));
-            tokio::time::sleep(pace).await;
-        };
+        let deadline = Instant::now() + WAIT_MAX;
+        let within = || deadline.saturating_duration_since(Instant::now());
 
-        // Visitors of one proxy may share its connections, but not their address.
-        let of_connection =
-            turn(&self.of_connections, format!("{} {network}", subject.peer), WAIT_MAX).await?;
-        // Nobody else logs the account in from here while this turn lasts.
-        let key = format!("{network} {account_sha256}");
-        let at_address = turn(&self.of_accounts_at_addresses, key, WAIT_MAX).await?;
-        if counted().await?.account_at_network.count >= self.rules.failures_at_address {
-            slow_down("of this account from your address", PACE_OF_ACCOUNT_AT_ADDRESS).await;
-        }
-        let (of_account, of_address);
-        if subject.has_session || failures::is_known(db, user_id, &network).await? {
-            of_account = None;
-            of_address = turn(&self.of_addresses, network.clone(), WAIT_MAX).await?;
-        } else {
-            of_account = Some(turn(&self.of_accounts, account_sha256.clone(), WAIT_MAX).await?);
-            if counted().await?.account.count >= self.rules.failures_per_account {
-                slow_down("of this account", PACE_OF_ACCOUNT).await;
+        let mut turns = vec![self.turn_of_connection(subject.peer, subject.address).await?];
+        let is_known = subject.has_session || failures::is_known(db, user_id, &network).await?;
+        let mut why_slow = None;
+        if is_known {
+            let key = format!("{network} {account_sha256}");
+            turns.push(turn(&self.of_accounts_at_addresses, key, within()).await?);
+            if counted().await?.account_at_network.count >= self.rules.failures_at_address {
+                why_slow = Some("of this account from your address");
+                tokio::time::sleep(PACE).await;
             }
-            of_address = turn(&self.of_strangers, network.clone(), STRANGERS_WAIT_MAX).await?;
+            turns.push(turn(&self.of_addresses, network.clone(), within()).await?);
+        } else {
+            turns.extend(self.turns_of_stranger(&account_sha256, &network, within).await?);
+            let counted = counted().await?;
             let limit = self.rules.failed_accounts_per_address;
-            if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
-                slow_down("of different accounts from your address", PACE_OF_ADDRESS).await;
+            why_slow = if counted.account_at_network.count >= self.rules.failures_at_address {
+                Some("of this account from your address")
+            } else if counted.account.count >= self.rules.failures_per_account {
+                Some("of this account")
+            } else if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
+                Some("of different accounts from your address")
+            } else {
+                None
+            };
+            if why_slow.is_some() {
+                tokio::time::sleep(PACE).await;
             }
         }
         Ok(Attempt {
             username: subject.row.map(|row| row.username.clone()),
             user_id: subject.row.map(|row| row.id.clone()),
-            slowed,
-            _turns: [Some(of_connection), Some(at_address), of_account, Some(of_address)],
+            is_known,
+            why_slow,
+            _turns: turns,
             network,
             account_sha256,
         })
     }
 
+    /// The turn of a connection: the streams of HTTP/2 wait for one another. Visitors of one proxy may share its
+    /// connections, but not their address.
+    ///
+    /// # Errors
+    /// 503 `busy` where earlier attempts take too long.
+    pub(super) async fn turn_of_connection(
+        &self,
+        peer: SocketAddr,
+        address: IpAddr,
+    ) -> Result<Turn, ApiError> {
+        turn(&self.of_connections, format!("{peer} {}", network_of(address)), WAIT_MAX).await
+    }
+
+    /// The turns of an account at an address that it never logged in from. Nobody holds one of them while waiting for the
+    /// other: so who floods an address holds up no account elsewhere, and who guesses one password no address.
+    async fn turns_of_stranger(
+        &self,
+        account_sha256: &str,
+        network: &str,
+        within: impl Fn() -> Duration,
+    ) -> Result<[Turn; 2], ApiError> {
+        loop {
+            let of_account = turn(&self.of_accounts, account_sha256.to_owned(), within()).await?;
+            if let Some(of_address) = self.of_strangers.at_once(network.to_owned()) {
+                return Ok([of_account, of_address]);
+            }
+            drop(of_account);
+            let of_address = turn(&self.of_strangers, network.to_owned(), within()).await?;
+            if let Some(of_account) = self.of_accounts.at_once(account_sha256.to_owned()) {
+                return Ok([of_account, of_address]);
+            }
+        }
+    }
+
     /// Takes the turns that those who never logged in from an address wait for.
     #[cfg(test)]
-    pub(super) async fn stand_in_line(&self, address: &str) -> Vec<Turn> {
+    pub(super) fn stand_in_line(&self, address: &str) -> Vec<Turn> {
         let mut turns = Vec::new();
-        while let Some(turn) = self.of_strangers.wait(address.to_owned(), Duration::ZERO).await {
+        while let Some(turn) = self.of_strangers.at_once(address.to_owned()) {
             turns.push(turn);
         }
         turns
@@ -228,8 +258,8 @@ impl Attempt {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
         failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await?;
-        Ok(self.slowed.map(|(pace, of_what)| {
-            let retry_after_secs = pace.as_secs().max(1);
+        Ok(self.why_slow.map(|of_what| {
+            let retry_after_secs = PACE.as_secs().max(1);
             let detail = format!(
                 "The name or password is wrong, and too many log-ins {of_what} have failed; try again in \
                  {retry_after_secs} s."
@@ -262,7 +292,7 @@ async fn remember(db: &Db, user_id: &str, network: &str) {
 /// 503 `busy` if it is not there in time.
 async fn turn(turns: &Turns, key: String, within: Duration) -> Result<Turn, ApiError> {
     turns.wait(key, within).await.ok_or_else(|| ApiError::Busy {
-        detail: format!("Earlier log-ins have not ended after {} seconds; try again.", within.as_secs()),
+        detail: format!("Earlier log-ins have not ended after {} seconds; try again.", WAIT_MAX.as_secs()),
         retry_after_secs: RETRY_AFTER_SECS,
     })
 }

@@ -7,9 +7,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::rules::FORGET_SECS;
-use super::{
-    PACE_OF_ACCOUNT, PACE_OF_ACCOUNT_AT_ADDRESS, PACE_OF_ADDRESS, Rules, Throttle, account_sha256, network_of,
-};
+use super::{Rules, Throttle, account_sha256, network_of};
 use crate::auth::store::failures::{self, Counter};
 use crate::auth::store::registrations as stored_registrations;
 use crate::clock;
@@ -52,8 +50,7 @@ pub struct Throttled {
     pub failures: i64,
     /// When the last one failed, or the last registration came, RFC 3339.
     pub last_failed_at: String,
-    /// Seconds that each attempt takes at least, 0 where that is less than one; for registrations, seconds until the next
-    /// one is admitted.
+    /// Seconds until the next registration is admitted; 0 for log-ins, which wait in line.
     pub retry_after_secs: u64,
 }
 
@@ -88,12 +85,12 @@ impl Throttle {
         let registering =
             stored_registrations::networks(db, registrations.free, since_secs, ENTRIES_MAX).await?;
         let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len() + registering.len());
-        for (kind, pace, counters) in [
-            (ThrottledKind::AccountAtAddress, PACE_OF_ACCOUNT_AT_ADDRESS, pairs),
-            (ThrottledKind::Address, PACE_OF_ADDRESS, networks),
-            (ThrottledKind::Account, PACE_OF_ACCOUNT, accounts),
+        for (kind, counters) in [
+            (ThrottledKind::AccountAtAddress, pairs),
+            (ThrottledKind::Address, networks),
+            (ThrottledKind::Account, accounts),
         ] {
-            all.extend(counters.into_iter().map(|counter| Throttled::of(kind, pace.as_secs(), counter)));
+            all.extend(counters.into_iter().map(|counter| Throttled::of(kind, 0, counter)));
         }
         all.extend(registering.into_iter().map(|counter| {
             let retry_after_secs = registrations.remaining_secs(counter.failures, now_secs);

@@ -3,18 +3,27 @@
 
 use std::net::IpAddr;
 
-use super::Throttle;
 use super::rules::FORGET_SECS;
+use super::{Throttle, WAIT_MAX, turn};
 use crate::auth::client_address::network_of;
 use crate::auth::store::registrations;
 use crate::clock;
 use crate::db::Db;
 use crate::error::ApiError;
+use crate::turns::Turn;
 
 impl Throttle {
     /// Makes `address` one that a new account is used from.
     pub(in crate::auth) async fn registered(&self, db: &Db, user_id: &str, address: IpAddr) {
         super::remember(db, user_id, &network_of(address)).await;
+    }
+
+    /// The turn of a registration: the database and the processors are for those who log in.
+    ///
+    /// # Errors
+    /// 503 `busy` where earlier ones take too long.
+    pub(in crate::auth) async fn turn_to_register(&self, is_invited: bool) -> Result<Turn, ApiError> {
+        turn(&self.of_registrations, is_invited.to_string(), WAIT_MAX).await
     }
 
     /// Admits a registration from `address`, or refuses it.

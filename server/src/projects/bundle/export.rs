@@ -44,7 +44,7 @@ pub(in crate::projects) async fn export(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let (runtime, owner_id) = (Handle::current(), user.id.clone());
-    let permits = state.audio.decoding.clone();
+    let permits = state.bundling.clone();
     let work = move |caller: &Caller| {
         // Loaded here, so that requests that wait hold no documents.
         let text = runtime.block_on(async {

@@ -65,7 +65,7 @@ pub(in crate::projects) async fn import(
 ) -> ApiResult<Response> {
     let received = receive(&state, request).await?;
     let (runtime, owner_id) = (Handle::current(), user.id.clone());
-    let permits = state.audio.decoding.clone();
+    let permits = state.bundling.clone();
     let work = move |caller: &Caller| {
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         let imported = Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received);

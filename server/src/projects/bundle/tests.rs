@@ -430,7 +430,7 @@ async fn an_import_that_fails_takes_no_sound_from_a_song() {
     save(&bob, &first).await;
     importing.abort();
     // All permits are free once it has ended.
-    songs.app.state.audio.decoding.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
+    songs.app.state.bundling.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
     let answer = songs.get(&bob, &format!("/api/v1/audio/{first}/file")).await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
 }
