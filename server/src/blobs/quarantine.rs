@@ -23,6 +23,9 @@ const TIME_DIGITS: usize = 14;
 /// End of the name of a batch that holds what users deleted.
 const DELETED: &str = "-deleted";
 
+/// How often moving a file is tried while others remove the folder that it goes to.
+const MOVE_ATTEMPTS_MAX: u32 = 100;
+
 /// Batches of object storage that are asked for a file one by one. Where there are more, listing all
 /// of them takes fewer requests: one for 1,000 files.
 const BATCHES_ASKED_MAX: usize = 10;
@@ -207,20 +210,45 @@ impl Blobs {
 /// Gives a file another name, on another disk if need be; false if there is no such file.
 fn move_file(from: &Path, to: &Path) -> io::Result<bool> {
     let (source_folder, folder) = (from.parent().unwrap_or(from), to.parent().unwrap_or(to));
-    fs::create_dir_all(folder)?;
+    let mut attempts = 1;
+    loop {
+        match fs::create_dir_all(folder).and_then(|()| rename(from, to, folder)) {
+            Ok(()) => break,
+            // Another thread, which brought a file back, has just removed the empty folder.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
+                    && from.exists()
+                    && attempts < MOVE_ATTEMPTS_MAX =>
+            {
+                attempts += 1;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    sync_if_there(folder)?;
+    sync_if_there(source_folder)?;
+    Ok(true)
+}
+
+fn rename(from: &Path, to: &Path, folder: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             let mut writer = BlobWriter::create(folder.to_owned(), to.to_owned())?;
             io::copy(&mut fs::File::open(from)?, &mut writer)?;
             writer.finish()?;
-            remove_if_there(from)?;
+            remove_if_there(from)
         }
-        other => other?,
+        other => other,
     }
-    writer::sync_folder(folder)?;
-    writer::sync_folder(source_folder)?;
-    Ok(true)
+}
+
+/// Syncs a folder, unless another thread has removed it since nothing was left in it.
+fn sync_if_there(folder: &Path) -> io::Result<()> {
+    match writer::sync_folder(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }
 
 /// Names of the batches in a quarantine.
@@ -269,6 +297,8 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::blobs::{Remote, Sharing};
 
@@ -295,6 +325,33 @@ mod tests {
             blobs.remove_quarantined(&found[0]).expect("removes");
             assert!(blobs.read(&key).expect("reads").is_none());
         }
+    }
+
+    #[test]
+    fn a_file_may_be_set_aside_while_others_bring_it_back() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens");
+        let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+        blobs.put(&key, b"bytes").expect("stores");
+        let end = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| {
+                    while !end.load(Ordering::Relaxed) {
+                        blobs.contains(&key).expect("asks");
+                    }
+                });
+            }
+            for _ in 0..2_000 {
+                blobs.set_aside(&key, Reason::Deleted).expect("moves");
+            }
+            end.store(true, Ordering::Relaxed);
+        });
+        assert!(blobs.contains(&key).expect("asks"));
+        assert_eq!(
+            blobs.read(&key).expect("reads").map(|file| file.metadata().expect("facts").len()),
+            Some(5)
+        );
     }
 
     #[tokio::test(flavor = "multi_thread")]
