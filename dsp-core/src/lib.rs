@@ -28,15 +28,11 @@ extern crate alloc;
 pub mod analysis;
 pub mod block;
 pub mod chain;
-mod delay;
 pub mod dither;
 pub mod downmix;
+mod dsp;
 pub mod effects;
-mod eight;
-pub mod fft;
 pub mod gain;
-mod join;
-mod kaiser;
 pub mod limiter;
 mod lookahead;
 #[cfg(feature = "std")]

@@ -3,7 +3,7 @@
 //! Its gain is that of `lookahead.rs`. A signal below the ceiling passes unchanged, to the bit, delayed by
 //! [`LimiterProcessor::latency_frames`].
 
-use crate::delay::Delay;
+use crate::dsp::delay_line::DelayLine;
 use crate::lookahead::LookaheadGain;
 
 /// The ceiling of the offline mix, in dBFS.
@@ -63,7 +63,7 @@ pub struct LimiterProcessor {
     release_per_frame: f64,
     gain: LookaheadGain,
     /// The signal on its way through the look-ahead.
-    delays: [Delay; 2],
+    delays: [DelayLine; 2],
     reduction: Reduction,
 }
 
@@ -78,7 +78,7 @@ impl LimiterProcessor {
             release_per_frame: 1.0 - libm::exp(-1.0 / release_frames),
             // What a frame needs is held until that frame comes out.
             gain: LookaheadGain::new(window_frames, window_frames + 1),
-            delays: [Delay::new(window_frames), Delay::new(window_frames)],
+            delays: [DelayLine::new(window_frames), DelayLine::new(window_frames)],
             reduction: Reduction::NONE,
         }
     }
@@ -90,7 +90,7 @@ impl LimiterProcessor {
 
     /// Back to the state of a new limiter.
     pub fn reset(&mut self) {
-        self.delays.iter_mut().for_each(Delay::clear);
+        self.delays.iter_mut().for_each(DelayLine::clear);
         self.gain.reset();
         self.reduction = Reduction::NONE;
     }

@@ -8,8 +8,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::eight::{Eight, LANES};
-use crate::kaiser::WindowedSinc;
+use crate::dsp::lanes::{LANES, Lanes};
+use crate::dsp::window::WindowedSinc;
 use crate::simd::on_best_instructions;
 
 /// Frames from which one between is made.
@@ -190,29 +190,29 @@ fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, win
 
 #[inline(always)]
 fn highest(frames: &[f32]) -> f32 {
-    let mut peaks = Eight::zero();
+    let mut peaks = Lanes::zero();
     for eight in frames.as_chunks::<LANES>().0 {
-        peaks = peaks.higher(Eight::new(*eight).abs());
+        peaks = peaks.higher(Lanes::new(*eight).abs());
     }
     // The last seven once more: the window is one short of whole chunks.
     if let Some(last) = frames.last_chunk::<LANES>() {
-        peaks = peaks.higher(Eight::new(*last).abs());
+        peaks = peaks.higher(Lanes::new(*last).abs());
     }
     peaks.to_array().into_iter().fold(0.0, higher)
 }
 
 /// The highest magnitudes between eight frames and those that follow each.
 #[inline(always)]
-fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) -> Eight {
-    let mut middle = Eight::zero();
-    let mut sums = [[Eight::zero(); 2]; PAIRS];
+fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) -> Lanes {
+    let mut middle = Lanes::zero();
+    let mut sums = [[Lanes::zero(); 2]; PAIRS];
     for (tap, weights) in weights.iter().enumerate() {
         let (Some(near), Some(far)) =
             (frames[tap..].first_chunk::<LANES>(), frames[TAPS - 1 - tap..].first_chunk::<LANES>())
         else {
-            return Eight::zero();
+            return Lanes::zero();
         };
-        let (near, far) = (Eight::new(*near), Eight::new(*far));
+        let (near, far) = (Lanes::new(*near), Lanes::new(*far));
         let (sum, difference) = (near + far, near - far);
         middle = middle + sum * weights.middle;
         for ([even, odd], [of_sum, of_difference]) in sums.iter_mut().zip(weights.pairs) {

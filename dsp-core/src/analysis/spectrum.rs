@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::fft::Fft;
+use crate::dsp::fft::Fft;
 use crate::third_octave::{Band, BandBins};
 
 /// Length of a window at 48 kHz; other rates have the power of two nearest above in proportion.

@@ -12,7 +12,7 @@
 
 use alloc::vec::Vec;
 
-use crate::fft::Fft;
+use crate::dsp::fft::Fft;
 
 /// Values of the onset curve in a second.
 const VALUES_A_SECOND: u32 = 200;

@@ -65,7 +65,7 @@ impl Chain {
         placed.iter_mut().filter(|(place, _)| place.is_none()).for_each(|(_, slot)| slot.reset(self.clock));
         let broken_frames = join_broken(&mut placed, &rest);
         if let Some(latency_frames) = broken_frames {
-            self.join.begin();
+            self.declicker.switch();
             if latency_frames > 0 {
                 self.wait_frames = self.wait_frames.max(latency_frames);
                 self.heard = Glide::new(0.0);

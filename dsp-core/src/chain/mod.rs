@@ -8,8 +8,8 @@ pub use self::change::Wanted;
 use self::row::{Row, Sides};
 pub use self::slot::Slot;
 pub(crate) use self::slot::make_fit;
+use crate::dsp::declicker::Declicker;
 use crate::effects::{Glide, LONGEST_FRAMES, LineSum, MusicalTime};
-use crate::join::Join;
 
 /// How long a parameter that somebody moves by hand takes to follow, in seconds.
 const FOLLOW_SECS: f64 = 0.02;
@@ -32,7 +32,7 @@ pub struct Chain {
     row: Row,
     /// The last frame that came in; `None` where none has.
     last_input: Option<[f32; 2]>,
-    join: Join,
+    declicker: Declicker,
     /// Share of the output that is heard; less than 1 behind a change of order, until what was on its way has passed.
     heard: Glide,
     wait_frames: usize,
@@ -48,7 +48,7 @@ impl Chain {
             clock: 0,
             row: Row::default(),
             last_input: None,
-            join: Join::new(sample_rate_hz),
+            declicker: Declicker::new(sample_rate_hz),
             heard: Glide::new(1.0),
             wait_frames: 0,
             has_lost_keys: false,
@@ -77,7 +77,7 @@ impl Chain {
 
     /// Lets go of effects that are heard no more, unless that would leave it [empty](Self::is_empty) while it changes something.
     pub(crate) fn let_go(&mut self) {
-        if self.heard.is_at_rest() && self.join.is_silent() {
+        if self.heard.is_at_rest() && self.declicker.is_idle() {
             self.row.let_go();
         }
     }
@@ -108,7 +108,7 @@ impl Chain {
     pub fn reset(&mut self, frame: u64) {
         self.clock = frame;
         self.last_input = None;
-        self.join.reset();
+        self.declicker.reset();
         self.heard.jump();
         self.wait_frames = 0;
         self.row.reset(frame);
@@ -202,6 +202,6 @@ impl Chain {
                 (*left, *right) = (*left * share, *right * share);
             }
         }
-        self.join.process([left, right]);
+        self.declicker.process([left, right]);
     }
 }

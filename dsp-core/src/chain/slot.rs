@@ -5,12 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::frames_to_place;
-use crate::delay::Delay;
+use crate::dsp::declicker::Declicker;
+use crate::dsp::delay_line::DelayLine;
+use crate::dsp::lanes::LANES;
 use crate::effects::{
     CONTROL_FRAMES, Effect, EffectConfig, EffectKind, FAINTEST, Glide, LONGEST_FRAMES, LOUDEST, MusicalTime,
 };
-use crate::eight::LANES;
-use crate::join::Join;
 use crate::simd::on_best_instructions;
 
 /// An effect in a chain.
@@ -22,9 +22,9 @@ pub struct Slot {
     values: Vec<f64>,
     /// Share of the effect's output: 0 while it is bypassed.
     wet: Glide,
-    dry: [Delay; 2],
+    dry: [DelayLine; 2],
     /// Joins what comes in where other effects stand before it now.
-    entry: Join,
+    entry: Declicker,
     /// Whether its side-chain heard another sound than its own.
     is_keyed: bool,
 }
@@ -43,8 +43,8 @@ impl Slot {
             effect,
             values: kind.parameters.iter().map(|parameter| parameter.default).collect(),
             wet: Glide::new(1.0),
-            dry: [Delay::new(latency_frames), Delay::new(latency_frames)],
-            entry: Join::new(config.sample_rate_hz),
+            dry: [DelayLine::new(latency_frames), DelayLine::new(latency_frames)],
+            entry: Declicker::new(config.sample_rate_hz),
             is_keyed: false,
         }
     }
@@ -77,7 +77,7 @@ impl Slot {
 
     /// Joins what comes in from here on to what came before.
     pub(super) fn join_entry(&mut self) {
-        self.entry.begin();
+        self.entry.switch();
     }
 
     /// The music goes on in this time from the next frame.
@@ -101,7 +101,7 @@ impl Slot {
     pub(super) fn reset(&mut self, frame: u64) {
         self.effect.reset(frame);
         self.wet.jump();
-        self.dry.iter_mut().for_each(Delay::clear);
+        self.dry.iter_mut().for_each(DelayLine::clear);
         self.entry.reset();
     }
 

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Effect, EffectConfig, EffectKind, MusicalTime};
-use crate::delay::Delay;
+use crate::dsp::delay_line::DelayLine;
 
 /// Latency of the two kinds, in frames.
 pub(crate) const LATENT_FRAMES: usize = 777;
@@ -19,7 +19,9 @@ pub(super) static LATENT: EffectKind = EffectKind {
     parameters: &[],
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LATENT_FRAMES), Delay::new(LATENT_FRAMES)])),
+    make: |_: &EffectConfig<'_>| {
+        Box::new(Latent([DelayLine::new(LATENT_FRAMES), DelayLine::new(LATENT_FRAMES)]))
+    },
     memory_bytes: |_, _| 8_192,
 };
 
@@ -30,7 +32,9 @@ pub(super) static LISTENER: EffectKind = EffectKind {
     parameters: &[],
     has_side_chain: true,
     impulse_max_secs: None,
-    make: |_: &EffectConfig<'_>| Box::new(Latent([Delay::new(LISTENER_FRAMES), Delay::new(LISTENER_FRAMES)])),
+    make: |_: &EffectConfig<'_>| {
+        Box::new(Latent([DelayLine::new(LISTENER_FRAMES), DelayLine::new(LISTENER_FRAMES)]))
+    },
     memory_bytes: |_, _| 8_192,
 };
 
@@ -68,11 +72,11 @@ impl Effect for Clock {
     }
 }
 
-struct Latent([Delay; 2]);
+struct Latent([DelayLine; 2]);
 
 impl Effect for Latent {
     fn reset(&mut self, _frame: u64) {
-        self.0.iter_mut().for_each(Delay::clear);
+        self.0.iter_mut().for_each(DelayLine::clear);
     }
 
     fn set(&mut self, _parameter: usize, _value: f64, _glide_frames: u32) {}

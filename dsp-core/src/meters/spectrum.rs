@@ -10,8 +10,8 @@ use core::f64::consts::TAU;
 use core::ops::Range;
 
 use super::sliding::SlidingWindow;
-use crate::fft::Fft;
-use crate::kaiser::WindowedSinc;
+use crate::dsp::fft::Fft;
+use crate::dsp::window::WindowedSinc;
 use crate::third_octave::{Band, BandBins};
 
 /// How many bands there are.

@@ -7,7 +7,7 @@ use super::ResampleError;
 use super::fourier::{Pair, Plan, Spectrum};
 use super::interpolation::{Interpolation, TAPS};
 use super::sample::Sample;
-use crate::kaiser::{WindowedSinc, transition_width};
+use crate::dsp::window::{WindowedSinc, transition_width};
 
 /// Lowest rate that can be converted, in hertz.
 pub const MIN_RATE_HZ: u32 = 8_000;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::sample::Sample;
-use crate::kaiser::WindowedSinc;
+use crate::dsp::window::WindowedSinc;
 
 /// Values that are multiplied together, on every target.
 const LANES: usize = 8;

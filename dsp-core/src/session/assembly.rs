@@ -265,7 +265,7 @@ impl Mixer {
         let strips = &self.desk.strips;
         let is_fed = |place: usize| {
             let leads = |edge: &Edge| edge.to == Destination::Strip(place);
-            strips.iter().flat_map(|strip| &strip.edges).any(leads) || !strips[place].fed_join.is_silent()
+            strips.iter().flat_map(|strip| &strip.edges).any(leads) || !strips[place].fed_declicker.is_idle()
         };
         self.desk.sums.strips =
             (0..strips.len()).map(|place| is_fed(place).then(|| Box::new(SILENT_BLOCK))).collect();
@@ -422,7 +422,7 @@ impl super::desk::Desk {
         self.order = best.unwrap_or_else(|| settled.clone());
         self.settled_order = settled;
         for (from, to) in cut {
-            self.strips[to].fed_join.begin();
+            self.strips[to].fed_declicker.switch();
             let edges = self.strips[from].edges.iter_mut();
             edges.filter(|edge| edge.leaves() && edge.to == Destination::Strip(to)).for_each(Edge::cut);
         }

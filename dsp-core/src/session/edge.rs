@@ -8,7 +8,7 @@ use super::gliding_gain::GlidingGain;
 use super::strip::{Own, SILENT_BLOCK, TrackBlock};
 use super::{AutomationLane, AutomationTarget, SWITCH_SECS, SendSettings, TRACK_OUTPUTS};
 use crate::block::BLOCK_FRAMES;
-use crate::delay::Delay;
+use crate::dsp::delay_line::DelayLine;
 use crate::effects::Glide;
 use crate::gain;
 
@@ -63,7 +63,7 @@ pub(super) struct Edge {
     is_fresh: bool,
     leaves: bool,
     /// None where there is nothing to wait for.
-    delays: Vec<Delay>,
+    delays: Vec<DelayLine>,
     /// Frames for which the delays may still hold sound.
     ringing_frames: usize,
 }
@@ -90,7 +90,7 @@ impl Edge {
             switch_frames: libm::round(SWITCH_SECS * f64::from(sample_rate_hz)) as u32,
             is_fresh: true,
             leaves: false,
-            delays: (0..channels).map(|_| Delay::new(delay_frames)).collect(),
+            delays: (0..channels).map(|_| DelayLine::new(delay_frames)).collect(),
             ringing_frames: 0,
         }
     }
@@ -101,7 +101,7 @@ impl Edge {
     }
 
     pub(super) fn delay_frames(&self) -> usize {
-        self.delays.first().map_or(0, Delay::frames)
+        self.delays.first().map_or(0, DelayLine::frames)
     }
 
     /// Comes into a mix that sounds.
@@ -190,7 +190,7 @@ impl Edge {
         self.level.jump();
         self.gate.jump();
         self.exit.jump();
-        self.delays.iter_mut().for_each(Delay::clear);
+        self.delays.iter_mut().for_each(DelayLine::clear);
         self.ringing_frames = 0;
     }
 
@@ -219,8 +219,8 @@ impl Edge {
     ) {
         for (((delay, sum), values), gain) in self.delays.iter_mut().zip(sum).zip(values).zip(gains) {
             match values {
-                Some(values) => delay.add_to(&mut sum[..frames], &values[..frames], gain),
-                None => delay.add_rest_to(&mut sum[..frames], &SILENT_BLOCK[0][..frames]),
+                Some(values) => delay.process_into(&mut sum[..frames], &values[..frames], gain),
+                None => delay.drain_into(&mut sum[..frames], &SILENT_BLOCK[0][..frames]),
             }
         }
         self.count(true, frames);

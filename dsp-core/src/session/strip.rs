@@ -10,8 +10,8 @@ use super::insert::Insert;
 use super::meter::Meter;
 use super::wait::Wait;
 use crate::block::BLOCK_FRAMES;
-use crate::delay::Delay;
-use crate::join::Join;
+use crate::dsp::declicker::Declicker;
+use crate::dsp::delay_line::DelayLine;
 
 /// What a track sounds like before its fader, for at most a block: left, right, and what it sends to
 /// the reverb and to the chorus.
@@ -80,13 +80,13 @@ pub(super) struct Key {
     pub(super) effect: usize,
     /// Place of the strip that it hears.
     pub(super) from: usize,
-    delays: [Delay; 2],
+    delays: [DelayLine; 2],
     audio: Box<StereoBlock>,
 }
 
 impl Key {
     pub(super) fn new(effect: usize, from: usize, delay_frames: usize) -> Self {
-        let delays = [Delay::new(delay_frames), Delay::new(delay_frames)];
+        let delays = [DelayLine::new(delay_frames), DelayLine::new(delay_frames)];
         Self { effect, from, delays, audio: Box::new([[0.0; BLOCK_FRAMES]; 2]) }
     }
 
@@ -95,7 +95,7 @@ impl Key {
     }
 
     pub(super) fn jump(&mut self) {
-        self.delays.iter_mut().for_each(Delay::clear);
+        self.delays.iter_mut().for_each(DelayLine::clear);
     }
 
     /// Takes the next frames of what it hears.
@@ -128,7 +128,7 @@ pub(super) struct Strip {
     /// Lets its own sound wait for what else comes.
     pub(super) wait: Wait<TRACK_OUTPUTS>,
     /// Joins what feeds it where some of that is cut.
-    pub(super) fed_join: Join<TRACK_OUTPUTS>,
+    pub(super) fed_declicker: Declicker<TRACK_OUTPUTS>,
     /// Whether it belongs to a track that the session no longer has.
     pub(super) leaves: bool,
     /// Whether something that is soloed feeds it, or is fed by it; itself included.
@@ -146,7 +146,7 @@ impl Strip {
             insert: None,
             keys: Vec::new(),
             wait: Wait::new(sample_rate_hz),
-            fed_join: Join::new(sample_rate_hz),
+            fed_declicker: Declicker::new(sample_rate_hz),
             leaves: false,
             hears_solo: false,
             leads_to_solo: false,
@@ -160,7 +160,7 @@ impl Strip {
         self.edges.iter_mut().for_each(|edge| edge.jump(clock));
         self.keys.iter_mut().for_each(Key::jump);
         self.wait.jump();
-        self.fed_join.reset();
+        self.fed_declicker.reset();
         if let Some(insert) = &mut self.insert {
             insert.reset(clock);
         }
@@ -273,7 +273,7 @@ impl Strip {
         }
         let mut sounds = sounding != [false; TRACK_OUTPUTS];
         if let Some(fed) = &mut sums.strips[place] {
-            self.fed_join.process(fed.each_mut().map(|values| &mut values[..frames]));
+            self.fed_declicker.process(fed.each_mut().map(|values| &mut values[..frames]));
             for (values, fed) in block.iter_mut().zip(fed.iter()) {
                 values[..frames].iter_mut().zip(fed).for_each(|(value, fed)| *value += fed);
             }

@@ -1,29 +1,29 @@
 //! Sound that waits for other sound, for a time that may change while it sounds.
 
 use super::SWITCH_SECS;
-use crate::delay::Delay;
+use crate::dsp::declicker::Declicker;
+use crate::dsp::delay_line::DelayLine;
 use crate::effects::Glide;
-use crate::join::Join;
 
 /// Delays some outputs alike. Where the delay changes, what was on its way is left out, and what comes then fades in.
 pub(super) struct Wait<const OUTPUTS: usize> {
-    delays: [Delay; OUTPUTS],
+    delays: [DelayLine; OUTPUTS],
     last_input: [f32; OUTPUTS],
     /// Of what comes in.
     fade: Glide,
     fade_frames: u32,
-    join: Join<OUTPUTS>,
+    declicker: Declicker<OUTPUTS>,
 }
 
 impl<const OUTPUTS: usize> Wait<OUTPUTS> {
     /// No wait.
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         Self {
-            delays: core::array::from_fn(|_| Delay::new(0)),
+            delays: core::array::from_fn(|_| DelayLine::new(0)),
             last_input: [0.0; OUTPUTS],
             fade: Glide::new(1.0),
             fade_frames: libm::round(SWITCH_SECS * f64::from(sample_rate_hz)) as u32,
-            join: Join::new(sample_rate_hz),
+            declicker: Declicker::new(sample_rate_hz),
         }
     }
 
@@ -32,32 +32,32 @@ impl<const OUTPUTS: usize> Wait<OUTPUTS> {
         if self.frames() == frames {
             return;
         }
-        self.delays = core::array::from_fn(|_| Delay::new(frames));
+        self.delays = core::array::from_fn(|_| DelayLine::new(frames));
         self.fade = Glide::new(0.0);
         self.fade.set(1.0, self.fade_frames);
-        self.join.begin();
+        self.declicker.switch();
     }
 
     fn frames(&self) -> usize {
-        self.delays.first().map_or(0, Delay::frames)
+        self.delays.first().map_or(0, DelayLine::frames)
     }
 
     /// Whether it changes nothing.
     pub(super) fn is_idle(&self) -> bool {
-        self.frames() == 0 && self.fade.is_at_rest() && self.join.is_silent()
+        self.frames() == 0 && self.fade.is_at_rest() && self.declicker.is_idle()
     }
 
     /// What comes from here on belongs to what ended with this frame, which passed by while it [`Self::is_idle`].
     pub(super) fn pass_by(&mut self, last: [f32; OUTPUTS]) {
-        self.join.pass_by(last);
+        self.declicker.bypass(last);
     }
 
     /// Nothing is on its way.
     pub(super) fn jump(&mut self) {
-        self.delays.iter_mut().for_each(Delay::clear);
+        self.delays.iter_mut().for_each(DelayLine::clear);
         self.last_input = [0.0; OUTPUTS];
         self.fade.jump();
-        self.join.reset();
+        self.declicker.reset();
     }
 
     /// The last frame that came in by [`Self::process`].
@@ -78,20 +78,20 @@ impl<const OUTPUTS: usize> Wait<OUTPUTS> {
         for ((delay, values), sounds) in self.delays.iter_mut().zip(&mut outputs).zip(&mut *sounding) {
             if *sounds {
                 delay.process(values);
-            } else if delay.holds_sound() {
-                delay.give_rest(values);
+            } else if delay.is_ringing() {
+                delay.drain(values);
                 *sounds = true;
             }
         }
-        if self.join.is_silent() {
-            return self.join.pass_by(last(&outputs, sounding));
+        if self.declicker.is_idle() {
+            return self.declicker.bypass(last(&outputs, sounding));
         }
         for (values, sounds) in outputs.iter_mut().zip(sounding) {
             if !core::mem::replace(sounds, true) {
                 values.fill(0.0);
             }
         }
-        self.join.process(outputs);
+        self.declicker.process(outputs);
     }
 }
 

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use wide::{f32x4, i32x4};
 
 use super::lanes::{LANES, Lanes};
+use crate::dsp::window::{kaiser, sinc};
 use crate::simd::transpose;
 
 /// Most frames that are computed at a time.
@@ -287,7 +288,7 @@ impl SincTable {
             if share * share >= 1.0 {
                 return 0.0;
             }
-            sinc(cutoff * distance) * bessel_i0(Self::BETA * libm::sqrt(1.0 - share * share))
+            sinc(cutoff * distance) * kaiser(Self::BETA, share)
         };
         let taps: [f64; Self::TAPS] = core::array::from_fn(tap);
         // A constant passes unchanged at every place.
@@ -324,21 +325,4 @@ fn eight(taps: &[f32; SincTable::TAPS], first: usize) -> Lanes {
     let mut lanes = [0.0; LANES];
     lanes.copy_from_slice(&taps[first..first + LANES]);
     Lanes(lanes)
-}
-
-/// `sin(pi x) / (pi x)`.
-fn sinc(x: f64) -> f64 {
-    let angle = core::f64::consts::PI * x;
-    if libm::fabs(angle) < 1e-9 { 1.0 } else { libm::sin(angle) / angle }
-}
-
-/// The modified Bessel function of the first kind and order zero, by its power series.
-fn bessel_i0(x: f64) -> f64 {
-    let quarter = x * x / 4.0;
-    let (mut term, mut sum) = (1.0, 1.0);
-    for order in 1..64 {
-        term *= quarter / f64::from(order * order);
-        sum += term;
-    }
-    sum
 }

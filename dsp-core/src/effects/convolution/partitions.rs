@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use super::super::CONTROL_FRAMES;
 use super::super::memory::values_bytes;
 use super::waveform::Waveform;
-use crate::fft::Fft;
+use crate::dsp::fft::Fft;
 use crate::simd::on_best_instructions;
 
 /// Frames at the head of a response that are convolved directly.

@@ -8,7 +8,7 @@ use super::decibels::gain;
 use super::memory::{inline_bytes, values_bytes};
 use super::step::Step;
 use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit};
-use crate::delay::Delay;
+use crate::dsp::delay_line::DelayLine;
 use crate::gain::to_db;
 use crate::lookahead::LookaheadGain;
 use true_peak::TruePeak;
@@ -63,7 +63,7 @@ struct Limiter {
     gain: LookaheadGain,
     /// The gain of the frame that came out last.
     last_gain: f32,
-    delays: [Delay; 2],
+    delays: [DelayLine; 2],
 }
 
 impl Limiter {
@@ -89,7 +89,7 @@ impl Limiter {
             true_peak: TruePeak::new(),
             gain: LookaheadGain::new(average_frames, average_frames + 1 + 2 * MARGIN_FRAMES),
             last_gain: 1.0,
-            delays: [Delay::new(delay_frames), Delay::new(delay_frames)],
+            delays: [DelayLine::new(delay_frames), DelayLine::new(delay_frames)],
         }
     }
 
@@ -123,7 +123,7 @@ impl Effect for Limiter {
         self.true_peak.reset();
         self.gain.reset();
         self.last_gain = 1.0;
-        self.delays.iter_mut().for_each(Delay::clear);
+        self.delays.iter_mut().for_each(DelayLine::clear);
     }
 
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {

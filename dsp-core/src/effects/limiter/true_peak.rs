@@ -1,11 +1,10 @@
 //! The gain that a peak between two samples needs.
 
-use core::f64::consts::PI;
-
 use alloc::vec::Vec;
 
 use wide::{CmpGt, CmpLe, f32x4};
 
+use crate::dsp::window::{kaiser, sinc};
 use crate::effects::CONTROL_FRAMES;
 use crate::effects::decibels::{higher, lower};
 use crate::effects::step::Step;
@@ -239,20 +238,7 @@ fn summit(before: f32x4, middle: f32x4, after: f32x4) -> f32x4 {
 /// The shape of the window: a compromise between where its pass band ends and how flat that is.
 const KAISER_BETA: f64 = 4.0;
 
-/// `sinc(t)` under a Kaiser window that ends at [`LATENCY_FRAMES`], `t` not an integer.
+/// `sinc(time)` under a Kaiser window that ends at [`LATENCY_FRAMES`].
 fn kaiser_sinc(time: f64) -> f64 {
-    let place = time / LATENCY_FRAMES as f64;
-    let window = bessel_i0(KAISER_BETA * libm::sqrt(1.0 - place * place)) / bessel_i0(KAISER_BETA);
-    window * libm::sin(PI * time) / (PI * time)
-}
-
-/// The modified Bessel function of the first kind of order 0, by its power series.
-fn bessel_i0(x: f64) -> f64 {
-    let quarter_square = x * x / 4.0;
-    let (mut term, mut sum) = (1.0, 1.0);
-    for k in 1..30 {
-        term *= quarter_square / f64::from(k * k);
-        sum += term;
-    }
-    sum
+    kaiser(KAISER_BETA, time / LATENCY_FRAMES as f64) * sinc(time)
 }

@@ -2,10 +2,10 @@
 //! Computer Music Journal 3-2, 1979: a tapped delay for the early sound).
 
 use super::Room;
+use crate::dsp::lanes::{LANES, Lanes};
 use crate::effects::CONTROL_FRAMES;
 use crate::effects::line::Line;
 use crate::effects::step::put;
-use crate::eight::{Eight, LANES};
 
 /// Reflections on each side.
 const TAPS: usize = 8;
@@ -62,13 +62,13 @@ impl Reflections {
         let rows: [_; TAPS] = core::array::from_fn(row);
         if rows.iter().all(Option::is_some) {
             // Nearly always: all at once.
-            let mut sums = [Eight::zero(); CONTROL_FRAMES / LANES];
+            let mut sums = [Lanes::zero(); CONTROL_FRAMES / LANES];
             for (row, gain) in rows.into_iter().flatten().zip(self.gains[side]) {
                 for (sum, delayed) in sums.iter_mut().zip(row.as_chunks().0) {
-                    *sum = *sum + Eight::new(*delayed) * gain;
+                    *sum = *sum + Lanes::new(*delayed) * gain;
                 }
             }
-            return put(sums.map(Eight::to_array).as_flattened(), values);
+            return put(sums.map(Lanes::to_array).as_flattened(), values);
         }
         values.fill(0.0);
         for tap in 0..TAPS {

@@ -1,4 +1,4 @@
-//! Eight times the sample rate and back, in three steps of two, with linear phase.
+//! Lanes times the sample rate and back, in three steps of two, with linear phase.
 //!
 //! Each step is a half-band filter: a sinc under a Kaiser window (J. F. Kaiser, "Nonrecursive Digital Filter Design
 //! Using the I0-sinh Window Function", ISCAS 1974), every second tap of which is 0. The first passes up to
@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use core::f64::consts::PI;
 
 use super::super::CONTROL_FRAMES;
-use crate::eight::{Eight, LANES};
+use crate::dsp::lanes::{LANES, Lanes};
+use crate::dsp::window::kaiser;
 
 /// How many times the rate.
 pub(super) const FACTOR: usize = 8;
@@ -26,24 +27,13 @@ const KAISER_BETA: f64 = 10.061;
 /// Frames that are filtered side by side.
 const TOGETHER: usize = 8;
 
-/// The modified Bessel function of the first kind, order 0, by its power series.
-fn bessel_i0(x: f64) -> f64 {
-    let (mut sum, mut term) = (1.0, 1.0);
-    for k in 1..60 {
-        let factor = x / (2.0 * f64::from(k));
-        term *= factor * factor;
-        sum += term;
-    }
-    sum
-}
-
 /// The first half of a half-band filter's taps at even places; their sum and its mirror's is `gain`.
 fn half_band(reach: usize, gain: f64) -> Vec<f32> {
     let taps: Vec<f64> = (0..reach.div_ceil(2))
         .map(|tap| {
             let from_middle = reach as f64 - 2.0 * tap as f64;
             let share = from_middle / (reach + 1) as f64;
-            let window = bessel_i0(KAISER_BETA * libm::sqrt(1.0 - share * share));
+            let window = kaiser(KAISER_BETA, share);
             window * libm::sin(from_middle * PI / 2.0) / from_middle
         })
         .collect();
@@ -53,14 +43,14 @@ fn half_band(reach: usize, gain: f64) -> Vec<f32> {
 
 /// The last `reach + 1` frames of left and right, weighted: some results side by side.
 #[inline(always)]
-fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [Eight; 2 * TOGETHER / LANES] {
-    let mut sums = [Eight::zero(); 2 * TOGETHER / LANES];
+fn weighted(taps: &[f32], reach: usize, values: &[f32]) -> [Lanes; 2 * TOGETHER / LANES] {
+    let mut sums = [Lanes::zero(); 2 * TOGETHER / LANES];
     let (frames, _) = values[..2 * (reach + TOGETHER)].as_chunks::<2>();
     let (older, newer) = (frames.array_windows::<TOGETHER>(), frames.array_windows::<TOGETHER>().rev());
     for (weight, (older, newer)) in taps.iter().zip(older.zip(newer)) {
         let (older, newer) = (older.as_flattened().as_chunks().0, newer.as_flattened().as_chunks().0);
         for (sum, (older, newer)) in sums.iter_mut().zip(older.iter().zip(newer)) {
-            *sum = *sum + (Eight::new(*newer) + Eight::new(*older)) * *weight;
+            *sum = *sum + (Lanes::new(*newer) + Lanes::new(*older)) * *weight;
         }
     }
     sums
@@ -109,7 +99,7 @@ impl Up {
         let (groups, _) = output.as_chunks_mut::<{ 4 * TOGETHER }>();
         for (number, output) in groups.iter_mut().take(frames.div_ceil(TOGETHER)).enumerate() {
             let values = &self.history.values[2 * number * TOGETHER..];
-            let filtered = weighted(&self.taps, self.reach, values).map(Eight::to_array);
+            let filtered = weighted(&self.taps, self.reach, values).map(Lanes::to_array);
             let (filtered, _) = filtered.as_flattened().as_chunks::<2>();
             let (middle, _) = values[self.reach + 1..][..2 * TOGETHER].as_chunks::<2>();
             // A frame is moved in one piece.
@@ -158,7 +148,7 @@ impl Down {
             let (odds, _) = self.odds.values[at..][..2 * TOGETHER].as_chunks::<LANES>();
             let (output, _) = output.as_chunks_mut::<LANES>();
             for ((output, filtered), odd) in output.iter_mut().zip(filtered).zip(odds) {
-                *output = (filtered + Eight::new(*odd) * 0.5).to_array();
+                *output = (filtered + Lanes::new(*odd) * 0.5).to_array();
             }
         }
         self.evens.pass(frames);

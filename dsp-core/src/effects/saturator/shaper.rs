@@ -9,7 +9,7 @@
 
 use super::super::CONTROL_FRAMES;
 use super::oversampling::FACTOR;
-use crate::eight::Eight;
+use crate::dsp::lanes::Lanes;
 
 /// Left and right of all frames of a control step at the high rate.
 const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
@@ -257,7 +257,7 @@ const FRAME_VALUES: usize = 2 * FACTOR;
 /// Whether all values of a frame are from -1 to 1.
 #[inline(always)]
 fn is_within(values: &[f32; FRAME_VALUES]) -> bool {
-    values.as_chunks().0.iter().fold(true, |all, values| all & Eight::new(*values).abs().are_at_most(1.0))
+    values.as_chunks().0.iter().fold(true, |all, values| all & Lanes::new(*values).abs().are_at_most(1.0))
 }
 
 /// What the ways of a frame give to what is two frames of the high rate later, and one.

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use super::audio::AudioSlot;
 use crate::block::BLOCK_FRAMES;
-use crate::join::Join;
+use crate::dsp::declicker::Declicker;
 use held::Held;
 use ring::Ring;
 use voice::Voice;
@@ -89,7 +89,7 @@ pub(super) struct ClipPlayer {
     next: usize,
     sum: Box<[[f32; BLOCK_FRAMES]; 2]>,
     piece: Box<[[f32; BLOCK_FRAMES]; 2]>,
-    join: Join,
+    declicker: Declicker,
     underruns: Underruns,
     ran_dry: bool,
 }
@@ -104,7 +104,7 @@ impl ClipPlayer {
             next: 0,
             sum: Box::new([[0.0; BLOCK_FRAMES]; 2]),
             piece: Box::new([[0.0; BLOCK_FRAMES]; 2]),
-            join: Join::new(sample_rate_hz),
+            declicker: Declicker::new(sample_rate_hz),
             underruns: Underruns::default(),
             ran_dry: false,
         }
@@ -125,7 +125,7 @@ impl ClipPlayer {
         if same {
             return;
         }
-        self.join.begin();
+        self.declicker.switch();
         let held = Held {
             voices: core::mem::replace(&mut self.voices, voices),
             rings: core::mem::take(&mut self.rings),
@@ -148,7 +148,7 @@ impl ClipPlayer {
 
     /// Cuts what falls away.
     pub(super) fn cut(&mut self) {
-        self.join.reset();
+        self.declicker.reset();
     }
 
     /// The session stands still at a frame.
@@ -167,12 +167,12 @@ impl ClipPlayer {
 
     /// Whether nothing sounds while the session stands still.
     pub(super) fn is_silent(&self) -> bool {
-        self.join.is_silent()
+        self.declicker.is_idle()
     }
 
     /// The session stops, or what follows has nothing to do with what came last.
     pub(super) fn break_off(&mut self) {
-        self.join.begin();
+        self.declicker.switch();
     }
 
     fn find_near(&mut self) {
@@ -257,7 +257,7 @@ impl ClipPlayer {
 
     /// The next frames, at most a block of them, or `None` for silence.
     pub(super) fn render(&mut self, playing: bool, frames: usize) -> Option<[&[f32]; 2]> {
-        if self.voices.is_empty() && self.join.is_silent() {
+        if self.voices.is_empty() && self.declicker.is_idle() {
             self.position += if playing { frames as u64 } else { 0 };
             return None;
         }
@@ -266,9 +266,9 @@ impl ClipPlayer {
         }
         let sounds = playing
             && self.near.iter().any(|&place| self.voices[place].clip.frame < self.position + frames as u64);
-        if !sounds && self.join.is_silent() {
+        if !sounds && self.declicker.is_idle() {
             self.position += if playing { frames as u64 } else { 0 };
-            self.join.reset();
+            self.declicker.reset();
             return None;
         }
         self.sum.iter_mut().for_each(|sum| sum[..frames].fill(0.0));
@@ -281,13 +281,13 @@ impl ClipPlayer {
                 }
                 self.position += stretch.len() as u64;
                 done = stretch.end;
-                self.join.process(self.sum.each_mut().map(|sum| &mut sum[stretch.clone()]));
+                self.declicker.process(self.sum.each_mut().map(|sum| &mut sum[stretch.clone()]));
             }
             self.underruns.frames += missing;
             self.underruns.events += u64::from(missing > 0 && !self.ran_dry);
             self.ran_dry = missing > 0;
         } else {
-            self.join.process(self.sum.each_mut().map(|sum| &mut sum[..frames]));
+            self.declicker.process(self.sum.each_mut().map(|sum| &mut sum[..frames]));
         }
         Some(self.sum.each_ref().map(|sum| &sum[..frames]))
     }
@@ -304,7 +304,7 @@ impl ClipPlayer {
                     let (is_there, frames) = ring.is_there(clip_frame);
                     even = even.min(frames);
                     if ring.runs_dry(!is_there) {
-                        self.join.begin();
+                        self.declicker.switch();
                     }
                 }
                 Some(_) => {}

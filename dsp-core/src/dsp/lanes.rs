@@ -1,11 +1,11 @@
-//! Eight numbers that are computed together, lane by lane, with the same bits on every target.
+//! Lanes numbers that are computed together, lane by lane, with the same bits on every target.
 //!
 //! Elsewhere the compiler makes vectors of the loops over arrays, as wide as the instructions that are chosen. For
 //! WebAssembly it does not, so there the vectors are written out.
 
 use core::ops::{Add, Mul, Sub};
 
-/// How many there are.
+/// Number of values.
 pub(crate) const LANES: usize = 8;
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
@@ -13,9 +13,9 @@ mod lanes {
     use super::LANES;
 
     #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Eight([f32; LANES]);
+    pub(crate) struct Lanes([f32; LANES]);
 
-    impl Eight {
+    impl Lanes {
         #[inline(always)]
         pub(crate) fn new(values: [f32; LANES]) -> Self {
             Self(values)
@@ -36,13 +36,13 @@ mod lanes {
             Self(self.0.map(f32::abs))
         }
 
-        /// In each lane the higher of two, and the other's if they cannot be compared.
+        /// The higher value of each lane; that of `other` where one of them is not a number.
         #[inline(always)]
         pub(crate) fn higher(self, other: Self) -> Self {
             self.with(other, |a, b| if a > b { a } else { b })
         }
 
-        /// Whether no lane is above a limit, and all can be compared.
+        /// Whether every lane is a number and at most `limit`.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
             self.0.iter().fold(true, |all, value| all & (*value <= limit))
@@ -82,9 +82,9 @@ mod lanes {
     };
 
     #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Eight([v128; 2]);
+    pub(crate) struct Lanes([v128; 2]);
 
-    impl Eight {
+    impl Lanes {
         #[inline(always)]
         pub(crate) fn new(values: [f32; LANES]) -> Self {
             Self(bytemuck::cast(values))
@@ -105,14 +105,14 @@ mod lanes {
             Self(self.0.map(|four| f32x4_abs(four)))
         }
 
-        /// In each lane the higher of two, and the other's if they cannot be compared.
+        /// The higher value of each lane; that of `other` where one of them is not a number.
         #[inline(always)]
         pub(crate) fn higher(self, other: Self) -> Self {
             // `pmax(a, b)` is b where a is less, and a elsewhere.
             other.with(self, |a, b| f32x4_pmax(a, b))
         }
 
-        /// Whether no lane is above a limit, and all can be compared.
+        /// Whether every lane is a number and at most `limit`.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
             let [a, b] = self.0.map(|four| f32x4_le(four, f32x4_splat(limit)));
@@ -142,9 +142,9 @@ mod lanes {
     }
 }
 
-pub(crate) use lanes::Eight;
+pub(crate) use lanes::Lanes;
 
-impl Eight {
+impl Lanes {
     /// All zero.
     #[inline(always)]
     pub(crate) fn zero() -> Self {
@@ -152,7 +152,7 @@ impl Eight {
     }
 }
 
-impl Add for Eight {
+impl Add for Lanes {
     type Output = Self;
 
     #[inline(always)]
@@ -161,7 +161,7 @@ impl Add for Eight {
     }
 }
 
-impl Sub for Eight {
+impl Sub for Lanes {
     type Output = Self;
 
     #[inline(always)]
@@ -170,7 +170,7 @@ impl Sub for Eight {
     }
 }
 
-impl Mul<f32> for Eight {
+impl Mul<f32> for Lanes {
     type Output = Self;
 
     #[inline(always)]
@@ -184,15 +184,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_do_what_they_say() {
+    fn lanes_are_compared_one_by_one() {
         let values = [1.0, -2.0, 0.0, -0.0, f32::NAN, f32::INFINITY, -1e-30, 3.5];
-        let lanes = Eight::new(values);
+        let lanes = Lanes::new(values);
         assert_eq!(
-            lanes.higher(Eight::splat(-0.5)).to_array(),
+            lanes.higher(Lanes::splat(-0.5)).to_array(),
             [1.0, -0.5, 0.0, 0.0, -0.5, f32::INFINITY, -1e-30, 3.5]
         );
         assert!(!lanes.are_at_most(f32::INFINITY));
-        let numbers = Eight::new([1.0, -2.0, 0.0, -0.0, -9.0, 1.5, -1e-30, 1.25]);
+        let numbers = Lanes::new([1.0, -2.0, 0.0, -0.0, -9.0, 1.5, -1e-30, 1.25]);
         assert!(numbers.are_at_most(1.5) && !numbers.are_at_most(1.49));
     }
 }

@@ -14,7 +14,7 @@ use crate::simd::{on_best_instructions, transpose};
 
 /// A transform of one size, with its room to work.
 #[derive(Debug, Clone)]
-pub struct Fft {
+pub(crate) struct Fft {
     size: usize,
     /// Of each pass but the last, from the longest: its factors.
     passes: Vec<Factors>,
@@ -60,7 +60,7 @@ type Parts<'a> = (&'a mut [f32], &'a mut [f32]);
 
 impl Fft {
     /// A transform of `size` complex values: a power of two, at least 16; other sizes are rounded up to that.
-    pub fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         let size = size.next_power_of_two().max(16);
         let lengths = core::iter::successors(Some(size), |length| Some(length / 4));
         Self {
@@ -71,12 +71,12 @@ impl Fft {
     }
 
     /// How many complex values it takes.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
     /// `X[k] = sum of x[n] e^(-2 pi i k n / size)`, in place. Both slices hold at least [`Self::size`] values.
-    pub fn forward(&mut self, re: &mut [f32], im: &mut [f32]) {
+    pub(crate) fn forward(&mut self, re: &mut [f32], im: &mut [f32]) {
         forward(self, re, im);
     }
 
@@ -108,7 +108,7 @@ impl Fft {
     }
 
     /// `x[n] = sum of X[k] e^(2 pi i k n / size)`, in place: `size` times the inverse of [`Self::forward`].
-    pub fn inverse(&mut self, re: &mut [f32], im: &mut [f32]) {
+    pub(crate) fn inverse(&mut self, re: &mut [f32], im: &mut [f32]) {
         self.forward(im, re);
     }
 }

@@ -15,37 +15,14 @@ fn bessel_i0(x: f64) -> f64 {
     sum
 }
 
-/// A sinc of unity gain under a Kaiser window.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WindowedSinc {
-    /// Where the response is halved, in parts of the sample rate.
-    cutoff: f64,
-    /// Where the window ends on either side, in samples.
-    half_width: f64,
-    beta: f64,
-    window_centre: f64,
-}
-
-impl WindowedSinc {
-    /// A filter with this stop-band attenuation in decibels, above 50.
-    pub(crate) fn new(attenuation_db: f64, cutoff: f64, half_width: f64) -> Self {
-        let beta = 0.1102 * (attenuation_db - 8.7);
-        Self { cutoff, half_width, beta, window_centre: bessel_i0(beta) }
-    }
-
-    /// The impulse response at a time in samples from its middle.
-    pub(crate) fn at(&self, time: f64) -> f64 {
-        let place = time / self.half_width;
-        if place.abs() >= 1.0 {
-            return 0.0;
-        }
-        let window = bessel_i0(self.beta * libm::sqrt(1.0 - place * place)) / self.window_centre;
-        window * 2.0 * self.cutoff * sinc(2.0 * self.cutoff * time)
-    }
+/// The Kaiser window of shape `beta` at `position`, -1 at its start and 1 at its end; 1 at its
+/// centre.
+pub(crate) fn kaiser(beta: f64, position: f64) -> f64 {
+    bessel_i0(beta * libm::sqrt(1.0 - position * position)) / bessel_i0(beta)
 }
 
 /// `sin(pi x) / (pi x)`, exact at whole numbers.
-fn sinc(x: f64) -> f64 {
+pub(crate) fn sinc(x: f64) -> f64 {
     if x == 0.0 {
         1.0
     } else if x == libm::trunc(x) {
@@ -55,8 +32,44 @@ fn sinc(x: f64) -> f64 {
     }
 }
 
-/// How wide the transition from pass band to stop band is, in parts of the sample rate, for a
-/// filter of so many taps.
+/// The shape of the Kaiser window whose filters attenuate their stop band by this many decibels,
+/// above 50.
+fn kaiser_beta(attenuation_db: f64) -> f64 {
+    0.1102 * (attenuation_db - 8.7)
+}
+
+/// The impulse response of a low-pass filter: a sinc of unity gain under a Kaiser window.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WindowedSinc {
+    /// Frequency at which the response is halved, as a fraction of the sample rate.
+    cutoff: f64,
+    /// Distance from the centre to either end of the window, in samples.
+    half_width: f64,
+    beta: f64,
+    /// `bessel_i0(beta)`, the window before normalization at its centre.
+    peak: f64,
+}
+
+impl WindowedSinc {
+    /// A filter with this stop-band attenuation in decibels, above 50.
+    pub(crate) fn new(attenuation_db: f64, cutoff: f64, half_width: f64) -> Self {
+        let beta = kaiser_beta(attenuation_db);
+        Self { cutoff, half_width, beta, peak: bessel_i0(beta) }
+    }
+
+    /// The impulse response at `time`, in samples from its centre.
+    pub(crate) fn at(&self, time: f64) -> f64 {
+        let position = time / self.half_width;
+        if position.abs() >= 1.0 {
+            return 0.0;
+        }
+        let window = bessel_i0(self.beta * libm::sqrt(1.0 - position * position)) / self.peak;
+        window * 2.0 * self.cutoff * sinc(2.0 * self.cutoff * time)
+    }
+}
+
+/// Width of the transition from pass band to stop band of a filter of `taps` taps, as a fraction of
+/// the sample rate.
 pub(crate) fn transition_width(attenuation_db: f64, taps: usize) -> f64 {
     (attenuation_db - 7.95) / (2.285 * 2.0 * PI * (taps as f64 - 1.0))
 }
@@ -66,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bessel_agrees_with_its_table() {
+    fn the_bessel_function_agrees_with_published_tables() {
         // Abramowitz and Stegun, table 9.8 and 9.11.
         for (x, expected) in [(0.0, 1.0), (1.0, 1.266_065_877_752_008_4), (10.0, 2_815.716_628_466_254)] {
             let value = bessel_i0(x);
@@ -75,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_band_filter_is_a_single_one() {
+    fn a_filter_that_passes_everything_is_a_unit_impulse() {
         let filter = WindowedSinc::new(120.0, 0.5, 8.0);
         assert_eq!([-2.0, -1.0, 0.0, 1.0].map(|time| filter.at(time)), [0.0, 0.0, 1.0, 0.0]);
     }

@@ -1,0 +1,79 @@
+//! Removes the click where one signal replaces another.
+
+/// Time in which the remaining offset falls to a half: it is below -100 dB of its start after 17 ms.
+const HALF_LIFE_SECS: f64 = 0.001;
+
+/// Offsets below this end: -120 dBFS.
+const SILENT: f32 = 1e-6;
+
+/// Where one signal replaces another, adds the offset between the two to the new one, and lets it
+/// decay exponentially.
+pub(crate) struct Declicker<const CHANNELS: usize = 2> {
+    last_output: [f32; CHANNELS],
+    offset: [f32; CHANNELS],
+    decay_per_frame: f32,
+    /// The next frame belongs to another signal than the last one.
+    is_switching: bool,
+}
+
+impl<const CHANNELS: usize> Declicker<CHANNELS> {
+    pub(crate) fn new(sample_rate_hz: u32) -> Self {
+        let decay_per_frame = libm::exp2(-1.0 / (HALF_LIFE_SECS * f64::from(sample_rate_hz))) as f32;
+        Self { last_output: [0.0; CHANNELS], offset: [0.0; CHANNELS], decay_per_frame, is_switching: false }
+    }
+
+    /// Marks that the next frame belongs to another signal than the last one.
+    pub(crate) fn switch(&mut self) {
+        self.is_switching = true;
+    }
+
+    /// Records that the output came from elsewhere than [`Self::process`] and ended with this frame.
+    pub(crate) fn bypass(&mut self, last_output: [f32; CHANNELS]) {
+        (self.last_output, self.offset, self.is_switching) = (last_output, [0.0; CHANNELS], false);
+    }
+
+    /// Starts anew after silence.
+    pub(crate) fn reset(&mut self) {
+        self.bypass([0.0; CHANNELS]);
+    }
+
+    /// Whether [`Self::process`] leaves its input unchanged and may be skipped for silent input.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.offset == [0.0; CHANNELS] && (!self.is_switching || self.last_output == [0.0; CHANNELS])
+    }
+
+    /// Processes the next frames in place.
+    pub(crate) fn process(&mut self, audio: [&mut [f32]; CHANNELS]) {
+        for (channel, values) in audio.into_iter().enumerate() {
+            let (Some(first), offset) = (values.first(), &mut self.offset[channel]) else { return };
+            if self.is_switching {
+                *offset = self.last_output[channel] - first;
+            }
+            if *offset != 0.0 {
+                for value in values.iter_mut() {
+                    *value += *offset;
+                    *offset = if offset.abs() < SILENT { 0.0 } else { *offset * self.decay_per_frame };
+                }
+            }
+            self.last_output[channel] = values.last().copied().unwrap_or(0.0);
+        }
+        self.is_switching = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_between_two_signals_decays() {
+        let mut declicker = Declicker::new(48_000);
+        declicker.process([&mut [0.5; 10], &mut [-0.5; 10]]);
+        declicker.switch();
+        let (mut left, mut right) = ([0.0; 2_000], [0.25; 2_000]);
+        declicker.process([&mut left, &mut right]);
+        assert_eq!((left[0], right[0]), (0.5, -0.5));
+        assert!((left[48] - 0.25).abs() < 1e-4, "{}", left[48]);
+        assert_eq!((left[1_999], right[1_999]), (0.0, 0.25));
+    }
+}
