@@ -17,6 +17,7 @@ use crate::clock;
 use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Connection, Json, Peer, Query, RawBody, parse_object};
+use crate::reserve;
 use crate::state::AppState;
 
 /// A fresh token and whom it stands for.
@@ -170,18 +171,19 @@ pub(super) async fn logout(
     AccountHolder(user): AccountHolder,
     Query(query): Query<LogoutQuery>,
 ) -> ApiResult<StatusCode> {
-    let action = if query.everywhere {
-        users::bump_token_version(&state.db, &user.row.id).await?;
-        Action::LogOutEverywhere
-    } else {
-        if let Some(token) = &user.token {
+    let ending = async || {
+        if query.everywhere {
+            users::bump_token_version(&state.db, &user.row.id).await?;
+        } else if let Some(token) = &user.token {
             let now_secs = clock::now_unix_secs();
             // Another window may have renewed the same log-in up to now.
             let expires_secs = now_secs.saturating_add_unsigned(state.tokens.lifetime_secs());
             sessions::end(&state.db, token.session_id(), expires_secs, now_secs).await?;
         }
-        Action::LogOut
+        Ok(())
     };
+    reserve::making_room(&state, ending).await?;
+    let action = if query.everywhere { Action::LogOutEverywhere } else { Action::LogOut };
     audit::record(&state.db, &user.who(), action, &user.row.username, "").await;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -398,7 +398,7 @@ mod tests {
                 let aside = format!("{FOLDER}/202611221011{second}-deleted/audio/{id}.wav");
                 assert!(remote.rename(&key(&id).path(), &aside).expect("moves"));
             }
-            let asked = || remote.sizes_asked.load(std::sync::atomic::Ordering::Relaxed);
+            let asked = || remote.sizes_asked.load(Ordering::Relaxed);
             let before = asked();
             assert!(blobs.read(&key("b")).expect("asks").is_none());
             assert!(asked() - before <= BATCHES_ASKED_MAX, "{} requests", asked() - before);

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -20,6 +21,8 @@ use tokio_rustls::server::TlsStream;
 use tower::ServiceExt as _;
 
 use super::activity::{Activity, Doing};
+use super::departure::Waiting;
+use super::shared_stream::SharedStream;
 use super::stall_guard::StallGuard;
 use super::{Https, Shared, redirect};
 
@@ -48,21 +51,22 @@ const TLS_HANDSHAKE: u8 = 22;
 /// Serves a connection until it ends, rests for too long, or the service stops.
 pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr) {
     let Some(acceptor) = shared.tls.clone() else {
-        let stream = StallGuard::new(stream, shared.idle_max);
-        return over_http1(&shared, TokioIo::new(stream), peer, false).await;
+        let stream = SharedStream::new(stream);
+        let io = TokioIo::new(StallGuard::new(stream.clone(), shared.idle_max));
+        return over_http1(&shared, io, &stream, peer, false).await;
     };
     let begun = tokio::select! {
         () = shared.stop.cancelled() => return,
         begun = tokio::time::timeout(HANDSHAKE_WITHIN, begin(acceptor, stream, shared.idle_max)) => begun,
     };
     match begun {
-        Ok(Ok(Begun::Encrypted(stream))) => {
-            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            let stream = TokioIo::new(*stream);
+        Ok(Ok(Begun::Encrypted(encrypted, stream))) => {
+            let is_http2 = encrypted.get_ref().1.alpn_protocol() == Some(b"h2");
+            let io = TokioIo::new(*encrypted);
             if is_http2 {
-                over_http2(&shared, stream, peer).await;
+                over_http2(&shared, io, peer).await;
             } else {
-                over_http1(&shared, stream, peer, true).await;
+                over_http1(&shared, io, &stream, peer, true).await;
             }
         }
         Ok(Ok(Begun::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
@@ -74,7 +78,7 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr) {
 
 /// A connection to a port of HTTPS.
 enum Begun {
-    Encrypted(Box<TlsStream<StallGuard<TcpStream>>>),
+    Encrypted(Box<TlsStream<StallGuard<SharedStream>>>, SharedStream),
     /// Somebody speaks HTTP, most likely for having typed `http://`.
     Plain(TcpStream),
 }
@@ -84,27 +88,48 @@ async fn begin(acceptor: TlsAcceptor, stream: TcpStream, idle_max: Duration) -> 
     if stream.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
         return Ok(Begun::Plain(stream));
     }
-    Ok(Begun::Encrypted(Box::new(acceptor.accept(StallGuard::new(stream, idle_max)).await?)))
+    let stream = SharedStream::new(stream);
+    let encrypted = acceptor.accept(StallGuard::new(stream.clone(), idle_max)).await?;
+    Ok(Begun::Encrypted(Box::new(encrypted), stream))
 }
 
-async fn over_http1<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr, is_encrypted: bool)
-where
+async fn over_http1<Io>(
+    shared: &Shared,
+    io: TokioIo<Io>,
+    stream: &SharedStream,
+    peer: SocketAddr,
+    is_encrypted: bool,
+) where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = service_fn(|request| answer(shared, received(request, peer, is_encrypted)));
+    let (waiting, requests) = (Waiting::new(), AtomicU64::new(0));
+    let service = service_fn(|request| {
+        let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let request = waiting.watch(received(request, peer, is_encrypted), number);
+        async {
+            let answer = answer(shared, request).await;
+            waiting.end();
+            answer
+        }
+    });
     let mut builder = http1::Builder::new();
     // The time-out of a head also counts while none is on its way, so resting connections end by it too.
     builder.timer(TokioTimer::new()).header_read_timeout(shared.idle_max);
     builder.max_buf_size(HTTP1_BUFFER_MAX_BYTES);
     let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
-    let outcome = tokio::select! {
-        outcome = connection.as_mut() => outcome,
-        () = shared.stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+    let serving = async {
+        tokio::select! {
+            outcome = connection.as_mut() => outcome,
+            () = shared.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
         }
     };
-    note(peer, outcome);
+    tokio::select! {
+        outcome = serving => note(peer, outcome),
+        () = waiting.client_left(stream) => tracing::debug!(%peer, "a client left, or sent more than is read"),
+    }
 }
 
 async fn over_http2<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr)

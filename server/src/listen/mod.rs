@@ -5,8 +5,10 @@
 
 mod activity;
 mod connection;
+mod departure;
 mod open_connections;
 mod redirect;
+mod shared_stream;
 mod stall_guard;
 pub(crate) mod tls;
 

@@ -290,6 +290,9 @@ fn who_must_log_in_can_empty_a_full_disk_by_a_log_in_or_a_key() {
     service.expect(200, "GET", SONG, &by_key, &Value::Null);
     let again = log_in(password);
     service.expect(200, "GET", SONG, &[("Authorization", &again)], &Value::Null);
+    let ended = log_in(password);
+    service.expect(204, "POST", "/api/v1/auth/logout", &[("Authorization", &ended)], &Value::Null);
+    service.expect(401, "GET", SONG, &[("Authorization", &ended)], &Value::Null);
     service.expect(204, "DELETE", &one, &by_key, &Value::Null);
     service.expect(204, "DELETE", &other, &[("Authorization", &again)], &Value::Null);
     let freed = disk.free_bytes();

@@ -134,6 +134,37 @@ fn one_address_has_only_so_many_connections() {
     }
 }
 
+/// hyper does not see that they are gone: bytes of another request came first.
+#[test]
+fn clients_that_leave_behind_further_requests_do_not_stay_in_line() {
+    const LEAVING: usize = 24;
+    for further in ["GET / HTTP/1.1\r\n".to_owned(), "x".repeat(150_000)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = Service::start(&folder.path().join("storage"), &[]);
+        let wrong = br#"{"username": "admin", "password": "wrong"}"#;
+        let log_in = format!("{}{}", log_in_head(&service, wrong.len()), String::from_utf8_lossy(wrong));
+        // More are checked one after the other, two a second.
+        for _ in 0..5 {
+            let mut stream = connect(&service);
+            stream.write_all(log_in.as_bytes()).expect("writes");
+            assert!(first_line(stream).starts_with("HTTP/1.1 401 "));
+        }
+        for _ in 0..LEAVING {
+            let mut stream = connect(&service);
+            stream.set_nonblocking(true).expect("sets");
+            stream.write_all(log_in.as_bytes()).expect("writes");
+            // As much as the system takes.
+            let _ = stream.write(further.as_bytes());
+        }
+        let mut last = connect(&service);
+        last.write_all(log_in.as_bytes()).expect("writes");
+        assert!(first_line(last).starts_with("HTTP/1.1 429 "));
+        let throttled = service.expect(200, "GET", "/api/v1/admin/throttled", &[], &serde_json::Value::Null);
+        let failures = throttled["items"][0]["failures"].as_u64().expect("a number");
+        assert!(failures < 5 + LEAVING as u64 / 2, "{failures} log-ins were checked: {throttled}");
+    }
+}
+
 #[test]
 fn who_stops_reading_a_download_is_not_waited_for() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -257,7 +257,12 @@ impl Attempt {
     pub(super) async fn failed(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
-        failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await?;
+        let counted = failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await;
+        if counted.is_err() {
+            // The disk is full, for example: nobody guesses faster for that.
+            tokio::time::sleep(PACE).await;
+        }
+        counted?;
         Ok(self.why_slow.map(|of_what| {
             let retry_after_secs = PACE.as_secs().max(1);
             let detail = format!(
