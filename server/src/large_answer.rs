@@ -19,7 +19,7 @@ use crate::file_answer;
 use crate::state::AppState;
 
 /// Longest answer that is sent from memory, in bytes.
-const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
+pub(crate) const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
 
 /// Bytes of all large answers together that lie on the disk, and in memory where the disk is full.
 const ON_DISK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;

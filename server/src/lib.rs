@@ -33,6 +33,7 @@ mod file_answer;
 pub mod files;
 mod form;
 mod health;
+mod held_answers;
 mod held_body;
 pub mod helpers;
 mod installation;

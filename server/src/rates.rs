@@ -96,7 +96,7 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
     };
     let (parts, body) = request.into_parts();
     if state.local_rule.check(peer, &parts).is_err() {
-        let session = session(&parts, &state.tokens);
+        let session = session(&parts.headers, &state.tokens);
         let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
         let admitted = match session {
             Some(claims) => state.rates.admit_session(claims.session_id()),

@@ -38,9 +38,9 @@ use crate::extract::{BodyLimit, body_limit};
 use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
-    admin, ai_presets, ai_proxy, audio, auth, body_pace, compression, cors, docs, files, health, media,
-    metrics, multitrack, page, panics, plugins, presets, projects, rates, request_log, system, tasks,
-    user_config,
+    admin, ai_presets, ai_proxy, audio, auth, body_pace, compression, cors, docs, files, health,
+    held_answers, media, metrics, multitrack, page, panics, plugins, presets, projects, rates, request_log,
+    system, tasks, user_config,
 };
 
 /// Head of the OpenAPI document.
@@ -84,6 +84,7 @@ pub fn build(state: AppState) -> Router {
     let refuse_names = move |request, next| refuse_unknown(names.clone(), names_state.clone(), request, next);
     let api = api
         .layer(middleware::from_fn(refuse_names))
+        .layer(middleware::from_fn_with_state(state.clone(), held_answers::limit))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(metrics::routes());
     finish(routes.fallback(page::fallback), state)

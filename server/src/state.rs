@@ -17,6 +17,7 @@ use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db, Reserve};
 use crate::fair_bytes::FairBytes;
+use crate::held_answers;
 use crate::held_body::BodyMemory;
 use crate::helpers::Helpers;
 use crate::installation;
@@ -72,6 +73,8 @@ pub struct Services {
     pub(crate) storing: FairBytes,
     /// Bundles of projects that are written or read at a time.
     pub(crate) bundling: Arc<Permits>,
+    /// Memory for answers that wait for their clients.
+    pub(crate) held_answers: FairBytes,
     /// Room for large answers.
     pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
@@ -138,6 +141,7 @@ impl AppState {
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::room_for_storing(),
             bundling: projects::limit_on_bundles(config.limits.work_waiting_max),
+            held_answers: held_answers::room(),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),

@@ -9,7 +9,7 @@ use core::ops::{Add, Mul, Sub};
 pub(crate) const LANES: usize = 8;
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-mod lanes {
+mod target {
     use super::LANES;
 
     #[derive(Debug, Clone, Copy)]
@@ -74,7 +74,7 @@ mod lanes {
 }
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod lanes {
+mod target {
     use super::LANES;
     use core::arch::wasm32::{
         f32x4_abs, f32x4_add, f32x4_le, f32x4_mul, f32x4_pmax, f32x4_splat, f32x4_sub, i32x4_all_true, v128,
@@ -142,7 +142,7 @@ mod lanes {
     }
 }
 
-pub(crate) use lanes::Lanes;
+pub(crate) use target::Lanes;
 
 impl Lanes {
     /// All zero.

@@ -15,8 +15,8 @@
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -190,7 +190,7 @@ impl FromRequestParts<AppState> for AnyUser {
         let local = state.local_rule.check(peer, parts);
         let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
         let (mut row, via, token) = if parts.headers.contains_key(header::AUTHORIZATION) {
-            match bearer(parts)? {
+            match bearer(&parts.headers)? {
                 key if key.starts_with(KEY_PREFIX) => (api_keys::owner(state, key).await?, Via::ApiKey, None),
                 token => {
                     let (row, claims) = by_token(token, state).await?;
@@ -335,12 +335,12 @@ pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
     Ok(admin)
 }
 
-fn bearer(parts: &Parts) -> Result<&str, ApiError> {
+fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let invalid = || ApiError::Unauthorized {
         code: "token_invalid",
         detail: "The Authorization header is not `Bearer <token>`.".to_owned(),
     };
-    let mut values = parts.headers.get_all(header::AUTHORIZATION).iter();
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Err(invalid()) };
     let (scheme, token) = value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(invalid)?;
     if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
@@ -350,8 +350,8 @@ fn bearer(parts: &Parts) -> Result<&str, ApiError> {
 }
 
 /// The log-in that a request names with a genuine token, which its account may not take any more.
-pub(crate) fn session(parts: &Parts, tokens: &Tokens) -> Option<Claims> {
-    tokens.check(bearer(parts).ok()?).ok()
+pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
+    tokens.check(bearer(headers).ok()?).ok()
 }
 
 async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {

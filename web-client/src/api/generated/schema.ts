@@ -2782,8 +2782,7 @@ export interface components {
                 last_failed_at: string;
                 /**
                  * Format: int64
-                 * @description Seconds that each attempt takes at least, 0 where that is less than one; for registrations, seconds until the next
-                 *     one is admitted.
+                 * @description Seconds until the next registration is admitted; 0 for log-ins, which wait in line.
                  */
                 retry_after_secs: number;
             }[];
@@ -3763,8 +3762,7 @@ export interface components {
             last_failed_at: string;
             /**
              * Format: int64
-             * @description Seconds that each attempt takes at least, 0 where that is less than one; for registrations, seconds until the next
-             *     one is admitted.
+             * @description Seconds until the next registration is admitted; 0 for log-ins, which wait in line.
              */
             retry_after_secs: number;
         };
