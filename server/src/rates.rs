@@ -21,6 +21,7 @@ use crate::config::RequestLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::peer_of;
 use crate::state::AppState;
+use crate::turns::Turns;
 
 /// Buckets that are kept.
 const BUCKETS_MAX: usize = 50_000;
@@ -46,13 +47,16 @@ pub(crate) fn is_limited(path: &str) -> bool {
 pub struct Rates {
     users: Buckets,
     addresses: Buckets,
+    /// Requests under way of visitors by a proxy, by their addresses.
+    under_way: Turns,
 }
 
 impl Rates {
-    /// Full buckets for everybody.
+    /// Full buckets for everybody. A visitor's address has at most `under_way_max` requests under way by a proxy.
     #[must_use]
-    pub fn new(limits: RequestLimits) -> Self {
+    pub fn new(limits: RequestLimits, under_way_max: usize) -> Self {
         Self {
+            under_way: Turns::new(under_way_max),
             users: Buckets::new(limits.per_user_per_minute),
             addresses: Buckets::new(limits.per_address_per_minute),
         }
@@ -95,18 +99,37 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
         return next.run(request).await;
     };
     let (parts, body) = request.into_parts();
+    let mut turn = None;
     if state.local_rule.check(peer, &parts).is_err() {
         let session = session(&parts.headers, &state.tokens);
         let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
         let admitted = match session {
             Some(claims) => state.rates.admit_session(claims.session_id()),
+            // Connections of a proxy count in the total only: one visitor must not use up all.
+            None if address != peer => match state.rates.under_way.at_once(network_of(address)) {
+                None => Err(too_many_under_way()),
+                free => {
+                    turn = free;
+                    state.rates.admit_address(address, parts.uri.path())
+                }
+            },
             None => state.rates.admit_address(address, parts.uri.path()),
         };
         if let Err(refusal) = admitted {
             return refusal.into_response();
         }
     }
-    next.run(Request::from_parts(parts, body)).await
+    let response = next.run(Request::from_parts(parts, body)).await;
+    drop(turn);
+    response
+}
+
+fn too_many_under_way() -> ApiError {
+    ApiError::Busy {
+        detail: "Too many requests from your address are under way (SF_CONNECTIONS_PER_ADDRESS); try again in a second."
+            .to_owned(),
+        retry_after_secs: 1,
+    }
 }
 
 /// Buckets of one size.
@@ -296,6 +319,22 @@ mod tests {
         app.remote(Method::POST, "/api/v1/auth/local").send().await.problem(403, "not_local");
         // The page, or that it was not built.
         assert_ne!(app.remote(Method::GET, "/").send().await.status, 429);
+    }
+
+    #[tokio::test]
+    async fn a_visitor_by_a_proxy_has_only_so_many_requests_under_way() {
+        let settings = [("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_CONNECTIONS_PER_ADDRESS", "2")];
+        let app = TestApp::with(&settings).await;
+        let ada = app.token_of_new_user("ada").await;
+        let ask = |address: &str| app.remote(Method::GET, PATH).header("x-forwarded-for", address);
+        let take = || app.state.rates.under_way.at_once("198.51.100.7".to_owned()).expect("free");
+        let under_way = [take(), take()];
+        let refusal = ask("198.51.100.7").send().await;
+        assert!(refusal.problem(503, "busy").contains("SF_CONNECTIONS_PER_ADDRESS"));
+        ask("198.51.100.8").send().await.problem(401, "token_missing");
+        ask("198.51.100.7").token(&ada).send().await.expect(200);
+        drop(under_way);
+        ask("198.51.100.7").send().await.problem(401, "token_missing");
     }
 
     #[tokio::test]

@@ -148,7 +148,7 @@ impl AppState {
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             started: Started::now(),
-            rates: Rates::new(config.limits.requests),
+            rates: Rates::new(config.limits.requests, config.network.connections.max_per_address),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,
