@@ -1,8 +1,9 @@
 //! How often somebody may ask: by account, and by address.
 //!
-//! Whoever floods an address shares it with others, such as a class, and must take nothing from them. So requests with a
-//! token of a log-in count for that log-in, and not for the address; and what a visitor needs to log in does not count:
-//! the page, and the log-in itself, which [`crate::auth::Throttle`] slows down.
+//! Whoever floods an address shares it with others, such as a class, and must take nothing from
+//! them. So requests with a token of a log-in count for that log-in, and not for the address; and
+//! what a visitor needs to log in does not count: the page, and the log-in itself, which
+//! [`crate::auth::Throttle`] slows down.
 //!
 //! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily. Buckets are
 //! this process's own. Callers on this machine that count as local are not limited, nor is asking for health.
@@ -52,7 +53,8 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Full buckets for everybody. A visitor's address has at most `under_way_max` requests under way by a proxy.
+    /// Full buckets for everybody. A visitor's address has at most `under_way_max` requests under
+    /// way by a proxy.
     #[must_use]
     pub fn new(limits: RequestLimits, under_way_max: usize) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Removes the click where one signal replaces another.
 
-/// Time in which the remaining offset falls to a half: it is below -100 dB of its start after 17 ms.
+/// Time in which the remaining offset falls to a half: it is below -100 dB of its start after 17
+/// ms.
 const HALF_LIFE_SECS: f64 = 0.001;
 
 /// Offsets below this end: -120 dBFS.
@@ -27,7 +28,8 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
         self.is_switching = true;
     }
 
-    /// Records that the output came from elsewhere than [`Self::process`] and ended with this frame.
+    /// Records that the output came from elsewhere than [`Self::process`] and ended with this
+    /// frame.
     pub(crate) fn bypass(&mut self, last_output: [f32; CHANNELS]) {
         (self.last_output, self.offset, self.is_switching) = (last_output, [0.0; CHANNELS], false);
     }

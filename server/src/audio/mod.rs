@@ -105,8 +105,9 @@ const DECODED_PER_PROCESSOR: u32 = 4;
 #[derive(Debug)]
 pub struct Audio {
     decoder: decoder::Decoder,
-    /// Files that are decoded or measured at a time for direct answers. A long one takes minutes: so there may be more than
-    /// processors, which share the time, and few accounts cannot hold up the short ones of all others.
+    /// Files that are decoded or measured at a time for direct answers. A long one takes minutes:
+    /// so there may be more than processors, which share the time, and few accounts cannot hold up
+    /// the short ones of all others.
     pub(crate) decoding: Arc<Permits>,
     /// Answers that are made of peaks at a time.
     peaks: Permits,

@@ -15,7 +15,8 @@ use crate::permits::Permits;
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
-/// Hashes that may run at once of each kind of log-in, and of registrations, so that they cannot fill the memory.
+/// Hashes that may run at once of each kind of log-in, and of registrations, so that they cannot
+/// fill the memory.
 const PARALLEL_HASHES: u32 = 2;
 const PARALLEL_REGISTRATIONS: u32 = 1;
 
@@ -87,8 +88,8 @@ impl Passwords {
         self.of_registrations.run(work).await
     }
 
-    /// Whether `password` matches `stored`; with nothing stored it takes as long and does not. An account `is_known` where
-    /// it has logged in before.
+    /// Whether `password` matches `stored`; with nothing stored it takes as long and does not. An
+    /// account `is_known` where it has logged in before.
     ///
     /// # Errors
     /// 503 `busy` where too many wait.

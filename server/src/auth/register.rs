@@ -57,7 +57,8 @@ pub(super) async fn register(
     };
     let _turn = state.throttle.turn_to_register(is_invited).await?;
     if !is_invited {
-        // All others are slowed down, before the costly hash and before anything is said about names.
+        // All others are slowed down, before the costly hash and before anything is said about
+        // names.
         state.throttle.admit_registration(&state.db, address).await?;
         if code.is_some() {
             return Err(invite_invalid());

@@ -1,8 +1,9 @@
 //! Notices that a client has left while its request waits for an answer.
 //!
-//! hyper reads no further while it works on a request and has bytes of another one, so it does not see that the client has
-//! closed the connection. The request would keep its place in line, and the connection its place among those of its
-//! address. So clients may not send more than hyper reads while a whole request waits.
+//! hyper reads no further while it works on a request and has bytes of another one, so it does not
+//! see that the client has closed the connection. The request would keep its place in line, and the
+//! connection its place among those of its address. So clients may not send more than hyper reads
+//! while a whole request waits.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,8 +16,8 @@ use tokio::sync::watch;
 
 use super::shared_stream::SharedStream;
 
-/// Time until the connection is looked at for the first time, and longest time between two looks. It
-/// has to be found unread twice, since hyper may be about to read.
+/// Time until the connection is looked at for the first time, and longest time between two looks.
+/// It has to be found unread twice, since hyper may be about to read.
 const FIRST_LOOK_AFTER: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 

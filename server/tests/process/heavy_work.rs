@@ -143,8 +143,8 @@ fn uploads_that_are_slow_hold_no_threads() {
     wait_for_threads(&service, limit);
 }
 
-/// Waits until no more than `limit` threads run. Those that are idle end after ten seconds; those that uploads hold do not
-/// as long as the uploads last.
+/// Waits until no more than `limit` threads run. Those that are idle end after ten seconds; those
+/// that uploads hold do not as long as the uploads last.
 fn wait_for_threads(service: &Service, limit: u64) {
     let begun = std::time::Instant::now();
     loop {

@@ -10,14 +10,15 @@
 //!
 //! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with
 //! the names of a class at the address of its school, holds up others for as long as the attempts
-//! in line take. Who waits for too long is turned away: about ninety connections that guess with one
-//! name keep that account out where it never logged in.
+//! in line take. Who waits for too long is turned away: about ninety connections that guess with
+//! one name keep that account out where it never logged in.
 //!
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
-//! a second node forgets them. Within a process attempts on one account from an address that it logged in from are
-//! checked one after the other, and so are attempts on it from all other addresses: many at once cannot pass before the
-//! first is counted. A connection has one attempt in line, and accounts that are known at an address do not wait behind
-//! those that are new there. Who leaves while in line has no password checked. Registrations are counted by address alone
+//! a second node forgets them. Within a process attempts on one account from an address that it
+//! logged in from are checked one after the other, and so are attempts on it from all other
+//! addresses: many at once cannot pass before the first is counted. A connection has one attempt in
+//! line, and accounts that are known at an address do not wait behind those that are new there. Who
+//! leaves while in line has no password checked. Registrations are counted by address alone
 //! ([`registration`]).
 
 mod overview;
@@ -40,8 +41,8 @@ use crate::db::{Db, note};
 use crate::error::ApiError;
 use crate::turns::{Turn, Turns};
 
-/// Longest wait for all turns of an attempt. A class of 500 that logs in at once waits for less, and proxies usually wait
-/// for a minute.
+/// Longest wait for all turns of an attempt. A class of 500 that logs in at once waits for less,
+/// and proxies usually wait for a minute.
 const WAIT_MAX: Duration = Duration::from_secs(45);
 
 /// Seconds after which somebody who waited in vain may try again.
@@ -51,9 +52,9 @@ const RETRY_AFTER_SECS: u64 = 10;
 /// nobody fills the queue of password hashes alone.
 const CHECKS_PER_ADDRESS: usize = 4;
 
-/// What checking a password takes at least where too many were wrong. Fewer than 180,000 guesses a day are checked for an
-/// account: weak passwords, which take fewer than 100,000,000 guesses, are not taken. A class of 30 is in within four
-/// seconds. Tests have a shorter one.
+/// What checking a password takes at least where too many were wrong. Fewer than 180,000 guesses a
+/// day are checked for an account: weak passwords, which take fewer than 100,000,000 guesses, are
+/// not taken. A class of 30 is in within four seconds. Tests have a shorter one.
 pub(super) const PACE: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 500 });
 
 /// How long an address counts as known to an account after its last log-in from there, in seconds:
@@ -204,8 +205,8 @@ impl Throttle {
         })
     }
 
-    /// The turn of a connection: the streams of HTTP/2 wait for one another. Visitors of one proxy may share its
-    /// connections, but not their address.
+    /// The turn of a connection: the streams of HTTP/2 wait for one another. Visitors of one proxy
+    /// may share its connections, but not their address.
     ///
     /// # Errors
     /// 503 `busy` where earlier attempts take too long.
@@ -217,8 +218,9 @@ impl Throttle {
         turn(&self.of_connections, format!("{peer} {}", network_of(address)), WAIT_MAX).await
     }
 
-    /// The turns of an account at an address that it never logged in from. Nobody holds one of them while waiting for the
-    /// other: so who floods an address holds up no account elsewhere, and who guesses one password no address.
+    /// The turns of an account at an address that it never logged in from. Nobody holds one of them
+    /// while waiting for the other: so who floods an address holds up no account elsewhere, and who
+    /// guesses one password no address.
     async fn turns_of_stranger(
         &self,
         account_sha256: &str,
