@@ -134,7 +134,7 @@ mod tests {
         read(&bob).await.expect(200);
         drop(waiting);
         read(&ada).await.expect(200);
-        // What was read counts no more.
+        // Answers that were read are no longer counted.
         app.state.held_answers.share("all").grow(MAX_BYTES / 2).expect("nothing is held");
     }
 
