@@ -453,21 +453,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Peer {
     }
 }
 
-/// The other end of the connection, with its port.
-#[derive(Debug, Clone, Copy)]
-pub struct Connection(pub SocketAddr);
-
-impl<S: Send + Sync> FromRequestParts<S> for Connection {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        peer.map(|ConnectInfo(peer)| Self(*peer))
-            .ok_or_else(|| ApiError::internal(anyhow::anyhow!("no peer address")))
-    }
-}
-
 /// The address at the other end of a request's connection.
 pub(crate) fn peer_of(extensions: &Extensions) -> Option<IpAddr> {
-    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_canonical())
+    connection_of(extensions).map(|peer| peer.ip().to_canonical())
+}
+
+/// The other end of a request's connection, with its port.
+pub(crate) fn connection_of(extensions: &Extensions) -> Option<SocketAddr> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| *peer)
 }

@@ -67,6 +67,7 @@ mod storage_lock;
 pub mod system;
 pub mod tasks;
 mod turns;
+mod under_way;
 pub mod user_config;
 
 #[cfg(test)]

@@ -17,12 +17,11 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::auth::{client_address, network_of, session};
+use crate::auth::{Client, network_of, session};
 use crate::config::RequestLimits;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::peer_of;
+use crate::extract::connection_of;
 use crate::state::AppState;
-use crate::turns::Turns;
 
 /// Buckets that are kept.
 const BUCKETS_MAX: usize = 50_000;
@@ -48,17 +47,13 @@ pub(crate) fn is_limited(path: &str) -> bool {
 pub struct Rates {
     users: Buckets,
     addresses: Buckets,
-    /// Requests under way of visitors by a proxy, by their addresses.
-    under_way: Turns,
 }
 
 impl Rates {
-    /// Full buckets for everybody. A visitor's address has at most `under_way_max` requests under
-    /// way by a proxy.
+    /// Full buckets for everybody.
     #[must_use]
-    pub fn new(limits: RequestLimits, under_way_max: usize) -> Self {
+    pub fn new(limits: RequestLimits) -> Self {
         Self {
-            under_way: Turns::new(under_way_max),
             users: Buckets::new(limits.per_user_per_minute),
             addresses: Buckets::new(limits.per_address_per_minute),
         }
@@ -97,41 +92,32 @@ impl Rates {
 
 /// Middleware: refuses an address that asks too often.
 pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let Some(peer) = peer_of(request.extensions()).filter(|_| is_limited(request.uri().path())) else {
+    let Some(peer) = connection_of(request.extensions()).filter(|_| is_limited(request.uri().path())) else {
         return next.run(request).await;
     };
     let (parts, body) = request.into_parts();
-    let mut turn = None;
-    if state.local_rule.check(peer, &parts).is_err() {
+    let mut under_way = None;
+    let peer_address = peer.ip().to_canonical();
+    if state.local_rule.check(peer_address, &parts).is_err() {
         let session = session(&parts.headers, &state.tokens);
-        let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
+        let client = Client::of(peer, &parts.headers, &state.config.network.trusted_proxies);
         let admitted = match session {
             Some(claims) => state.rates.admit_session(claims.session_id()),
-            // Connections of a proxy count in the total only: one visitor must not use up all.
-            None if address != peer => match state.rates.under_way.at_once(network_of(address)) {
-                None => Err(too_many_under_way()),
-                free => {
-                    turn = free;
-                    state.rates.admit_address(address, parts.uri.path())
-                }
-            },
-            None => state.rates.admit_address(address, parts.uri.path()),
+            None if client.address == peer_address => {
+                state.rates.admit_address(peer_address, parts.uri.path())
+            }
+            None => state.under_way.begin(&client).and_then(|begun| {
+                under_way = Some(begun);
+                state.rates.admit_address(client.address, parts.uri.path())
+            }),
         };
         if let Err(refusal) = admitted {
             return refusal.into_response();
         }
     }
     let response = next.run(Request::from_parts(parts, body)).await;
-    drop(turn);
+    drop(under_way);
     response
-}
-
-fn too_many_under_way() -> ApiError {
-    ApiError::Busy {
-        detail: "Too many requests from your address are under way (SF_CONNECTIONS_PER_ADDRESS); try again in a second."
-            .to_owned(),
-        retry_after_secs: 1,
-    }
 }
 
 /// Buckets of one size.
@@ -329,8 +315,11 @@ mod tests {
         let app = TestApp::with(&settings).await;
         let ada = app.token_of_new_user("ada").await;
         let ask = |address: &str| app.remote(Method::GET, PATH).header("x-forwarded-for", address);
-        let take = || app.state.rates.under_way.at_once("198.51.100.7".to_owned()).expect("free");
-        let under_way = [take(), take()];
+        let take = |connection: &str| {
+            let address = "198.51.100.7".parse().expect("an address");
+            app.state.under_way.begin(&Client { address, connection: connection.to_owned() }).expect("free")
+        };
+        let under_way = [take("a"), take("b")];
         let refusal = ask("198.51.100.7").send().await;
         assert!(refusal.problem(503, "busy").contains("SF_CONNECTIONS_PER_ADDRESS"));
         ask("198.51.100.8").send().await.problem(401, "token_missing");

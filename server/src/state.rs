@@ -30,6 +30,7 @@ use crate::projects;
 use crate::rates::Rates;
 use crate::storage_lock::StorageLock;
 use crate::tasks::Tasks;
+use crate::under_way::UnderWay;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
 /// adds it as a field here and opens it in [`AppState::open`].
@@ -63,6 +64,8 @@ pub struct Services {
     pub started: Started,
     /// How often everybody has asked.
     pub rates: Rates,
+    /// Requests under way of visitors by a proxy.
+    pub(crate) under_way: UnderWay,
     /// Files of the page.
     pub(crate) page_files: PageFiles,
     /// Room for deleting on a full disk.
@@ -148,7 +151,8 @@ impl AppState {
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             started: Started::now(),
-            rates: Rates::new(config.limits.requests, config.network.connections.max_per_address),
+            rates: Rates::new(config.limits.requests),
+            under_way: UnderWay::new(config.network.connections.max_per_address),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,

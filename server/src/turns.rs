@@ -39,14 +39,6 @@ impl Turns {
         Some(turn)
     }
 
-    /// A turn of `key`, if nobody else holds or waits for it.
-    pub(crate) fn at_once(&self, key: String) -> Option<Turn> {
-        let semaphore = self.semaphore(&key);
-        let mut turn = Turn { turns: self.clone(), key, permit: None };
-        turn.permit = Some(semaphore.try_acquire_owned().ok()?);
-        Some(turn)
-    }
-
     fn semaphore(&self, key: &str) -> Arc<Semaphore> {
         let mut by_key = self.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Semaphore::new(self.0.at_once));
@@ -82,11 +74,8 @@ mod tests {
         let mut third = Box::pin(key("a"));
         assert!(third.as_mut().now_or_never().is_none());
         key("b").await.expect("a turn of another key");
-        assert!(turns.at_once("a".to_owned()).is_none(), "others hold it and wait for it");
         drop(first);
-        assert!(turns.at_once("a".to_owned()).is_none(), "the third waits for it");
         third.await.expect("a turn");
-        drop(turns.at_once("a".to_owned()).expect("a free turn"));
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::client_address::Client;
 use super::login::TokenAnswer;
 use super::password_check::{self, Claim};
 use super::passwords::PasswordStrength;
@@ -11,7 +12,7 @@ use super::store::users;
 use super::user::{AccountHolder, AnyUser, UserView};
 use crate::audit::{self, Action};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Connection, Json};
+use crate::extract::Json;
 use crate::state::AppState;
 
 /// Who is asking.
@@ -49,7 +50,7 @@ pub(super) struct PasswordChange {
 pub(super) async fn change_password(
     State(state): State<AppState>,
     AccountHolder(user): AccountHolder,
-    Connection(peer): Connection,
+    client: Client,
     Json(change): Json<PasswordChange>,
 ) -> ApiResult<Json<TokenAnswer>> {
     let (who, row) = (user.who(), user.row);
@@ -57,13 +58,7 @@ pub(super) async fn change_password(
     if row.password_hash.is_some() {
         let current = change.current_password.unwrap_or_default();
         let unchanged = current == change.new_password;
-        let claim = Claim {
-            username: row.username.clone(),
-            password: current,
-            address: user.address,
-            peer,
-            has_session: true,
-        };
+        let claim = Claim { username: row.username.clone(), password: current, client, has_session: true };
         let checked = password_check::check(&state, claim).await?;
         if !checked.matches {
             audit::record(&state.db, &who, Action::PasswordChangeFailed, &row.username, "").await;

@@ -2,32 +2,82 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 
-/// The client's address: the peer's, or what the proxies named in the settings say it is.
+use crate::error::ApiError;
+use crate::extract::connection_of;
+use crate::state::AppState;
+
+/// Who asks: the other end of the connection, or what the proxies named in the settings say it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    /// Its address.
+    pub address: IpAddr,
+    /// Names its connection: to the service, or to the proxy where that tells its port. Otherwise
+    /// clients of one address share what the proxy keeps open.
+    pub connection: String,
+}
+
+impl Client {
+    /// Who asks by a connection with `peer`.
+    pub(crate) fn of(peer: SocketAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> Self {
+        let (address, port) = address_and_port(peer, headers, trusted_proxies);
+        let connection = match port {
+            Some(port) => SocketAddr::new(address, port).to_string(),
+            None => format!("{} by {peer}", network_of(address)),
+        };
+        Self { address, connection }
+    }
+}
+
+impl FromRequestParts<AppState> for Client {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let peer = connection_of(&parts.extensions)
+            .ok_or_else(|| ApiError::internal(anyhow::anyhow!("no peer address")))?;
+        Ok(Self::of(peer, &parts.headers, &state.config.network.trusted_proxies))
+    }
+}
+
+/// The address of whoever asks by a connection with `peer`.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted_proxies.contains(&address.to_canonical());
-    if !is_trusted(&peer) {
-        return peer;
+    address_and_port(SocketAddr::new(peer, 0), headers, trusted_proxies).0
+}
+
+fn address_and_port(
+    peer: SocketAddr,
+    headers: &HeaderMap,
+    trusted_proxies: &[IpAddr],
+) -> (IpAddr, Option<u16>) {
+    let is_trusted = |address: &IpAddr| trusted_proxies.contains(address);
+    let mut client = (peer.ip().to_canonical(), Some(peer.port()));
+    if !is_trusted(&client.0) {
+        return client;
     }
     let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
-    let mut client = peer;
     // From the nearest hop outwards; what lies beyond the first untrusted one is hearsay.
     for hop in hops.iter().rev() {
-        let Some(address) = address_of(hop) else { break };
-        client = address.to_canonical();
-        if !is_trusted(&client) {
+        let Some((address, port)) = parse(hop) else { break };
+        client = (address.to_canonical(), port);
+        if !is_trusted(&client.0) {
             break;
         }
     }
     client
 }
 
-/// The address of a hop, without the port that some proxies add.
-fn address_of(hop: &str) -> Option<IpAddr> {
+/// The address of a hop, and the port that some proxies add.
+fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
-    bare.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()))
+    if let Ok(address) = bare.parse() {
+        return Some((address, None));
+    }
+    let socket: SocketAddr = hop.parse().ok()?;
+    Some((socket.ip(), Some(socket.port())))
 }
 
 /// The address, or for IPv6 the /64 that one customer owns.
@@ -67,6 +117,25 @@ mod tests {
         check("10.0.0.1", &["1.1.1.1, [2001:db8::7]:4711"], &["10.0.0.1"], "2001:db8::7");
         check("10.0.0.1", &["[2001:db8::7]"], &["10.0.0.1"], "2001:db8::7");
         check("10.0.0.1", &[], &["10.0.0.1"], "10.0.0.1");
+    }
+
+    #[test]
+    fn connections_are_told_apart_where_the_proxy_tells_their_ports() {
+        let connection = |peer: &str, forwarded: &str| {
+            let mut headers = HeaderMap::new();
+            headers.append("x-forwarded-for", forwarded.parse().unwrap());
+            let proxies = ["10.0.0.1".parse().unwrap()];
+            Client::of(peer.parse().unwrap(), &headers, &proxies).connection
+        };
+        let (a, b) = ("10.0.0.1:50001", "10.0.0.1:50002");
+        assert_eq!(connection(a, "198.51.100.7:4711"), connection(b, "198.51.100.7:4711"));
+        assert_eq!(connection(a, "[2001:db8::7]:4711"), connection(b, "[2001:db8::7]:4711"));
+        assert_ne!(connection(a, "198.51.100.7:4711"), connection(a, "198.51.100.7:4712"));
+        assert_ne!(connection(a, "198.51.100.7"), connection(b, "198.51.100.7"));
+        assert_ne!(connection(a, "198.51.100.7"), connection(a, "198.51.100.8"));
+        // Whoever comes without a proxy says nothing about it.
+        assert_eq!(connection("192.0.2.1:9", "1.1.1.1:1"), connection("192.0.2.1:9", "1.1.1.1:2"));
+        assert_ne!(connection("192.0.2.1:9", "1.1.1.1:1"), connection("192.0.2.1:8", "1.1.1.1:1"));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Getting, renewing and ending tokens.
 
 use axum::extract::{FromRequest, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::client_address::client_address;
+use super::client_address::Client;
 use super::password_check::{self, Checked, Claim};
 use super::queries::LogoutQuery;
 use super::store::{UserRow, sessions, users};
@@ -16,7 +16,7 @@ use crate::body_kind;
 use crate::clock;
 use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Connection, Json, Peer, Query, RawBody, parse_object};
+use crate::extract::{Json, Peer, Query, RawBody, parse_object};
 use crate::reserve;
 use crate::state::AppState;
 
@@ -123,14 +123,12 @@ fn bad_form(why: &str) -> ApiError {
             body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn login(
     State(state): State<AppState>,
-    Connection(peer): Connection,
-    headers: HeaderMap,
+    client: Client,
     credentials: Credentials,
 ) -> ApiResult<Json<TokenAnswer>> {
     let username = credentials.username.trim().to_lowercase();
-    let proxies = &state.config.network.trusted_proxies;
-    let address = client_address(peer.ip().to_canonical(), &headers, proxies);
-    let claim = Claim { username, password: credentials.password, address, peer, has_session: false };
+    let address = client.address;
+    let claim = Claim { username, password: credentials.password, client, has_session: false };
     let Checked { row, matches, refusal } = password_check::check(&state, claim).await?;
     // A name that is not known may be a password in the wrong field: it is kept nowhere.
     let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();

@@ -20,7 +20,7 @@ mod throttle;
 mod tokens;
 mod user;
 
-pub(crate) use client_address::{client_address, network_of};
+pub(crate) use client_address::{Client, client_address, network_of};
 pub use first_start::{Occasion, admin_id, ensure_admin};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;

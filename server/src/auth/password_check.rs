@@ -1,10 +1,9 @@
 //! Checking a password: slowed down where somebody guesses, counted, and done to its end even if
 //! the caller hangs up.
 
-use std::net::{IpAddr, SocketAddr};
-
 use tracing::Instrument as _;
 
+use super::client_address::Client;
 use super::passwords::PASSWORD_MAX_BYTES;
 use super::store::{UserRow, users};
 use super::throttle::{Attempt, Subject};
@@ -19,9 +18,7 @@ pub(super) struct Claim {
     /// Its password.
     pub password: String,
     /// Where the claim comes from.
-    pub address: IpAddr,
-    /// The other end of the connection by which it came.
-    pub peer: SocketAddr,
+    pub client: Client,
     /// Whether a token of the account came along.
     pub has_session: bool,
 }
@@ -42,9 +39,9 @@ pub(super) struct Checked {
 /// # Errors
 /// 503 `busy`.
 pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> {
-    let Claim { username, password, address, peer, has_session } = claim;
+    let Claim { username, password, client, has_session } = claim;
     let row = users::by_username(&state.db, &username).await?;
-    let subject = Subject { username: &username, row: row.as_ref(), address, peer, has_session };
+    let subject = Subject { username: &username, row: row.as_ref(), client: &client, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
     // A guess that is checked must count even if nobody waits for its answer.
     let checking = checked(state.clone(), attempt, row, password);

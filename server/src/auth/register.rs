@@ -1,11 +1,11 @@
 //! `POST /auth/register`: making an account for oneself.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::client_address::client_address;
+use super::client_address::Client;
 use super::login::TokenAnswer;
 use super::names::clean_username;
 use super::secrets;
@@ -15,7 +15,7 @@ use super::user::Via;
 use crate::audit::{self, Action, Who};
 use crate::config::Registration;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Connection, Json};
+use crate::extract::Json;
 use crate::state::AppState;
 
 /// An account to make.
@@ -42,15 +42,14 @@ pub(super) struct NewAccount {
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn register(
     State(state): State<AppState>,
-    Connection(peer): Connection,
-    headers: HeaderMap,
+    client: Client,
     Json(wanted): Json<NewAccount>,
 ) -> ApiResult<(StatusCode, Json<TokenAnswer>)> {
     let code = wanted.invite.as_deref().map(str::trim).filter(|code| !code.is_empty());
     let code = code.map(secrets::sha256);
     require_open(state.config.accounts.registration, code.is_some())?;
-    let address = client_address(peer.ip().to_canonical(), &headers, &state.config.network.trusted_proxies);
-    let _of_connection = state.throttle.turn_of_connection(peer, address).await?;
+    let address = client.address;
+    let _of_connection = state.throttle.turn_of_connection(&client).await?;
     let is_invited = match code.as_deref() {
         Some(code) => invites::is_open(&state.db, code).await?,
         None => false,

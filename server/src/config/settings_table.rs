@@ -263,7 +263,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "100",
         unit: "accounts",
         range: Range::Whole(1, 1_000_000),
-        about: "Accounts that may fail to log in from one address within an hour; then the passwords of accounts that never logged in from there are checked four at a time, a second each.",
+        about: "Accounts that may fail to log in from one address within an hour; then the passwords of accounts that never logged in from there are checked twelve at a time, half a second each.",
         ..BLANK
     },
     Setting {

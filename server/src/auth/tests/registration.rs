@@ -198,7 +198,7 @@ async fn who_registers_at_an_address_is_known_there() {
     let app = TestApp::with(&settings).await;
     register(&app, "ada", STRONG, None).await.expect(201);
     log_in(&app, "nobody", "wrong").await.problem(401, "bad_credentials");
-    let _in_line = app.state.throttle.stand_in_line("192.0.2.77");
+    let _in_line = app.state.throttle.stand_in_line("192.0.2.77").await;
     log_in(&app, "ada", STRONG).await.expect(200);
 }
 

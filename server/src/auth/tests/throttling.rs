@@ -121,25 +121,48 @@ async fn a_class_logs_in_for_the_first_time_while_somebody_guesses_with_its_name
     log_in_beside_a_guesser(|number| format!("pupil{}", number % 12)).await;
 }
 
-/// As by the streams of HTTP/2.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_connection_with_many_log_ins_has_one_of_them_in_line() {
+/// Guesses by one connection of a visitor, many at once as by the streams of HTTP/2, while the
+/// owner of the account logs in by another one.
+async fn log_in_beside_guesses_by_one_connection(
+    app: &TestApp,
+    log_in_by: impl AsyncFn(u16, &'static str, &'static str) -> Answer,
+) {
     const GUESSES: usize = 60;
-    let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    let body = json!({ "username": "ada", "password": "wrong" });
-    let guess = || app.from(SCHOOL, Method::POST, "/api/v1/auth/login").connection(9).json(&body).send();
-    let guesses = join_all((0..GUESSES).map(|_| guess()));
+    let guesses = join_all((0..GUESSES).map(|_| log_in_by(9, "ada", "wrong")));
     let mut guesses = std::pin::pin!(guesses);
     tokio::select! {
         biased;
         _ = &mut guesses => panic!("all guesses came first"),
-        answer = log_in_from(&app, SCHOOL, "ada", STRONG) => drop(answer.expect(200)),
+        answer = log_in_by(10, "ada", STRONG) => drop(answer.expect(200)),
     }
     guesses.await;
     // The log-in forgot those that came before it.
-    let later = failures(&app).await;
+    let later = failures(app).await;
     assert!(later >= GUESSES as i64 - 10, "{later} of {GUESSES} guesses came after the log-in");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_with_many_log_ins_has_one_of_them_in_line() {
+    let app = TestApp::start().await;
+    let log_in_by = async |port: u16, username: &str, password: &str| {
+        let body = json!({ "username": username, "password": password });
+        let call = app.from(SCHOOL, Method::POST, "/api/v1/auth/login").json(&body);
+        call.connection(port).send().await
+    };
+    log_in_beside_guesses_by_one_connection(&app, log_in_by).await;
+}
+
+/// Proxies pass on each stream of a visitor's connection by a connection of their own.
+#[tokio::test(flavor = "multi_thread")]
+async fn so_does_a_connection_to_a_proxy_that_tells_its_port() {
+    let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.1")]).await;
+    let log_in_by = async |port: u16, username: &str, password: &str| {
+        let body = json!({ "username": username, "password": password });
+        let call = app.from("192.0.2.1", Method::POST, "/api/v1/auth/login").json(&body);
+        call.header("x-forwarded-for", &format!("{SCHOOL}:{port}")).send().await
+    };
+    log_in_beside_guesses_by_one_connection(&app, log_in_by).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,7 +251,7 @@ async fn failures_of_others_behind_an_address_do_not_hold_up_who_is_known_there(
     let known = token(&log_in_from(&app, SCHOOL, "pupil0", STRONG).await);
     fail_with_unknown_names(&app, SCHOOL, 3).await;
     // Somebody who never logged in from there waits in line; who is known there does not.
-    let in_line = app.state.throttle.stand_in_line(SCHOOL);
+    let in_line = app.state.throttle.stand_in_line(SCHOOL).await;
     let mut stranger = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
     tokio::select! {
         biased;
@@ -248,7 +271,7 @@ async fn failures_of_others_behind_an_address_do_not_hold_up_who_is_known_there(
 async fn who_floods_an_address_holds_up_no_account_elsewhere() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    let in_line = app.state.throttle.stand_in_line("198.51.100.9");
+    let in_line = app.state.throttle.stand_in_line("198.51.100.9").await;
     let mut flood = Box::pin(join_all((0..20).map(|_| log_in_from(&app, "198.51.100.9", "ada", "wrong"))));
     tokio::select! {
         biased;

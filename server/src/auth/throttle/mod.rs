@@ -5,7 +5,7 @@
 //! | counted | then | spared |
 //! |---|---|---|
 //! | failures of one account from one address | its passwords from there are checked one after the other, two a second | nobody |
-//! | accounts that failed from one address | the passwords from there are checked four at a time, eight a second | accounts that logged in from there, sessions |
+//! | accounts that failed from one address | the passwords from there are checked twelve at a time, 24 a second | accounts that logged in from there, sessions |
 //! | failures of one account from all addresses | its passwords are checked one after the other, two a second | addresses it logged in from, sessions |
 //!
 //! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with
@@ -16,24 +16,25 @@
 //! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
 //! a second node forgets them. Within a process attempts on one account from an address that it
 //! logged in from are checked one after the other, and so are attempts on it from all other
-//! addresses: many at once cannot pass before the first is counted. A connection has one attempt in
-//! line, and accounts that are known at an address do not wait behind those that are new there. Who
-//! leaves while in line has no password checked. Registrations are counted by address alone
-//! ([`registration`]).
+//! addresses ([`strangers`]): many at once cannot pass before the first is counted. A connection
+//! has one attempt in line, and accounts that are known at an address do not wait behind those that
+//! are new there. Who leaves while in line has no password checked. Registrations are counted by
+//! address alone ([`registration`]).
 
 mod overview;
 mod registration;
 mod rules;
+mod strangers;
 
-use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
 pub use overview::{Lift, Throttled, ThrottledKind};
 use rules::{FORGET_SECS, Rule};
+use strangers::{StrangersLine, StrangersTurn};
 
-use super::client_address::network_of;
+use super::client_address::{Client, network_of};
 use super::store::{UserRow, failures};
 use crate::clock;
 use crate::config::LoginLimits;
@@ -48,9 +49,13 @@ const WAIT_MAX: Duration = Duration::from_secs(45);
 /// Seconds after which somebody who waited in vain may try again.
 const RETRY_AFTER_SECS: u64 = 10;
 
-/// Attempts from one address that are checked at the same time: a school does not wait long, and
-/// nobody fills the queue of password hashes alone.
+/// Attempts of accounts that are known at an address that are checked there at the same time: nobody
+/// fills the queue of password hashes alone.
 const CHECKS_PER_ADDRESS: usize = 4;
+
+/// The same for accounts that never logged in from there. The attempts of as many connections as an
+/// address may have (512) are checked within 22 s.
+const CHECKS_OF_STRANGERS_PER_ADDRESS: usize = 12;
 
 /// What checking a password takes at least where too many were wrong. Fewer than 180,000 guesses a
 /// day are checked for an account: weak passwords, which take fewer than 100,000,000 guesses, are
@@ -67,12 +72,9 @@ pub struct Throttle {
     rules: Rules,
     /// Of accounts at addresses that they logged in from.
     of_accounts_at_addresses: Turns,
-    /// Of accounts at addresses that they never logged in from.
-    of_accounts: Turns,
-    /// Of addresses, for accounts that never logged in from there.
-    of_strangers: Turns,
-    /// Of addresses, for accounts that did.
+    /// Of addresses, for accounts that logged in from there.
     of_addresses: Turns,
+    of_strangers: StrangersLine,
     of_connections: Turns,
     /// Of registrations, those with a good invitation by themselves.
     of_registrations: Turns,
@@ -115,9 +117,7 @@ pub(super) struct Subject<'s> {
     /// The account, if one has this name.
     pub row: Option<&'s UserRow>,
     /// Where from.
-    pub address: IpAddr,
-    /// The other end of the connection.
-    pub peer: SocketAddr,
+    pub client: &'s Client,
     /// Whether a token of the account came along.
     pub has_session: bool,
 }
@@ -133,7 +133,15 @@ pub(super) struct Attempt {
     pub is_known: bool,
     /// Which log-ins failed, if it was slowed down; a wrong password is refused then.
     why_slow: Option<&'static str>,
-    _turns: Vec<Turn>,
+    _of_connection: Turn,
+    _check: Check,
+}
+
+/// The turns of an attempt whose password is checked.
+#[derive(Debug)]
+enum Check {
+    OfKnown { _of_account: Turn, _of_address: Turn },
+    OfStranger { _turn: StrangersTurn },
 }
 
 impl Throttle {
@@ -143,9 +151,8 @@ impl Throttle {
         Self {
             rules: Rules::new(limits),
             of_accounts_at_addresses: Turns::new(1),
-            of_accounts: Turns::new(1),
-            of_strangers: Turns::new(CHECKS_PER_ADDRESS),
             of_addresses: Turns::new(CHECKS_PER_ADDRESS),
+            of_strangers: StrangersLine::new(CHECKS_OF_STRANGERS_PER_ADDRESS),
             of_connections: Turns::new(1),
             of_registrations: Turns::new(1),
         }
@@ -156,7 +163,7 @@ impl Throttle {
     /// # Errors
     /// 503 `busy` where earlier attempts take too long.
     pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt, ApiError> {
-        let network = network_of(subject.address);
+        let network = network_of(subject.client.address);
         let account_sha256 = account_sha256(subject.username);
         let user_id = subject.row.map(|row| row.id.as_str()).unwrap_or_default();
         let now_secs = clock::now_unix_secs();
@@ -166,19 +173,21 @@ impl Throttle {
         let deadline = Instant::now() + WAIT_MAX;
         let within = || deadline.saturating_duration_since(Instant::now());
 
-        let mut turns = vec![self.turn_of_connection(subject.peer, subject.address).await?];
+        let of_connection = self.turn_of_connection(subject.client).await?;
         let is_known = subject.has_session || failures::is_known(db, user_id, &network).await?;
         let mut why_slow = None;
-        if is_known {
+        let check = if is_known {
             let key = format!("{network} {account_sha256}");
-            turns.push(turn(&self.of_accounts_at_addresses, key, within()).await?);
+            let of_account = self.of_accounts_at_addresses.wait(key, within()).await.ok_or_else(busy)?;
             if counted().await?.account_at_network.count >= self.rules.failures_at_address {
                 why_slow = Some("of this account from your address");
                 tokio::time::sleep(PACE).await;
             }
-            turns.push(turn(&self.of_addresses, network.clone(), within()).await?);
+            let of_address = self.of_addresses.wait(network.clone(), within()).await.ok_or_else(busy)?;
+            Check::OfKnown { _of_account: of_account, _of_address: of_address }
         } else {
-            turns.extend(self.turns_of_stranger(&account_sha256, &network, within).await?);
+            let (account, address) = (account_sha256.clone(), network.clone());
+            let turn = self.of_strangers.wait(account, address, within()).await.ok_or_else(busy)?;
             let counted = counted().await?;
             let limit = self.rules.failed_accounts_per_address;
             why_slow = if counted.account_at_network.count >= self.rules.failures_at_address {
@@ -193,59 +202,35 @@ impl Throttle {
             if why_slow.is_some() {
                 tokio::time::sleep(PACE).await;
             }
-        }
+            Check::OfStranger { _turn: turn }
+        };
         Ok(Attempt {
             username: subject.row.map(|row| row.username.clone()),
             user_id: subject.row.map(|row| row.id.clone()),
             is_known,
             why_slow,
-            _turns: turns,
+            _of_connection: of_connection,
+            _check: check,
             network,
             account_sha256,
         })
     }
 
-    /// The turn of a connection: the streams of HTTP/2 wait for one another. Visitors of one proxy
-    /// may share its connections, but not their address.
+    /// The turn of a connection: the streams of HTTP/2 wait for one another.
     ///
     /// # Errors
     /// 503 `busy` where earlier attempts take too long.
-    pub(super) async fn turn_of_connection(
-        &self,
-        peer: SocketAddr,
-        address: IpAddr,
-    ) -> Result<Turn, ApiError> {
-        turn(&self.of_connections, format!("{peer} {}", network_of(address)), WAIT_MAX).await
+    pub(super) async fn turn_of_connection(&self, client: &Client) -> Result<Turn, ApiError> {
+        self.of_connections.wait(client.connection.clone(), WAIT_MAX).await.ok_or_else(busy)
     }
 
-    /// The turns of an account at an address that it never logged in from. Nobody holds one of them
-    /// while waiting for the other: so who floods an address holds up no account elsewhere, and who
-    /// guesses one password no address.
-    async fn turns_of_stranger(
-        &self,
-        account_sha256: &str,
-        network: &str,
-        within: impl Fn() -> Duration,
-    ) -> Result<[Turn; 2], ApiError> {
-        loop {
-            let of_account = turn(&self.of_accounts, account_sha256.to_owned(), within()).await?;
-            if let Some(of_address) = self.of_strangers.at_once(network.to_owned()) {
-                return Ok([of_account, of_address]);
-            }
-            drop(of_account);
-            let of_address = turn(&self.of_strangers, network.to_owned(), within()).await?;
-            if let Some(of_account) = self.of_accounts.at_once(account_sha256.to_owned()) {
-                return Ok([of_account, of_address]);
-            }
-        }
-    }
-
-    /// Takes the turns that those who never logged in from an address wait for.
+    /// Takes all turns of those who never logged in from an address.
     #[cfg(test)]
-    pub(super) fn stand_in_line(&self, address: &str) -> Vec<Turn> {
+    pub(super) async fn stand_in_line(&self, address: &str) -> Vec<StrangersTurn> {
         let mut turns = Vec::new();
-        while let Some(turn) = self.of_strangers.at_once(address.to_owned()) {
-            turns.push(turn);
+        for number in 0..CHECKS_OF_STRANGERS_PER_ADDRESS {
+            let wait = self.of_strangers.wait(number.to_string(), address.to_owned(), WAIT_MAX);
+            turns.push(wait.await.expect("a turn"));
         }
         turns
     }
@@ -293,15 +278,12 @@ async fn remember(db: &Db, user_id: &str, network: &str) {
     note("the address of a log-in", remembering).await;
 }
 
-/// Waits for a turn.
-///
-/// # Errors
-/// 503 `busy` if it is not there in time.
-async fn turn(turns: &Turns, key: String, within: Duration) -> Result<Turn, ApiError> {
-    turns.wait(key, within).await.ok_or_else(|| ApiError::Busy {
+/// Whose turn did not come in time.
+fn busy() -> ApiError {
+    ApiError::Busy {
         detail: format!("Earlier log-ins have not ended after {} seconds; try again.", WAIT_MAX.as_secs()),
         retry_after_secs: RETRY_AFTER_SECS,
-    })
+    }
 }
 
 /// Key of an account in the database: a hash, so that neither the name's length is stored nor a

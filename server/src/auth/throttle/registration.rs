@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use super::rules::FORGET_SECS;
-use super::{Throttle, WAIT_MAX, turn};
+use super::{Throttle, WAIT_MAX, busy};
 use crate::auth::client_address::network_of;
 use crate::auth::store::registrations;
 use crate::clock;
@@ -23,7 +23,7 @@ impl Throttle {
     /// # Errors
     /// 503 `busy` where earlier ones take too long.
     pub(in crate::auth) async fn turn_to_register(&self, is_invited: bool) -> Result<Turn, ApiError> {
-        turn(&self.of_registrations, is_invited.to_string(), WAIT_MAX).await
+        self.of_registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy)
     }
 
     /// Admits a registration from `address`, or refuses it.
