@@ -1,4 +1,5 @@
-// Times sessions with effects in a page of headless Chromium: node effects-chromium.mjs PACKAGE FOLDER NAME...
+// Times sessions with effects in a page of headless Chromium: node effects-chromium.mjs PACKAGE
+// FOLDER NAME...
 import { createReadStream } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

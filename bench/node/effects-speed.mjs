@@ -1,4 +1,5 @@
-// Plays sessions with our engine as WebAssembly, in Node.js or a browser, as a worklet would: a render quantum a call.
+// Plays sessions with our engine as WebAssembly, in Node.js or a browser, as a worklet would: a
+// render quantum a call.
 
 export const RATE_HZ = 48_000;
 const CALL_FRAMES = 128;

@@ -1,5 +1,6 @@
 //! Measures the engine beside other synthesizers. `scripts/bench` prints how fast it is,
-//! `scripts/compare` how close it sounds; the other commands are the parts of which these two are made.
+//! `scripts/compare` how close it sounds; the other commands are the parts of which these two are
+//! made.
 
 mod compare;
 mod effects;

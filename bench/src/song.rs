@@ -56,9 +56,9 @@ pub(crate) fn session(song: &Path) -> anyhow::Result<Session> {
     Ok(schemas::session::build(&project, RATE_HZ, |_| Some(0))?)
 }
 
-/// Writes a song to `copy` with the end that every synthesizer shall give it: all sound off on all channels,
-/// [`END_SECS`] after its last event. Else one would render notes that never end until they have
-/// died away, and another would not.
+/// Writes a song to `copy` with the end that every synthesizer shall give it: all sound off on all
+/// channels, [`END_SECS`] after its last event. Else one would render notes that never end until
+/// they have died away, and another would not.
 pub(crate) fn with_an_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(song).with_context(|| song.display().to_string())?;
     let mut midi = Smf::parse(&bytes).with_context(|| song.display().to_string())?;

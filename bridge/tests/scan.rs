@@ -148,7 +148,8 @@ fn the_helper_ends_with_whom_it_works_for() {
     use std::process::Stdio;
     let folder = tempfile::tempdir().expect("a folder");
     let hang = installed(&folder, "hang", "Hang.vst3");
-    // The shell starts the helper, which hangs, and ends; the helper's standard output closes when it ends as well.
+    // The shell starts the helper, which hangs, and ends; the helper's standard output closes when
+    // it ends as well.
     let script = "SF_PARENT_PID=$$ \"$0\" scan \"$1\" & sleep 1";
     let mut shell = Command::new("/bin/sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_songfoundry-bridge")])

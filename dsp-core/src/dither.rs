@@ -42,8 +42,8 @@ pub enum NoiseShaping {
     /// White noise of a quarter of a step squared.
     #[default]
     Off,
-    /// Five taps, 2.0 steps rms in all (Lipshitz, Vanderkooy and Wannamaker, "Minimally Audible Noise
-    /// Shaping", JAES 39-11, 1991).
+    /// Five taps, 2.0 steps rms in all (Lipshitz, Vanderkooy and Wannamaker, "Minimally Audible
+    /// Noise Shaping", JAES 39-11, 1991).
     Lipshitz,
     /// Nine taps, weighted by the ear's sensitivity to noise, 4.2 steps rms in all (Wannamaker,
     /// "Psychoacoustically Optimal Noise Shaping", JAES 40-7/8, 1992, F-weighting).
@@ -55,7 +55,8 @@ const TAPS: usize = 9;
 
 impl NoiseShaping {
     /// This filter at the rates for which it was designed, and [`Self::Off`] at others: at 96 kHz
-    /// its curve would lie where nothing is heard, and the white noise is spread over twice the band.
+    /// its curve would lie where nothing is heard, and the white noise is spread over twice the
+    /// band.
     #[must_use]
     pub fn at_rate(self, sample_rate_hz: u32) -> Self {
         if matches!(sample_rate_hz, 44_100 | 48_000) { self } else { Self::Off }
@@ -106,7 +107,8 @@ impl Tpdf {
 /// A double whose lowest bits count ones, as long as they are less than 2^32.
 const ONES: u64 = 0x4330_0000_0000_0000;
 
-/// A value of the dither, in steps, triangular over -1 to 1: the difference of two uniform numbers of 32 bits, exact.
+/// A value of the dither, in steps, triangular over -1 to 1: the difference of two uniform numbers
+/// of 32 bits, exact.
 #[inline(always)]
 fn triangular(bits: u64) -> f64 {
     let uniform = |number: u64| f64::from_bits(ONES | number);
@@ -167,8 +169,8 @@ impl QuantizerProcessor {
         *self = Self::new(self.config);
     }
 
-    /// Quantises samples of full scale 1 into as many integers. Values that are not numbers count as
-    /// silence; what does not fit is clipped and counted.
+    /// Quantises samples of full scale 1 into as many integers. Values that are not numbers count
+    /// as silence; what does not fit is clipped and counted.
     pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
         let scale = f64::from(self.config.depth.full_scale());
         if self.config.shaping == NoiseShaping::Off {
@@ -209,11 +211,13 @@ impl QuantizerProcessor {
 /// Samples that are quantised side by side.
 const RUN: usize = 32;
 
-/// Added to and taken from a double, rounds it to a whole number, halves to even; added alone, leaves that in the lowest bits.
+/// Added to and taken from a double, rounds it to a whole number, halves to even; added alone,
+/// leaves that in the lowest bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 on_best_instructions! {
-    /// Quantises samples with as many bits for their dither, `scale` steps to full scale. Returns how many were clipped.
+    /// Quantises samples with as many bits for their dither, `scale` steps to full scale. Returns
+    /// how many were clipped.
     fn quantize(samples: &[f32], dither: &[u64; RUN], steps: &mut [i32], scale: f64) -> u64 = quantize_here;
 }
 
@@ -233,7 +237,8 @@ fn quantize_here(samples: &[f32], dither: &[u64; RUN], steps: &mut [i32], scale:
     clipped
 }
 
-/// The next integer below; what an `i32` cannot hold becomes its nearest end, which clips all the same.
+/// The next integer below; what an `i32` cannot hold becomes its nearest end, which clips all the
+/// same.
 #[inline]
 fn rounded_down(value: f64) -> i32 {
     let truncated = value as i32;

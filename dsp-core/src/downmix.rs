@@ -1,10 +1,11 @@
 //! More than two channels as stereo, after ITU-R BS.775.
 //!
-//! Left and right pass as they are. The centre goes to both sides at -3 dB, a surround channel to its
-//! own side at -3 dB, a single rear channel to both sides at -6 dB (BS.775-3, table 2: 3/2 and 3/1 to
-//! 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows. Positions that
-//! the recommendation does not know (rear pairs of 7.1, heights) count as the nearest it knows.
-//! Nothing is scaled down: float samples may lie above full scale, and a mix has headroom and a limiter.
+//! Left and right pass as they are. The centre goes to both sides at -3 dB, a surround channel to
+//! its own side at -3 dB, a single rear channel to both sides at -6 dB (BS.775-3, table 2: 3/2 and
+//! 3/1 to 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows.
+//! Positions that the recommendation does not know (rear pairs of 7.1, heights) count as the
+//! nearest it knows. Nothing is scaled down: float samples may lie above full scale, and a mix has
+//! headroom and a limiter.
 
 use alloc::vec::Vec;
 
@@ -84,8 +85,8 @@ impl Downmix {
         self.gains.len().min(2)
     }
 
-    /// Appends `frames`, interleaved with as many channels as there are speakers, to `out`, interleaved
-    /// with [`Self::channels`] channels. What is left over of a frame is dropped.
+    /// Appends `frames`, interleaved with as many channels as there are speakers, to `out`,
+    /// interleaved with [`Self::channels`] channels. What is left over of a frame is dropped.
     pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
         if self.gains.len() <= 2 {
             let whole = frames.len() - frames.len() % self.gains.len().max(1);

@@ -18,8 +18,9 @@
 //!   panic, and what they compute does not depend on how many frames a call asks for.
 //! - Randomness is seeded by the caller.
 //!
-//! Without the `std` feature the crate is `no_std` with `alloc`, and leaves out what stands on
-//! std libraries: loudness measurement of finished signals, the WAV writer, and the choice of AVX2 at run time.
+//! Without the `std` feature the crate is `no_std` with `alloc`, and leaves out what stands on std
+//! libraries: loudness measurement of finished signals, the WAV writer, and the choice of AVX2 at
+//! run time.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

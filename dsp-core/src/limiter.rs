@@ -1,7 +1,7 @@
 //! The look-ahead limiter of the mix: a sample-peak ceiling that no output exceeds.
 //!
-//! Its gain is that of `lookahead.rs`. A signal below the ceiling passes unchanged, to the bit, delayed by
-//! [`LimiterProcessor::latency_frames`].
+//! Its gain is that of `lookahead.rs`. A signal below the ceiling passes unchanged, to the bit,
+//! delayed by [`LimiterProcessor::latency_frames`].
 
 use crate::dsp::delay_line::DelayLine;
 use crate::lookahead::LookaheadGain;

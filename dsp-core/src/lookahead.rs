@@ -1,10 +1,10 @@
 //! The gain of a limiter that sees ahead.
 //!
-//! The gain that each frame needs is held at its minimum over a window and then averaged over the look-ahead.
-//! The average of minima that all include a peak is never above what the peak needs, so a ceiling
-//! holds by construction, and the averaging makes the gain move smoothly (Signalsmith's and Giannoulis'
-//! descriptions of peak limiting both build on this). The gains that are averaged are multiples of 2^-32, of which
-//! sums are exact: a running sum cannot drift.
+//! The gain that each frame needs is held at its minimum over a window and then averaged over the
+//! look-ahead. The average of minima that all include a peak is never above what the peak needs, so
+//! a ceiling holds by construction, and the averaging makes the gain move smoothly (Signalsmith's
+//! and Giannoulis' descriptions of peak limiting both build on this). The gains that are averaged
+//! are multiples of 2^-32, of which sums are exact: a running sum cannot drift.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -18,14 +18,15 @@ const HALF_A_STEP: f64 = 1.0 / 8_589_934_592.0;
 
 /// The next lower multiple of 2^-32; 1 is one.
 fn coarse(gain: f64) -> f64 {
-    // Adding rounds to the nearest, which is to be the lower one, so that a ceiling still holds. Half a step
-    // below 1 the nearest is 1, whose last digit is even.
+    // Adding rounds to the nearest, which is to be the lower one, so that a ceiling still holds.
+    // Half a step below 1 the nearest is 1, whose last digit is even.
     (gain - HALF_A_STEP + COARSE) - COARSE
 }
 
 /// Turns gains that frames need into one that is low enough for all of them and moves smoothly.
 ///
-/// What is needed at a frame holds from `average_frames - 1` frames later until `hold_frames - 1` frames later.
+/// What is needed at a frame holds from `average_frames - 1` frames later until `hold_frames - 1`
+/// frames later.
 #[derive(Debug, Clone)]
 pub(crate) struct LookaheadGain {
     average_frames: usize,
@@ -75,8 +76,8 @@ impl LookaheadGain {
         self.minima.is_empty() && self.held_sum == self.average_frames as f64
     }
 
-    /// Turns the gains that frames need (0 to 1) into those that they get, in place, recovering by this share of its
-    /// way with each frame.
+    /// Turns the gains that frames need (0 to 1) into those that they get, in place, recovering by
+    /// this share of its way with each frame.
     pub(crate) fn process(&mut self, gains: &mut [f32], release_per_frame: f64) {
         if self.is_at_rest() && gains.iter().fold(true, |rests, needed| rests & (*needed >= 1.0)) {
             return;
@@ -85,8 +86,8 @@ impl LookaheadGain {
         let (mut released, mut sum, mut place) = (self.released_gain, self.held_sum, self.place);
         for gain in gains {
             let minimum = f64::from(self.next_minimum(*gain));
-            // Falls at once, recovers exponentially; ends exactly at 1. The short way from one gain to the next: its
-            // length is what the speed of a recovery hangs on.
+            // Falls at once, recovers exponentially; ends exactly at 1. The short way from one gain
+            // to the next: its length is what the speed of a recovery hangs on.
             let risen = released * kept + minimum * release_per_frame;
             released = if minimum < released || minimum - risen < 1e-6 { minimum } else { risen };
             let held = coarse(released);
@@ -99,8 +100,9 @@ impl LookaheadGain {
         (self.released_gain, self.held_sum, self.place) = (released, sum, place);
     }
 
-    /// The minimum of the gains that the last `hold_frames` frames need, of which this is the newest. `minima` is a
-    /// list of which the front is the minimum; a gain of 1 limits nothing and is left out.
+    /// The minimum of the gains that the last `hold_frames` frames need, of which this is the
+    /// newest. `minima` is a list of which the front is the minimum; a gain of 1 limits nothing and
+    /// is left out.
     fn next_minimum(&mut self, needed: f32) -> f32 {
         if needed < 1.0 {
             while self.minima.back().is_some_and(|&(_, gain)| gain >= needed) {

@@ -23,7 +23,8 @@ struct Stretch {
 
 const NOTHING: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
 
-/// Reduces interleaved frames to pairs of 16-bit values, `[least, greatest]` for each channel in turn.
+/// Reduces interleaved frames to pairs of 16-bit values, `[least, greatest]` for each channel in
+/// turn.
 ///
 /// The last pair may stand for fewer frames than the others.
 #[derive(Debug, Clone)]

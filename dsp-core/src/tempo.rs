@@ -100,7 +100,8 @@ impl TempoMap {
         ((units + UNITS_PER_FRAME / 2) / UNITS_PER_FRAME) as u64
     }
 
-    /// How far a tick lies behind the frame nearest to it, in frames: -0.5 to 0.5, below 0 where it lies before.
+    /// How far a tick lies behind the frame nearest to it, in frames: -0.5 to 0.5, below 0 where it
+    /// lies before.
     pub fn frames_beyond(&self, tick: u64, sample_rate_hz: u32) -> f64 {
         let nearest = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
         let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest as i128;

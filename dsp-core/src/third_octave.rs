@@ -1,5 +1,5 @@
-//! Bands of a third of an octave (IEC 61260-1: base ten, 1000 Hz as reference), and the bins of a Fourier
-//! transform that lie in them.
+//! Bands of a third of an octave (IEC 61260-1: base ten, 1000 Hz as reference), and the bins of a
+//! Fourier transform that lie in them.
 
 use core::ops::Range;
 
@@ -34,7 +34,8 @@ pub(crate) struct BandBins {
 }
 
 impl BandBins {
-    /// Those of a transform of so many bins, `bin_hz` apart from 0 Hz on; what is above the last does not count.
+    /// Those of a transform of so many bins, `bin_hz` apart from 0 Hz on; what is above the last
+    /// does not count.
     pub(crate) fn new(band: Band, bin_hz: f64, bins: usize) -> Self {
         let [low, high] = band.edges_hz().map(|edge_hz| (edge_hz / bin_hz).min(bins as f64 - 0.5));
         // A bin reaches from half a bin below its number to half a bin above.

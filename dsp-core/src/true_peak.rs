@@ -2,8 +2,8 @@
 //!
 //! The signal is computed at 8 times its rate (4 times from 64 kHz on) by a sinc of 48 taps under a
 //! Kaiser window of 60 dB, flat to 0.46 of the sample rate. A tone there reads at most 0.15 dB too
-//! low (0.6 dB from 64 kHz on, where that is beyond hearing). At half the sample rate the response is
-//! halved, and with its image a tone adds up to its own level: nothing reads higher than it is.
+//! low (0.6 dB from 64 kHz on, where that is beyond hearing). At half the sample rate the response
+//! is halved, and with its image a tone adds up to its own level: nothing reads higher than it is.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -90,7 +90,8 @@ impl TruePeakMeter {
         self.first_place = 0;
     }
 
-    /// Measures anew a signal that goes on: nothing begins here, and what is between frames from before does not count.
+    /// Measures anew a signal that goes on: nothing begins here, and what is between frames from
+    /// before does not count.
     pub fn restart(&mut self) {
         self.kept.copy_within(self.kept_frames - EXTRA_FRAMES..self.kept_frames, 0);
         self.kept_frames = EXTRA_FRAMES;
@@ -115,8 +116,9 @@ impl TruePeakMeter {
         }
     }
 
-    /// The highest magnitude so far, at or between samples, of a signal that goes on; 1 is full scale. It never falls.
-    /// Places between the last 31 frames are left out: what they are, the frames that follow decide.
+    /// The highest magnitude so far, at or between samples, of a signal that goes on; 1 is full
+    /// scale. It never falls. Places between the last 31 frames are left out: what they are, the
+    /// frames that follow decide.
     pub fn true_peak_so_far(&self) -> f32 {
         self.peak_of(&self.kept[..self.kept_frames]).max(self.sample_peak)
     }
@@ -135,7 +137,8 @@ impl TruePeakMeter {
         self.sample_peak
     }
 
-    /// The highest place between the frames of a window that begins as `kept` does, or the highest before.
+    /// The highest place between the frames of a window that begins as `kept` does, or the highest
+    /// before.
     fn peak_of(&self, window: &[f32]) -> f32 {
         let window = window.get(self.first_place..).unwrap_or_default();
         let mut peak = self.between_peak;
@@ -174,8 +177,8 @@ on_best_instructions! {
     fn peak_fourfold(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) = raise_peak::<1>;
 }
 
-/// Raises `peak` to the highest place between the frames of a window; those of its last taps have no
-/// places of their own.
+/// Raises `peak` to the highest place between the frames of a window; those of its last taps have
+/// no places of their own.
 #[inline(always)]
 fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) {
     let mut start = 0;

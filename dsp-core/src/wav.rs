@@ -38,8 +38,8 @@ impl SampleFormat {
         }
     }
 
-    /// The value of a sample from its bytes in the file, full scale being 1; `None` if there are not
-    /// [`Self::bytes_per_sample`] bytes.
+    /// The value of a sample from its bytes in the file, full scale being 1; `None` if there are
+    /// not [`Self::bytes_per_sample`] bytes.
     pub fn decode(self, bytes: &[u8]) -> Option<f32> {
         match (self, bytes) {
             (Self::Pcm8, &[byte]) => Some((f32::from(byte) - 128.0) / 128.0),
@@ -160,8 +160,8 @@ impl<W: Write + Seek> WavWriter<W> {
         Ok(&self.encoded)
     }
 
-    /// The shaping of the dither that is in force: [`NoiseShaping::Off`] for floats and at rates that have
-    /// no filter.
+    /// The shaping of the dither that is in force: [`NoiseShaping::Off`] for floats and at rates
+    /// that have no filter.
     pub fn shaping(&self) -> NoiseShaping {
         match &self.encoder {
             Encoder::Pcm { quantizers, .. } => quantizers[0].shaping(),

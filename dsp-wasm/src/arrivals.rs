@@ -42,7 +42,8 @@ impl Arrivals {
     ///
     /// # Errors
     ///
-    /// None was begun for the slot, or it is longer than it was said to be; what was there of it then goes.
+    /// None was begun for the slot, or it is longer than it was said to be; what was there of it
+    /// then goes.
     pub(crate) fn add(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         let place = self.place(slot)?;
         let Arrival { size_bytes, bytes, .. } = &mut self.files[place];

@@ -25,11 +25,11 @@ pub struct CompiledSession {
 
 /// Turns a project into a session for an engine that runs at `sample_rate_hz`.
 ///
-/// `project` is a project as the service gave it. `bank_slots` maps SoundFont ids to the slots
-/// in which the engine holds them, as a JavaScript object of numbers; a track that names no bank
-/// plays the one in `default_slot`. Tracks whose bank is in no slot are silent. `audio` maps the service's
-/// ids of audio files to objects of their `slot`, their `frames` at the engine's sample rate, and the file's own
-/// rate as `fileRateHz`; nothing is no file at all.
+/// `project` is a project as the service gave it. `bank_slots` maps SoundFont ids to the slots in
+/// which the engine holds them, as a JavaScript object of numbers; a track that names no bank plays
+/// the one in `default_slot`. Tracks whose bank is in no slot are silent. `audio` maps the
+/// service's ids of audio files to objects of their `slot`, their `frames` at the engine's sample
+/// rate, and the file's own rate as `fileRateHz`; nothing is no file at all.
 ///
 /// # Errors
 ///
@@ -90,9 +90,9 @@ impl Sounds for Loaded {
     }
 }
 
-/// The presets that each track of a project can ask its SoundFont for, by the tracks' order: bank and
-/// program numbers as in `0:0,128:0`, or an empty text for a track without a SoundFont. Notes do
-/// not matter and may be left out of the project.
+/// The presets that each track of a project can ask its SoundFont for, by the tracks' order: bank
+/// and program numbers as in `0:0,128:0`, or an empty text for a track without a SoundFont. Notes
+/// do not matter and may be left out of the project.
 ///
 /// # Errors
 ///
@@ -163,8 +163,8 @@ pub fn gain_from_db(level_db: f64) -> f32 {
 
 /// What an equalizer does to sines of some frequencies once its parameters rest, in decibels.
 ///
-/// `values` are those of its parameters in the order of the kind's table, each within its range; frequencies at
-/// or above half the sample rate count as just below.
+/// `values` are those of its parameters in the order of the kind's table, each within its range;
+/// frequencies at or above half the sample rate count as just below.
 #[wasm_bindgen(js_name = equalizerResponse)]
 pub fn equalizer_response(values: &[f64], frequencies_hz: &[f64], sample_rate_hz: f64) -> Vec<f64> {
     let highest_hz = 0.499 * sample_rate_hz;

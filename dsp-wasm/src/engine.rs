@@ -86,8 +86,9 @@ impl WasmEngine {
         self.go_on()
     }
 
-    /// Makes room for a bank's file of so many bytes that arrives in pieces, which [`Self::add_to_bank`]
-    /// takes and [`Self::end_bank`] loads. What was there of an earlier one for the slot goes.
+    /// Makes room for a bank's file of so many bytes that arrives in pieces, which
+    /// [`Self::add_to_bank`] takes and [`Self::end_bank`] loads. What was there of an earlier one
+    /// for the slot goes.
     ///
     /// # Errors
     ///
@@ -136,9 +137,10 @@ impl WasmEngine {
         self.go_on()
     }
 
-    /// Makes room for audio of so many bytes in a slot below 4096, that is to be there whole: what clips play, or an
-    /// impulse response. It arrives in pieces, which [`Self::add_to_audio`] takes and [`Self::end_audio`] lets sound. What
-    /// was there of an earlier arrival for the slot goes; what the slot holds sounds on until then.
+    /// Makes room for audio of so many bytes in a slot below 4096, that is to be there whole: what
+    /// clips play, or an impulse response. It arrives in pieces, which [`Self::add_to_audio`] takes
+    /// and [`Self::end_audio`] lets sound. What was there of an earlier arrival for the slot goes;
+    /// what the slot holds sounds on until then.
     ///
     /// # Errors
     ///
@@ -149,12 +151,13 @@ impl WasmEngine {
         self.arriving_audio.begin(slot, size_bytes)
     }
 
-    /// Takes the next piece of audio, as [`Self::add_to_bank`] does of a bank: little-endian 32-bit floats at the
-    /// engine's sample rate, channels interleaved.
+    /// Takes the next piece of audio, as [`Self::add_to_bank`] does of a bank: little-endian 32-bit
+    /// floats at the engine's sample rate, channels interleaved.
     ///
     /// # Errors
     ///
-    /// A message if none was begun for the slot, or it is longer than it was said to be; what was there of it then goes.
+    /// A message if none was begun for the slot, or it is longer than it was said to be; what was
+    /// there of it then goes.
     #[wasm_bindgen(js_name = addToAudio)]
     pub fn add_to_audio(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         self.arriving_audio.add(slot, piece)
@@ -172,8 +175,8 @@ impl WasmEngine {
         self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_shared(Arc::new(bytes), data, channels)?)))
     }
 
-    /// Says that a slot below 4096 holds audio of so many frames that is handed over as it is wanted:
-    /// see [`Self::wanted_audio`]. What was on its way there goes.
+    /// Says that a slot below 4096 holds audio of so many frames that is handed over as it is
+    /// wanted: see [`Self::wanted_audio`]. What was on its way there goes.
     ///
     /// # Errors
     ///
@@ -203,8 +206,8 @@ impl WasmEngine {
         self.go_on()
     }
 
-    /// An effect of the session that plays, which hands have moved as well as what sounds: it is what goes on when
-    /// a bank or audio arrives.
+    /// An effect of the session that plays, which hands have moved as well as what sounds: it is
+    /// what goes on when a bank or audio arrives.
     fn effect_mut(
         &mut self,
         track_place: Option<usize>,
@@ -224,9 +227,9 @@ impl WasmEngine {
         Ok(self.mixer.set_session(&self.session, slots)?)
     }
 
-    /// What clips will want of audio that is handed over: six numbers for each. Track place, clip, slot,
-    /// frame of the source, frames wanted, frames that are still there; the fewer of these, the more urgent.
-    /// The same is wanted until [`Self::fill_audio`] brings it.
+    /// What clips will want of audio that is handed over: six numbers for each. Track place, clip,
+    /// slot, frame of the source, frames wanted, frames that are still there; the fewer of these,
+    /// the more urgent. The same is wanted until [`Self::fill_audio`] brings it.
     #[wasm_bindgen(js_name = wantedAudio)]
     pub fn wanted_audio(&self) -> Vec<f64> {
         let numbers = |wanted: dsp_core::session::WantedAudio| {
@@ -242,8 +245,9 @@ impl WasmEngine {
         self.mixer.wanted_audio().flat_map(numbers).collect()
     }
 
-    /// Hands over audio that was wanted; slot and frame of the source as they stood there. May be less than
-    /// was wanted. All clips that want it now take it; what nobody wants any more is passed over.
+    /// Hands over audio that was wanted; slot and frame of the source as they stood there. May be
+    /// less than was wanted. All clips that want it now take it; what nobody wants any more is
+    /// passed over.
     #[wasm_bindgen(js_name = fillAudio)]
     pub fn fill_audio(&mut self, slot: u32, source_frame: f64, left: &[f32], right: &[f32]) {
         self.mixer.fill_audio(slot, source_frame as u64, [left, right]);
@@ -359,7 +363,8 @@ impl WasmEngine {
         self.mixer.effect_place(owner(track_place), id)
     }
 
-    /// Moves a parameter of an effect, by its place in the table of the effect's kind, to a value in its unit.
+    /// Moves a parameter of an effect, by its place in the table of the effect's kind, to a value
+    /// in its unit.
     #[wasm_bindgen(js_name = setEffectParameter)]
     pub fn set_effect_parameter(
         &mut self,
@@ -413,9 +418,9 @@ impl WasmEngine {
         self.mixer.set_takes_input(track_place, takes_input);
     }
 
-    /// Address of a track's input buffers, four of 256 floats one behind the other: left, right, and
-    /// what it sends to the reverb and to the chorus. To be filled before each [`Self::process`];
-    /// 0 for a track that takes none.
+    /// Address of a track's input buffers, four of 256 floats one behind the other: left, right,
+    /// and what it sends to the reverb and to the chorus. To be filled before each
+    /// [`Self::process`]; 0 for a track that takes none.
     #[wasm_bindgen(js_name = trackInput)]
     pub fn track_input(&mut self, track_place: usize) -> *const f32 {
         self.mixer.track_input(track_place).map_or(std::ptr::null(), |input| input.as_ptr().cast())
@@ -442,7 +447,8 @@ impl WasmEngine {
         }
     }
 
-    /// Measures the master from now on, or no longer: then it costs nothing, and what was measured is gone.
+    /// Measures the master from now on, or no longer: then it costs nothing, and what was measured
+    /// is gone.
     #[wasm_bindgen(js_name = watchMeters)]
     pub fn watch_meters(&mut self, watch: bool) {
         if watch != self.meter.is_some() {
@@ -456,9 +462,10 @@ impl WasmEngine {
         self.meter.iter_mut().for_each(|meter| meter.restart());
     }
 
-    /// Writes what the meters of the master show and returns its address: momentary, short-term and integrated
-    /// loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of left and right in decibels, and
-    /// the levels of the 31 third octaves from 20 Hz to 20 kHz in decibels. While nobody watches it stays as it was.
+    /// Writes what the meters of the master show and returns its address: momentary, short-term and
+    /// integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of
+    /// left and right in decibels, and the levels of the 31 third octaves from 20 Hz to 20 kHz in
+    /// decibels. While nobody watches it stays as it was.
     #[wasm_bindgen(js_name = readMeters)]
     pub fn read_meters(&mut self) -> *const f32 {
         if let Some(meter) = &self.meter {
@@ -491,14 +498,14 @@ impl WasmEngine {
         self.mixer.take_peaks(&mut self.peaks);
     }
 
-    /// Address of the peaks that were taken last: left and right of each track, then of the master, as many as
-    /// [`Self::peak_count`].
+    /// Address of the peaks that were taken last: left and right of each track, then of the master,
+    /// as many as [`Self::peak_count`].
     pub fn peaks(&self) -> *const f32 {
         self.peaks.as_ptr()
     }
 
-    /// Writes the roots of the mean squares since the last call and returns their address: as many as
-    /// peaks, in the same order.
+    /// Writes the roots of the mean squares since the last call and returns their address: as many
+    /// as peaks, in the same order.
     #[wasm_bindgen(js_name = takeRms)]
     pub fn take_rms(&mut self) -> *const f32 {
         self.mixer.take_rms(&mut self.rms);

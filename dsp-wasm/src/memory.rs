@@ -2,9 +2,9 @@
 
 use dsp_core::session::{AudioSlot, MixerError, Session, Slots};
 
-/// Memory that the engine may need for one session, in bytes: as much as the service renders by default.
-/// WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, while a song is edited,
-/// the session before.
+/// Memory that the engine may need for one session, in bytes: as much as the service renders by
+/// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, while a
+/// song is edited, the session before.
 const SESSION_MAX_BYTES: u64 = 360 * 1024 * 1024;
 
 /// Why a session is not played.
@@ -30,8 +30,8 @@ pub(crate) enum MemoryError {
     },
 }
 
-/// Refuses a session that needs too much memory, before the audio thread builds it. `audio` has slots of the session's
-/// audio and their lengths in frames.
+/// Refuses a session that needs too much memory, before the audio thread builds it. `audio` has
+/// slots of the session's audio and their lengths in frames.
 pub(crate) fn check(session: &Session, audio: impl Iterator<Item = (u32, u64)>) -> Result<(), MemoryError> {
     let mut slots = Vec::new();
     for (slot, frames) in audio {

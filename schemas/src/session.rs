@@ -1,8 +1,8 @@
 //! A project in the engine's terms: ticks become frames, decibels become gains, notes and
 //! controls become one list of events for each track.
 //!
-//! A session has the project's tracks in the project's order. Plugins are not part of it, nor is what this
-//! version does not know: [`compile`] says what was left out.
+//! A session has the project's tracks in the project's order. Plugins are not part of it, nor is
+//! what this version does not know: [`compile`] says what was left out.
 
 mod automation;
 mod clips;

@@ -1,8 +1,8 @@
 //! Settings of the C library's allocator, so that memory goes back to the system once it is free.
 //!
-//! The GNU C library raises the size above which a block has pages of its own whenever such a block is freed, up to
-//! 32 MiB, and has eight heaps for each processor. After some large requests a service then keeps hundreds of megabytes
-//! that nobody uses. Source: mallopt(3).
+//! The GNU C library raises the size above which a block has pages of its own whenever such a block
+//! is freed, up to 32 MiB, and has eight heaps for each processor. After some large requests a
+//! service then keeps hundreds of megabytes that nobody uses. Source: mallopt(3).
 
 /// Sets the allocator up. For the start of the program, before other threads allocate.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -16,12 +16,14 @@ pub(crate) fn set_up() {
         (libc::M_ARENA_MAX, 4),
     ];
     for (name, value) in SETTINGS {
-        // SAFETY: `mallopt` takes two numbers and may be called at any time. A setting that it does not know it refuses.
+        // SAFETY: `mallopt` takes two numbers and may be called at any time. A setting that it does
+        // not know it refuses.
         unsafe { libc::mallopt(name, value) };
     }
 }
 
-/// Gives free pages back to the system that lie between used ones, in all heaps. Takes milliseconds.
+/// Gives free pages back to the system that lie between used ones, in all heaps. Takes
+/// milliseconds.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the allocator of the C library is asked through a foreign function")]
 pub(crate) fn give_back() {

@@ -13,8 +13,8 @@ pub(crate) fn essence(headers: &HeaderMap) -> String {
     given.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
 }
 
-/// Refuses a body that is not of one of these `kinds`, in lower case, or that comes in a coding such
-/// as gzip.
+/// Refuses a body that is not of one of these `kinds`, in lower case, or that comes in a coding
+/// such as gzip.
 ///
 /// # Errors
 /// 415, naming the kinds.

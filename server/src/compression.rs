@@ -14,8 +14,8 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 
 type Rule = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
-/// gzip for answers of 1 KiB and more that are worth it. An encoder lives as long as its answer is sent: gzip takes
-/// 0.3 MB of memory for each, and Brotli would take several.
+/// gzip for answers of 1 KiB and more that are worth it. An encoder lives as long as its answer is
+/// sent: gzip takes 0.3 MB of memory for each, and Brotli would take several.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Rule>> {
     let rule: Rule = is_worth_it;
     CompressionLayer::new().compress_when(SizeAbove::new(1024).and(rule))

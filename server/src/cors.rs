@@ -1,7 +1,8 @@
 //! Pages of other sites: closed, unless the settings name an origin (`SF_CORS_ORIGINS`).
 //!
-//! A named origin may call the API with a token in the `Authorization` header. Cookies and the like are never
-//! allowed (there are none), and local trust is for the service's own page alone, so nobody acts without a token.
+//! A named origin may call the API with a token in the `Authorization` header. Cookies and the like
+//! are never allowed (there are none), and local trust is for the service's own page alone, so
+//! nobody acts without a token.
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ const READABLE: &str = "etag, location, retry-after, www-authenticate, content-d
 /// How long a browser may remember what it may do, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
-/// Middleware: answers what browsers ask before a call from another site, and lets them read what comes.
+/// Middleware: answers what browsers ask before a call from another site, and lets them read what
+/// comes.
 pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Request, next: Next) -> Response {
     if origins.is_empty() || !request.uri().path().starts_with("/api/") {
         return next.run(request).await;

@@ -434,14 +434,15 @@ impl From<sqlx::Error> for ApiError {
                     tracing::error!(error = %error, "the database's disk is full");
                     return Self::StorageFull;
                 }
-                // character_not_in_repertoire, untranslatable_character: PostgreSQL's text has no U+0000.
+                // character_not_in_repertoire, untranslatable_character: PostgreSQL's text has no
+                // U+0000.
                 Some("22021" | "22P05") => {
                     let detail = "A text holds the character U+0000, which cannot be stored; leave it out.";
                     return Self::bad_request("bad_text", detail);
                 }
-                // serialization_failure, deadlock_detected, lock_not_available, query_canceled by its time-out,
-                // too_many_connections, idle_in_transaction_session_timeout: nothing was changed,
-                // and another try may well succeed.
+                // serialization_failure, deadlock_detected, lock_not_available, query_canceled by
+                // its time-out, too_many_connections, idle_in_transaction_session_timeout: nothing
+                // was changed, and another try may well succeed.
                 Some("40001" | "40P01" | "55P03" | "57014" | "53300" | "25P03") => {
                     tracing::warn!(error = %error, "the database is busy");
                     return Self::database_busy();
@@ -503,8 +504,8 @@ impl From<tokio::task::JoinError> for ApiError {
     }
 }
 
-/// The refusals that any operation may answer, for the OpenAPI document; `docs` adds those that follow from what an
-/// operation asks for: who is asking, something that a path names, a body.
+/// The refusals that any operation may answer, for the OpenAPI document; `docs` adds those that
+/// follow from what an operation asks for: who is asking, something that a path names, a body.
 #[derive(utoipa::IntoResponses)]
 pub enum CommonErrors {
     /// Our fault; the log says what.

@@ -1,11 +1,14 @@
 //! The API's own extractors, so that what they refuse reads like every other error.
 //!
 //! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes and [`VALUES_MAX`] values.
-//! - [`LongJson`]: the same where some fields are long and stay text; [`JsonObject`]: all of it stays text.
-//! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that the handler parses.
+//! - [`LongJson`]: the same where some fields are long and stay text; [`JsonObject`]: all of it
+//!   stays text.
+//! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that
+//!   the handler parses.
 //! - [`Query`] and [`Path`]: as axum's.
 //!
-//! A route raises the limit with [`body_limit`], which also guards streaming extractors such as multipart.
+//! A route raises the limit with [`body_limit`], which also guards streaming extractors such as
+//! multipart.
 
 mod value_count;
 
@@ -32,7 +35,8 @@ use crate::permits::{Bounds, Caller, Permits, processors};
 /// Largest body where a route says nothing else, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 
-/// How much of a body that is announced as too long is read, and for how long, before it is refused.
+/// How much of a body that is announced as too long is read, and for how long, before it is
+/// refused.
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
@@ -58,7 +62,8 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     Permits::weighted("documents", Bounds { running, least, of_one_user: running, waiting, requests })
 });
 
-/// Documents below this size, in bytes, have permits of their own: they do not wait behind large ones.
+/// Documents below this size, in bytes, have permits of their own: they do not wait behind large
+/// ones.
 const SMALL_BYTES: usize = 1024 * 1024;
 
 /// Small documents that are read, checked or written at once, in KiB.
@@ -82,8 +87,8 @@ pub(crate) async fn with_document<T: Send + 'static>(
     permits.run_weighted(weight_kib, work).await
 }
 
-/// The same for work of one user that reads its document itself: requests that wait hold nothing, and those of others do not
-/// wait behind all of one user's.
+/// The same for work of one user that reads its document itself: requests that wait hold nothing,
+/// and those of others do not wait behind all of one user's.
 ///
 /// # Errors
 /// As [`with_document`].
@@ -155,7 +160,8 @@ impl BodyLimit {
     }
 }
 
-/// Middleware: refuses bodies over `limit`, whatever reads them, and lets [`Json`] and [`RawBody`] name it.
+/// Middleware: refuses bodies over `limit`, whatever reads them, and lets [`Json`] and [`RawBody`]
+/// name it.
 ///
 /// Use it as `.layer(from_fn(move |request, next| body_limit(limit, request, next)))`, or through
 /// [`crate::router::with_body_limit`].
@@ -389,8 +395,8 @@ fn not_expected(error: &serde_json::Error) -> ApiError {
     ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
 }
 
-/// Parses a JSON object of known fields: derived readers alone would take a list for one, its values for the fields in
-/// their order.
+/// Parses a JSON object of known fields: derived readers alone would take a list for one, its
+/// values for the fields in their order.
 ///
 /// # Errors
 /// As [`parse_json`].

@@ -1,8 +1,8 @@
 //! Songfoundry's service: the API under `/api/v1`, the page, storage and background tasks.
 //!
 //! `ARCHITECTURE.md` maps the whole project; [`router`] says how a slice plugs in here. What is
-//! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on samples,
-//! and no plugin is ever loaded into this process.
+//! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on
+//! samples, and no plugin is ever loaded into this process.
 
 pub mod admin;
 pub mod ai_presets;
@@ -35,7 +35,7 @@ mod form;
 mod health;
 mod held_answers;
 mod held_body;
-pub mod helpers;
+pub mod helper_processes;
 mod installation;
 pub(crate) mod jobs;
 mod large_answer;

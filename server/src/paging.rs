@@ -107,7 +107,8 @@ impl<T> Page<T> {
     }
 }
 
-/// A LIKE pattern (with `ESCAPE '\'`) for lower-case names that contain `text`, whatever letters it has.
+/// A LIKE pattern (with `ESCAPE '\'`) for lower-case names that contain `text`, whatever letters it
+/// has.
 #[must_use]
 pub fn contains_pattern(text: &str) -> String {
     let mut pattern = String::from("%");

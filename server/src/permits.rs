@@ -148,7 +148,8 @@ impl Permits {
         self.run_held(self.permit(Some(of_user), weight, weight).await?, work).await
     }
 
-    /// The same for work that reads what it works on once it runs: requests that wait weigh nothing.
+    /// The same for work that reads what it works on once it runs: requests that wait weigh
+    /// nothing.
     ///
     /// # Errors
     /// As [`Self::run`].

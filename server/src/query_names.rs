@@ -77,8 +77,8 @@ fn refusal(name: &str, known: &[String]) -> ApiError {
     ApiError::bad_request("unknown_parameter", detail)
 }
 
-/// Middleware of the API's routes: answers 400 `unknown_parameter`. Who is not logged in learns that
-/// first: the names of an operation's parameters are for those who may use it.
+/// Middleware of the API's routes: answers 400 `unknown_parameter`. Who is not logged in learns
+/// that first: the names of an operation's parameters are for those who may use it.
 pub(crate) async fn refuse_unknown(
     names: QueryNames,
     state: AppState,

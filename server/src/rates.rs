@@ -5,8 +5,9 @@
 //! what a visitor needs to log in does not count: the page, and the log-in itself, which
 //! [`crate::auth::Throttle`] slows down.
 //!
-//! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily. Buckets are
-//! this process's own. Callers on this machine that count as local are not limited, nor is asking for health.
+//! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily.
+//! Buckets are this process's own. Callers on this machine that count as local are not limited, nor
+//! is asking for health.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

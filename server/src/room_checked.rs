@@ -12,8 +12,9 @@ use crate::state::AppState;
 /// Bytes between two looks at the disk.
 const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A file in the storage folder that is being written. A write fails with [`ErrorKind::StorageFull`] if less would be free
-/// than the settings keep in reserve. For threads that may block.
+/// A file in the storage folder that is being written. A write fails with
+/// [`ErrorKind::StorageFull`] if less would be free than the settings keep in reserve. For threads
+/// that may block.
 pub(crate) struct RoomChecked<'s, W> {
     state: &'s AppState,
     file: W,

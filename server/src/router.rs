@@ -3,19 +3,20 @@
 //! # How a slice plugs in
 //!
 //! A slice is a folder with a `mod.rs` whose `routes(...)` returns an [`OpenApiRouter`] with paths
-//! relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). It is declared in
-//! `lib.rs` and merged in [`api`]; that is all.
+//! relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). It is declared
+//! in `lib.rs` and merged in [`api`]; that is all.
 //!
 //! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
-//!   itself; leave it out only where decisions say that nobody needs to be known), and the extractors
-//!   of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
-//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may, [`crate::auth::LoggedIn`]. The description
-//!   says so by roles: `security(("bearer" = ["admin", "log_in"]))`; a test asks every operation as everybody.
+//!   itself; leave it out only where decisions say that nobody needs to be known), and the
+//!   extractors of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
+//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may,
+//!   [`crate::auth::LoggedIn`]. The description says so by roles:
+//!   `security(("bearer" = ["admin", "log_in"]))`; a test asks every operation as everybody.
 //! - Deletions and changes of accounts are told to [`crate::audit::record`].
 //! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
 //! - What lives longer than a request is a field of [`crate::state::Services`].
-//! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::blobs::Blobs`], from
-//!   `tokio::task::spawn_blocking` or a task.
+//! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::blobs::Blobs`],
+//!   from `tokio::task::spawn_blocking` or a task.
 //! - Tests go through `crate::test_app::TestApp`.
 
 use std::any::Any;
@@ -106,8 +107,8 @@ pub fn document(config: &Config) -> serde_json::Value {
     docs::complete(&api(config).split_for_parts().1)
 }
 
-/// What surrounds all routes: answers to methods that they do not have, compression, the guard against panics, rates, pages of
-/// other sites, security headers, and the log.
+/// What surrounds all routes: answers to methods that they do not have, compression, the guard
+/// against panics, rates, pages of other sites, security headers, and the log.
 fn finish(routes: Router<AppState>, state: AppState) -> Router {
     let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
     let pace = state.config.network.bodies;

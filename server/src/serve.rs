@@ -23,7 +23,8 @@ const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
 /// The first port that needs no special right (IANA "User Ports", RFC 6335, section 6).
 const FIRST_FREE_PORT: u16 = 1024;
 
-/// Serves until SIGTERM or SIGINT, then stops accepting, lets requests end, cancels tasks and closes the database.
+/// Serves until SIGTERM or SIGINT, then stops accepting, lets requests end, cancels tasks and
+/// closes the database.
 ///
 /// Prints the address to standard output once it accepts connections.
 ///
@@ -86,7 +87,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Works on the tasks of a server deployment until SIGTERM or SIGINT; then those that run here wait for another process.
+/// Works on the tasks of a server deployment until SIGTERM or SIGINT; then those that run here wait
+/// for another process.
 ///
 /// Prints its name to standard output once it takes tasks.
 ///

@@ -19,7 +19,7 @@ use crate::db::{self, Db, Reserve};
 use crate::fair_bytes::FairBytes;
 use crate::held_answers;
 use crate::held_body::BodyMemory;
-use crate::helpers::Helpers;
+use crate::helper_processes::Helpers;
 use crate::installation;
 use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
@@ -120,7 +120,8 @@ impl Deref for AppState {
 }
 
 impl AppState {
-    /// Opens everything that `config` names: the storage folder, the database, the keys, the threads.
+    /// Opens everything that `config` names: the storage folder, the database, the keys, the
+    /// threads.
     ///
     /// # Errors
     /// When any of it cannot be opened, by name; or when another process uses the storage folder.

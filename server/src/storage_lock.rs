@@ -1,5 +1,5 @@
-//! Keeping other processes from the storage folder and from an SQLite database. The system lets go of both when the
-//! process ends, however it ends.
+//! Keeping other processes from the storage folder and from an SQLite database. The system lets go
+//! of both when the process ends, however it ends.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -41,15 +41,16 @@ impl StorageLock {
     }
 }
 
-/// An SQLite database outside the storage folder that only this service uses: another one would end its tasks. The
-/// commands for administrators may use it meanwhile.
+/// An SQLite database outside the storage folder that only this service uses: another one would end
+/// its tasks. The commands for administrators may use it meanwhile.
 #[derive(Debug)]
 pub(crate) struct DatabaseLock {
     _file: File,
 }
 
 impl DatabaseLock {
-    /// Locks the database for this service, by a file beside it; `None` where the lock of the storage folder does.
+    /// Locks the database for this service, by a file beside it; `None` where the lock of the
+    /// storage folder does.
     ///
     /// # Errors
     /// When another service uses it, or when its folder cannot be written.

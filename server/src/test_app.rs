@@ -1,4 +1,5 @@
-//! The whole service as a value for tests: real router, real database, real storage in a temporary folder.
+//! The whole service as a value for tests: real router, real database, real storage in a temporary
+//! folder.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Databases for tests: each test has one of its own.
 //!
-//! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as `scripts/with-postgres`
-//! does; there each is a copy of a template that is made once, which is quicker than to migrate each.
+//! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as
+//! `scripts/with-postgres` does; there each is a copy of a template that is made once, which is
+//! quicker than to migrate each.
 
 use sqlx::{AnyConnection, Connection as _};
 use std::time::Duration;
@@ -96,7 +97,8 @@ impl WriteLock {
     }
 }
 
-/// The address of a PostgreSQL server, with its database `postgres` and at least one option behind it.
+/// The address of a PostgreSQL server, with its database `postgres` and at least one option behind
+/// it.
 fn server() -> Option<String> {
     std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
 }

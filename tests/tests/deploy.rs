@@ -1,5 +1,5 @@
-//! What stands in `deploy/`: every setting that it names exists and has a value that the service takes, and what it
-//! copies or mounts is there. Images are not built here.
+//! What stands in `deploy/`: every setting that it names exists and has a value that the service
+//! takes, and what it copies or mounts is there. Images are not built here.
 
 use std::collections::BTreeMap;
 use std::fs;

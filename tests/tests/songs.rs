@@ -63,7 +63,8 @@ fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, what:
     response.unwrap_or_else(|error| panic!("{what}: {error}")).into_body()
 }
 
-/// Imports and renders a song through the API; the receipt and the WAV file, which the service then deletes.
+/// Imports and renders a song through the API; the receipt and the WAV file, which the service then
+/// deletes.
 fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, Vec<u8>) {
     let what = song.display().to_string();
     let bytes = std::fs::read(song).expect("the song reads");

@@ -1,6 +1,6 @@
-// Writes src/api/generated/schema.ts from the service's OpenAPI document: `scripts/generate-client` runs this.
-//   node build/api-types.mjs DOCUMENT            writes it
-//   node build/api-types.mjs DOCUMENT --check    fails if it is not what the document makes
+// Writes src/api/generated/schema.ts from the service's OpenAPI document: `scripts/generate-client`
+// runs this. node build/api-types.mjs DOCUMENT writes it node build/api-types.mjs DOCUMENT --check
+// fails if it is not what the document makes
 import { readFile, writeFile } from 'node:fs/promises';
 import { argv, exit } from 'node:process';
 

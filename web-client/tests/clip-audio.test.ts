@@ -109,7 +109,8 @@ describe('audio of clips', () => {
     audio.assign(engine, song(names));
     await audio.settled();
     expect(taken.map(([, how]) => how)).toEqual([...names.slice(1).map(() => 'whole'), 'streamed']);
-    // One that was streamed becomes a response, which has to be there whole; one that is there is not fetched again.
+    // One that was streamed becomes a response, which has to be there whole; one that is there is
+    // not fetched again.
     audio.assign(engine, song(names, ['take 10', 'take 3']));
     await audio.settled();
     expect(taken.slice(11)).toEqual([['take 10', 'whole', 50 * MIB]]);

@@ -2,11 +2,12 @@
 
 use super::Piece;
 
-/// Frames of a block of FluidSynth. A note that its player finds due starts at the beginning of a block
-/// (`fluid_midi.c`), and is heard in the one after it, as drums show.
+/// Frames of a block of FluidSynth. A note that its player finds due starts at the beginning of a
+/// block (`fluid_midi.c`), and is heard in the one after it, as drums show.
 const BLOCK_FRAMES: usize = 64;
-/// How far from there the two are compared, in frames: filters and envelopes may move what is most alike a
-/// little. Less than half of the period of the highest key, or a tone would fit a period off.
+/// How far from there the two are compared, in frames: filters and envelopes may move what is most
+/// alike a little. Less than half of the period of the highest key, or a tone would fit a period
+/// off.
 const REACH: usize = 8;
 /// Frames from the start of the note that are looked at.
 const LOOK_FRAMES: usize = 24_000;
@@ -16,8 +17,8 @@ fn expected_lag(due: usize) -> usize {
     due.next_multiple_of(BLOCK_FRAMES) - due + BLOCK_FRAMES
 }
 
-/// Frames by which `theirs` is later than `ours`, where they are most alike; both pieces begin at the
-/// frame `slot` of the whole render, `lead` frames before the note.
+/// Frames by which `theirs` is later than `ours`, where they are most alike; both pieces begin at
+/// the frame `slot` of the whole render, `lead` frames before the note.
 pub(crate) fn lag(ours: Piece<'_>, theirs: Piece<'_>, slot: usize, lead: usize) -> isize {
     let expected = expected_lag(slot + lead);
     let mut best = (expected, f64::NEG_INFINITY);

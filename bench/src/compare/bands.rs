@@ -55,7 +55,8 @@ impl Bands {
         Ok(powers)
     }
 
-    /// Compares a note; `gain_db` is what ours has over theirs by construction. `None` if either is silent.
+    /// Compares a note; `gain_db` is what ours has over theirs by construction. `None` if either is
+    /// silent.
     pub(crate) fn compare(
         &self,
         ours: Piece<'_>,

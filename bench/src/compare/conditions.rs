@@ -2,7 +2,8 @@
 
 use super::notes::Note;
 
-/// What an NRPN adds to a generator (SoundFont section 9.6): its number and the amount in its own unit.
+/// What an NRPN adds to a generator (SoundFont section 9.6): its number and the amount in its own
+/// unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Offset {
     pub(crate) generator: u8,
@@ -10,8 +11,8 @@ pub(crate) struct Offset {
 }
 
 impl Offset {
-    /// The controllers that tell it, in order. FluidSynth takes the data with their upper part, which so
-    /// comes last.
+    /// The controllers that tell it, in order. FluidSynth takes the data with their upper part,
+    /// which so comes last.
     pub(crate) fn controllers(self) -> [(u8, u8); 4] {
         /// An NRPN's data that changes nothing.
         const CENTRE: i32 = 8_192;

@@ -1,12 +1,12 @@
 //! How fast notes rise and fall.
 //!
-//! A time is where the smoothed level crosses a threshold. Where a level lingers near the threshold, as
-//! in the swell of a choir or the beats of two strings, a hair's difference of level moves the crossing
-//! far, and the crossing says nothing of the envelope. So the level is asked too: what times that
-//! are [`SHARE`] longer change of the level of a straight envelope at the threshold is also how far the
-//! reference's threshold may be off. Between its crossings of the threshold moved up and down by
-//! this, times do not differ; outside, they differ by all that is between the two crossings. On a
-//! straight rise or fall both ways of counting come to the same.
+//! A time is where the smoothed level crosses a threshold. Where a level lingers near the
+//! threshold, as in the swell of a choir or the beats of two strings, a hair's difference of level
+//! moves the crossing far, and the crossing says nothing of the envelope. So the level is asked
+//! too: what times that are [`SHARE`] longer change of the level of a straight envelope at the
+//! threshold is also how far the reference's threshold may be off. Between its crossings of the
+//! threshold moved up and down by this, times do not differ; outside, they differ by all that is
+//! between the two crossings. On a straight rise or fall both ways of counting come to the same.
 
 use super::Piece;
 use super::notes::{HELD_MS, RELEASE_MS, frames};
@@ -29,12 +29,13 @@ const ATTACK_DB: f64 = 3.0;
 const DECAY_DB: f64 = 20.0;
 /// How far a release is followed, in decibels.
 const RELEASE_DB: f64 = 40.0;
-/// Releases that would have to be followed below this level of the reference's are not compared: our voices
-/// end 96 dB below full scale, which is -89 here because the reference is louder by some 7.
+/// Releases that would have to be followed below this level of the reference's are not compared:
+/// our voices end 96 dB below full scale, which is -89 here because the reference is louder by
+/// some 7.
 const LOWEST_DB: f64 = -85.0;
 
-/// How much longer or shorter our times are, in per cent of the reference's; `None` where neither gets
-/// to the threshold.
+/// How much longer or shorter our times are, in per cent of the reference's; `None` where neither
+/// gets to the threshold.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EnvelopeDifference {
     /// From the start of the note to 3 dB below its loudest.
@@ -61,8 +62,9 @@ pub(crate) fn compare(ours: Piece<'_>, theirs: Piece<'_>, key: u8) -> EnvelopeDi
     }
 }
 
-/// `time` gives the milliseconds to a threshold moved up by some decibels; `longest_ms` stands in for
-/// a threshold that is not reached; `half_width_db` is how far the reference's threshold may be off.
+/// `time` gives the milliseconds to a threshold moved up by some decibels; `longest_ms` stands in
+/// for a threshold that is not reached; `half_width_db` is how far the reference's threshold may be
+/// off.
 fn difference(
     ours: &Envelope,
     theirs: &Envelope,
@@ -100,8 +102,8 @@ impl Envelope {
             sum += f64::from(left * left) + f64::from(right * right);
             sums.push(sum);
         }
-        // Each value looks ahead, so that the end of the held part has nothing of the release in the one
-        // and nothing of silence before the note in the other.
+        // Each value looks ahead, so that the end of the held part has nothing of the release in
+        // the one and nothing of silence before the note in the other.
         let ends = (smooth_frames..sums.len()).step_by(STEP_FRAMES);
         let power = |end: usize| (sums[end] - sums[end - smooth_frames]).max(0.0) / smooth_frames as f64;
         Self { levels_db: ends.map(|end| power_db(power(end))).collect() }
@@ -131,8 +133,8 @@ impl Envelope {
         last_above(&self.held()[loudest_place..], threshold_db).map(|place| (loudest_place + place) as f64)
     }
 
-    /// Level at the end of the held part. A level looks ahead by its width: this is the last that saw the
-    /// held note only.
+    /// Level at the end of the held part. A level looks ahead by its width: this is the last that
+    /// saw the held note only.
     fn end_db(&self) -> f64 {
         let end = HELD_MS as usize - SMOOTH_LOW_FRAMES / STEP_FRAMES;
         self.levels_db.get(end).copied().unwrap_or(f64::NEG_INFINITY)

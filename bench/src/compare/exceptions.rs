@@ -77,8 +77,8 @@ pub(crate) struct Exception {
     keys: Option<BTreeSet<u8>>,
     /// What differs, and the most that it may.
     at_most: BTreeMap<Measure, f64>,
-    /// What makes the two do the same in this. Played so, the difference must be gone: shows that its
-    /// cause is what the reason says.
+    /// What makes the two do the same in this. Played so, the difference must be gone: shows that
+    /// its cause is what the reason says.
     #[serde(default)]
     gone_with: Remedy,
     /// Section of the SoundFont specification 2.04 that we follow.
@@ -132,8 +132,8 @@ impl Exceptions {
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// The first exception that explains a difference beyond the limit. `again` measures the note in
-    /// other conditions.
+    /// The first exception that explains a difference beyond the limit. `again` measures the note
+    /// in other conditions.
     pub(crate) fn explain(
         &self,
         found: Found<'_>,

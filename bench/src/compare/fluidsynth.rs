@@ -7,7 +7,8 @@
 //!   the centre is the same.
 //! - `fluid_mod.c`, `fluid_mod_get_value`: the default modulator from velocity to filter cutoff
 //!   (section 8.4.2) always gives 0.
-//! - `fluid_midi.c`, `fluid_player_callback`: events take effect at the start of a block of 64 frames.
+//! - `fluid_midi.c`, `fluid_player_callback`: events take effect at the start of a block of 64
+//!   frames.
 //! - `fluid_conv.c`, `fluid_pan`: a voice in the centre has the gain sin(pi/4) on each side, times
 //!   the synthesizer's gain.
 

@@ -1,4 +1,5 @@
-//! How close the engine sounds to FluidSynth: every General MIDI program and drum kit, note by note.
+//! How close the engine sounds to FluidSynth: every General MIDI program and drum kit, note by
+//! note.
 
 mod align;
 mod bands;

@@ -15,7 +15,8 @@ const DRUM_KEYS: core::ops::RangeInclusive<u8> = 35..=81;
 /// Kicks, side stick, snares, closed and open hi-hat, toms, crash and ride: what kits differ in.
 const MAIN_DRUM_KEYS: [u8; 12] = [35, 36, 37, 38, 40, 42, 46, 41, 45, 48, 49, 51];
 
-/// Milliseconds from the start of a note's slot to its start; the program changes at the slot's start.
+/// Milliseconds from the start of a note's slot to its start; the program changes at the slot's
+/// start.
 pub(crate) const ON_MS: u32 = 50;
 /// Milliseconds that a note is held.
 pub(crate) const HELD_MS: u32 = 2_000;

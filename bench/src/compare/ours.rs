@@ -15,9 +15,10 @@ const ALL_SOUND_OFF: u8 = 120;
 /// What a note of ours has over FluidSynth's of the gain 1, in decibels, by construction:
 ///
 /// - -6.02: a voice of ours has the gain 1/2, to leave room for the sum of many;
-/// - -1.51: FluidSynth's filter without resonance has the height -3.01 dB, and half of it less gain, so
-///   every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
-/// - +0.27: its controllers 7 and 11 attenuate by 1.37 cB each at 127, which is 127/128 of the way; ours by none.
+/// - -1.51: FluidSynth's filter without resonance has the height -3.01 dB, and half of it less
+///   gain, so every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
+/// - +0.27: its controllers 7 and 11 attenuate by 1.37 cB each at 127, which is 127/128 of the way;
+///   ours by none.
 pub(crate) const OVER_FLUIDSYNTH_DB: f64 = -7.25;
 
 /// Renders notes one after the other, each in its slot.

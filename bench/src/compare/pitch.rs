@@ -1,8 +1,8 @@
 //! Pitch differences, by how two renders of a note drift apart.
 //!
-//! Both play the same samples, so at any moment the one is the other, some frames later. Where this lag
-//! grows, ours is higher. The lag follows vibrato and noise too, which spectra smear; spectra only
-//! say first whether the pitches are near enough for the lag to be followed.
+//! Both play the same samples, so at any moment the one is the other, some frames later. Where this
+//! lag grows, ours is higher. The lag follows vibrato and noise too, which spectra smear; spectra
+//! only say first whether the pitches are near enough for the lag to be followed.
 
 use realfft::RealFftPlanner;
 
@@ -16,8 +16,8 @@ const LOOK_FRAMES: usize = frames(40);
 /// Where the first and the last look are, in frames from the start of the note.
 const FIRST_LOOK: usize = frames(20);
 const LAST_LOOK: usize = frames(HELD_MS) - LOOK_FRAMES - 2 * REACH;
-/// How far the lag may move between two looks, in frames: 40 cents, and less than half of the period
-/// of the highest key that is compared.
+/// How far the lag may move between two looks, in frames: 40 cents, and less than half of the
+/// period of the highest key that is compared.
 const REACH: usize = 12;
 /// Looks softer than the loudest by this factor of power are left out: 60 dB.
 const SOFTEST: f64 = 1e-6;
@@ -113,7 +113,8 @@ const OCTAVES: f64 = 8.0;
 /// Furthest apart that is looked for, in steps: a semitone.
 const FURTHEST: isize = 50;
 
-/// By how many cents our spectrum must be moved down to be most like theirs; `None` if they are not alike.
+/// By how many cents our spectrum must be moved down to be most like theirs; `None` if they are not
+/// alike.
 fn spectra_apart_cents(ours: Piece<'_>, theirs: Piece<'_>) -> anyhow::Result<Option<f64>> {
     let (ours, theirs) = (log_spectrum(ours)?, log_spectrum(theirs)?);
     let like = |shift: isize| {

@@ -1,4 +1,5 @@
-//! What effects cost: sessions as files, for the engine here and elsewhere, and how fast they are here.
+//! What effects cost: sessions as files, for the engine here and elsewhere, and how fast they are
+//! here.
 
 mod sessions;
 mod settings;

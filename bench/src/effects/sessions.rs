@@ -44,8 +44,8 @@ const THIRD: [&str; TRACKS] = [
     "delay",
 ];
 
-/// Audio as if it had been recorded: the beginning of a song as it sounds, 6 dB down, and on top of it bursts of
-/// noise, 50 ms out of every 250. Left and right by turns.
+/// Audio as if it had been recorded: the beginning of a song as it sounds, 6 dB down, and on top of
+/// it bursts of noise, 50 ms out of every 250. Left and right by turns.
 pub(super) fn recorded(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32>> {
     let banks = [Some(bank.clone())];
     let mut render = OfflineRender::new(session, &banks, TailConfig { max_secs: 0.0 })?;
@@ -95,7 +95,8 @@ fn of_one(kind: Option<&str>) -> anyhow::Result<Session> {
     Ok(session)
 }
 
-/// A song's tracks, and as many that play what was recorded as make [`TRACKS`]; all with three effects.
+/// A song's tracks, and as many that play what was recorded as make [`TRACKS`]; all with three
+/// effects.
 fn whole_song(mut session: Session) -> anyhow::Result<Session> {
     session.tracks.retain(|track| !track.events.is_empty());
     anyhow::ensure!(!session.tracks.is_empty(), "the song has no notes");

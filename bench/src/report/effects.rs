@@ -1,4 +1,5 @@
-//! What effects cost, and a whole song with three on each track: natively, in Node.js and in Chromium.
+//! What effects cost, and a whole song with three on each track: natively, in Node.js and in
+//! Chromium.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -120,7 +120,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Seconds that passed until two processes have rendered the session at the same time, one thread each.
+/// Seconds that passed until two processes have rendered the session at the same time, one thread
+/// each.
 fn two_processes(song: &str) -> anyhow::Result<f64> {
     let own = std::env::current_exe()?;
     let start = || {

@@ -74,7 +74,8 @@ impl Service {
         Ok(Self { child, url })
     }
 
-    /// Processor time that it has used, in seconds: fields 14 and 15 of proc_pid_stat(5), in hundredths.
+    /// Processor time that it has used, in seconds: fields 14 and 15 of proc_pid_stat(5), in
+    /// hundredths.
     fn cpu_secs(&self) -> anyhow::Result<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields = text.rsplit_once(')').context("a name in parentheses")?.1;
@@ -207,8 +208,8 @@ fn percentile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// What keeps a call from being answered more often, from the shares of the processors that service and clients kept busy,
-/// and that anything did.
+/// What keeps a call from being answered more often, from the shares of the processors that service
+/// and clients kept busy, and that anything did.
 fn limit(writes: bool, our_share: f64, busy_share: f64) -> &'static str {
     match (our_share >= BUSY_SHARE, busy_share >= BUSY_SHARE, writes) {
         (true, ..) => "the processors",
@@ -218,7 +219,8 @@ fn limit(writes: bool, our_share: f64, busy_share: f64) -> &'static str {
     }
 }
 
-/// What the processors did since the start of the system: busy, and in all (proc_stat(5), first line).
+/// What the processors did since the start of the system: busy, and in all (proc_stat(5), first
+/// line).
 fn processor_ticks() -> anyhow::Result<[f64; 2]> {
     let text = std::fs::read_to_string("/proc/stat")?;
     let line = text.lines().next().context("a line")?;

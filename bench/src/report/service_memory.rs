@@ -1,5 +1,5 @@
-//! How much memory the service takes for the worst that a request may carry, one at a time, eight at
-//! once and different ones of several users at once, and whether it still answers then.
+//! How much memory the service takes for the worst that a request may carry, one at a time, eight
+//! at once and different ones of several users at once, and whether it still answers then.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -365,8 +365,8 @@ impl Subject {
         Ok(limit.context("a limit")?.parse()?)
     }
 
-    /// Measures an operation with each of its worst bodies, the worst of them eight times at once, and
-    /// with the worst valid project, if it takes one.
+    /// Measures an operation with each of its worst bodies, the worst of them eight times at once,
+    /// and with the worst valid project, if it takes one.
     fn json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
         let limit = self.body_limit(operation)?;
         let mut worst: Option<(f64, String, Vec<u8>)> = None;
@@ -409,8 +409,8 @@ impl Subject {
         Ok(stream)
     }
 
-    /// Measures eight different requests of three users at once, each of which takes as much as it may
-    /// of another kind of memory. While the renders run, the others come again and again.
+    /// Measures eight different requests of three users at once, each of which takes as much as it
+    /// may of another kind of memory. While the renders run, the others come again and again.
     fn mixed(&mut self, operations: &[Operation], files: &[Worst], project: &str) -> anyhow::Result<()> {
         const STOPPED_BYTES: usize = 32_000_000;
         let small = small_project();

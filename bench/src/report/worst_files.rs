@@ -167,8 +167,8 @@ fn buses(count: usize, delays: usize, automated: usize) -> Vec<String> {
 /// Most points of one line of automation.
 const POINTS_MAX: usize = 100_000;
 
-/// A valid project that needs `memory_bytes` beside its SoundFonts: as many notes of a silent one as
-/// it says, lines of automation, and for the rest delays, through which a sound goes.
+/// A valid project that needs `memory_bytes` beside its SoundFonts: as many notes of a silent one
+/// as it says, lines of automation, and for the rest delays, through which a sound goes.
 fn valid_project(soundfont_id: &str, notes: usize, lines: usize, memory_bytes: u64) -> String {
     // A delay at 48 kHz with its share of a track; a note with its end, and a point; the rest.
     const DELAY_BYTES: u64 = 2_135_000;

@@ -47,7 +47,8 @@ impl LibEbur128 {
         let mut figures = [0.0; 4];
         let mut failures = 0;
         #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: types are those of ebur128.h 1.2; each piece has as many frames as is said, of two floats.
+        // SAFETY: types are those of ebur128.h 1.2; each piece has as many frames as is said, of
+        // two floats.
         unsafe {
             let init: Symbol<'_, unsafe extern "C" fn(c_uint, c_ulong, c_int) -> *mut c_void> =
                 self.library.get(b"ebur128_init")?;

@@ -1,5 +1,5 @@
-//! What happens to a finished mix, beside the C libraries that others use for it: each converts
-//! or measures the same buffers in this process, in pieces of the same size, in one thread, in turn.
+//! What happens to a finished mix, beside the C libraries that others use for it: each converts or
+//! measures the same buffers in this process, in pieces of the same size, in one thread, in turn.
 
 mod libebur128;
 mod soxr;

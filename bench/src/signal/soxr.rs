@@ -1,4 +1,5 @@
-//! libsoxr, the SoX Resampler library, at its very high quality (`SOXR_VHQ`, 28 bits), in one thread.
+//! libsoxr, the SoX Resampler library, at its very high quality (`SOXR_VHQ`, 28 bits), in one
+//! thread.
 //!
 //! The library is opened at run time; what is declared here follows its header `soxr.h`.
 
@@ -93,8 +94,9 @@ impl Soxr {
         let output = output.map(<[f32]>::as_mut_ptr);
         let (mut read, mut written) = (0, 0);
         #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: types are those of soxr.h 0.1.3. The pointers handed over always have `frames - read`
-        // frames of input and `room - written` of output behind them; a null input ends the signal.
+        // SAFETY: types are those of soxr.h 0.1.3. The pointers handed over always have
+        // `frames - read` frames of input and `room - written` of output behind them; a null input
+        // ends the signal.
         unsafe {
             let create: Symbol<'_, Create> = self.library.get(b"soxr_create")?;
             let process: Symbol<'_, Process> = self.library.get(b"soxr_process")?;

@@ -1,8 +1,8 @@
 //! Messages between the Songfoundry service and its native plugin helper.
 //!
-//! The helper answers on standard output with JSON: `capabilities` with one document, `scan` with a [`ScanRecord`]
-//! on each line. This crate is the only part of the helper that the service links: plugins are never loaded
-//! into the service's own process.
+//! The helper answers on standard output with JSON: `capabilities` with one document, `scan` with a
+//! [`ScanRecord`] on each line. This crate is the only part of the helper that the service links:
+//! plugins are never loaded into the service's own process.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,8 @@ pub struct Capabilities {
     pub editor_windows: bool,
 }
 
-/// Environment variable with the number of the process that waits for the helper: when that has ended, the helper ends as well.
+/// Environment variable with the number of the process that waits for the helper: when that has
+/// ended, the helper ends as well.
 pub const PARENT_VARIABLE: &str = "SF_PARENT_PID";
 
 /// What a plugin is for.
@@ -45,8 +46,8 @@ pub enum PluginKind {
 /// A plugin as its module lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScannedPlugin {
-    /// Identifies the plugin, wherever its module lies: of VST3 the 32 hexadecimal digits of its class, of VST2 the 8 of its
-    /// unique number.
+    /// Identifies the plugin, wherever its module lies: of VST3 the 32 hexadecimal digits of its
+    /// class, of VST2 the 8 of its unique number.
     pub plugin_id: String,
     /// Name in the module.
     pub name: String,
@@ -60,8 +61,8 @@ pub struct ScannedPlugin {
     pub kind: PluginKind,
 }
 
-/// A line that `songfoundry-bridge scan FILE` prints. The last is always [`ScanRecord::End`]: where it is missing the module has
-/// ended the helper.
+/// A line that `songfoundry-bridge scan FILE` prints. The last is always [`ScanRecord::End`]: where
+/// it is missing the module has ended the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum ScanRecord {

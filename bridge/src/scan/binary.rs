@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::Refusal;
 
-/// The folders of a bundle's `Contents` that may hold a library for this machine, with the library's extension.
-/// Source: VST 3 Developer Portal, "Plug-in Format Structure".
+/// The folders of a bundle's `Contents` that may hold a library for this machine, with the
+/// library's extension. Source: VST 3 Developer Portal, "Plug-in Format Structure".
 fn places() -> Vec<(String, &'static str)> {
     let architecture = match std::env::consts::ARCH {
         "x86" => "i386",
@@ -25,7 +25,8 @@ fn places() -> Vec<(String, &'static str)> {
     }
 }
 
-/// The library to load for a module: the module itself, or the one in the bundle that is for this machine.
+/// The library to load for a module: the module itself, or the one in the bundle that is for this
+/// machine.
 pub(super) fn of_module(module: &Path) -> Result<PathBuf, Refusal> {
     let contents = module.join("Contents");
     if !module.is_dir() {

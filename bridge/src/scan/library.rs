@@ -19,7 +19,8 @@ pub(super) struct Library {
 impl Library {
     /// Loads a library with all that it needs.
     pub(super) fn load(path: &Path) -> Result<Self, Refusal> {
-        // SAFETY: this process is there for nothing else than to run the code of libraries, and may be lost.
+        // SAFETY: this process is there for nothing else than to run the code of libraries, and may
+        // be lost.
         let library =
             unsafe { open(path) }.map_err(|error| format!("it cannot be loaded: {}", reason(&error)))?;
         Ok(Self { handle: library.into_raw().cast() })
@@ -35,7 +36,8 @@ impl Library {
     /// # Safety
     /// `F` must be the type of a pointer to that function.
     pub(super) unsafe fn function<F: Copy>(&self, name: &str) -> Option<F> {
-        // SAFETY: the handle came from the same library and was not closed; closing is left out below.
+        // SAFETY: the handle came from the same library and was not closed; closing is left out
+        // below.
         let library = std::mem::ManuallyDrop::new(unsafe { system::Library::from_raw(self.handle.cast()) });
         // SAFETY: what the caller promises.
         unsafe { library.get::<F>(name.as_bytes()).ok().map(|symbol| *symbol) }

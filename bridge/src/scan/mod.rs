@@ -1,7 +1,8 @@
 //! `songfoundry-bridge scan FILE`: which plugins are in a module.
 //!
-//! The module is loaded and asked for its list; no plugin of it is started. It may print, hang, crash or end this process:
-//! whoever started the scan believes nothing but whole lines up to [`ScanRecord::End`], and has a clock.
+//! The module is loaded and asked for its list; no plugin of it is started. It may print, hang,
+//! crash or end this process: whoever started the scan believes nothing but whole lines up to
+//! [`ScanRecord::End`], and has a clock.
 
 mod binary;
 mod library;
@@ -24,7 +25,8 @@ type Refusal = String;
 /// Lists the plugins of the module `file` on standard output.
 ///
 /// # Errors
-/// When standard output cannot be written to. What is wrong with the module is a record, not an error.
+/// When standard output cannot be written to. What is wrong with the module is a record, not an
+/// error.
 pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
     parent::end_with_it()?;
     without_core_dumps()?;
@@ -42,7 +44,8 @@ pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
         output.write(&ScanRecord::Failed { reason })?;
     }
     output.write(&ScanRecord::End { plugins })?;
-    // Without what libraries do at their end: it is no part of a scan, and some of them crash there.
+    // Without what libraries do at their end: it is no part of a scan, and some of them crash
+    // there.
     library::end_at_once()
 }
 

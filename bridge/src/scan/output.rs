@@ -9,8 +9,8 @@ use songfoundry_bridge_protocol::ScanRecord;
 pub(super) struct Output(File);
 
 impl Output {
-    /// Takes standard output over: whatever a library prints from now on goes to standard error. What a library starts does not
-    /// get it either.
+    /// Takes standard output over: whatever a library prints from now on goes to standard error.
+    /// What a library starts does not get it either.
     #[cfg(unix)]
     pub(super) fn take_over() -> anyhow::Result<Self> {
         use std::os::fd::AsFd as _;
@@ -19,7 +19,8 @@ impl Output {
         Ok(Self(File::from(own)))
     }
 
-    /// A copy of standard output; what libraries print goes there as well, and whoever reads passes it over.
+    /// A copy of standard output; what libraries print goes there as well, and whoever reads passes
+    /// it over.
     #[cfg(windows)]
     pub(super) fn take_over() -> anyhow::Result<Self> {
         use std::os::windows::io::AsHandle as _;

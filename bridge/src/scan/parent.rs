@@ -1,10 +1,10 @@
 //! Ending with the process that waits for this one.
 
-/// If the variable of the protocol names the process that waits, ends this one with everything that it started when
-/// that has gone.
+/// If the variable of the protocol names the process that waits, ends this one with everything that
+/// it started when that has gone.
 ///
-/// The system's own way (`PR_SET_PDEATHSIG`) heeds a thread of the parent rather than the parent, and there is none outside
-/// Linux.
+/// The system's own way (`PR_SET_PDEATHSIG`) heeds a thread of the parent rather than the parent,
+/// and there is none outside Linux.
 #[cfg(unix)]
 pub(super) fn end_with_it() -> anyhow::Result<()> {
     use std::time::Duration;

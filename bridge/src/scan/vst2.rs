@@ -140,7 +140,8 @@ impl Instance {
     }
 
     fn dispatch(&self, what: Ask, data: *mut c_void) -> isize {
-        // SAFETY: the effect is never taken apart; what is asked here wants no more than room for a text.
+        // SAFETY: the effect is never taken apart; what is asked here wants no more than room for a
+        // text.
         unsafe {
             match (*self.0).dispatcher {
                 Some(dispatcher) => dispatcher(self.0, what as i32, 0, 0, data, 0.0),

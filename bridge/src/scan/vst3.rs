@@ -68,7 +68,8 @@ fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, Refusal> {
 /// Calls the function with which a module begins, where the system's modules have one.
 fn begin(library: &Library) -> Result<(), Refusal> {
     let began = if cfg!(target_os = "linux") {
-        // SAFETY: the type is the one that the standard gives this function; the handle is the library's.
+        // SAFETY: the type is the one that the standard gives this function; the handle is the
+        // library's.
         unsafe {
             let entry = library.function::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
             entry.ok_or("it is no VST3 module: it has no function `ModuleEntry`")?(library.handle())
@@ -161,7 +162,8 @@ fn kind(categories: &[String]) -> PluginKind {
     }
 }
 
-/// The class as 32 digits, the same on every system: Windows keeps the first eight bytes in its own order.
+/// The class as 32 digits, the same on every system: Windows keeps the first eight bytes in its own
+/// order.
 fn plugin_id(cid: &TUID) -> String {
     const OWN: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     const WINDOWS: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];

@@ -1,8 +1,9 @@
 //! The key, from how often each of the twelve pitch classes sounds.
 //!
-//! Spectral peaks between 55 Hz and 2 kHz are assigned to the nearest semitone at A = 440 Hz. The twelve sums are
-//! correlated with the profiles that listeners gave for each key (Krumhansl and Kessler 1982, as in Krumhansl,
-//! *Cognitive Foundations of Musical Pitch*, 1990, chapter 2); the best of the 24 correlations is the key.
+//! Spectral peaks between 55 Hz and 2 kHz are assigned to the nearest semitone at A = 440 Hz. The
+//! twelve sums are correlated with the profiles that listeners gave for each key (Krumhansl and
+//! Kessler 1982, as in Krumhansl, *Cognitive Foundations of Musical Pitch*, 1990, chapter 2); the
+//! best of the 24 correlations is the key.
 
 /// Probe-tone ratings of a major and a minor key, from the tonic upwards.
 const MAJOR: [f64; 12] = [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88];
@@ -15,8 +16,8 @@ const HIGHEST_HZ: f64 = 2_000.0;
 /// Peaks of less power than this share of the highest of their window are not counted: -50 dB.
 const PEAK_FLOOR: f64 = 1e-5;
 
-/// Share of a window's power that must lie where tones are looked for: what else is there has leaked from elsewhere, or was
-/// rounded.
+/// Share of a window's power that must lie where tones are looked for: what else is there has
+/// leaked from elsewhere, or was rounded.
 const TONES_SHARE_MIN: f64 = 0.01;
 
 /// Correlation below which nothing is called a key: chance gives about as much for twelve values.

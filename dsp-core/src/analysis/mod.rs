@@ -18,8 +18,9 @@ pub use tempo::Tempo;
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// Where the middle of the spectrum lies, in hertz: the mean frequency weighted by amplitude (Peeters, *A large
-    /// set of audio features*, 2004, section 6.1.1) of the long-term spectrum. `None` for silence.
+    /// Where the middle of the spectrum lies, in hertz: the mean frequency weighted by amplitude
+    /// (Peeters, *A large set of audio features*, 2004, section 6.1.1) of the long-term spectrum.
+    /// `None` for silence.
     pub spectral_centroid_hz: Option<f64>,
     /// Levels in bands of a third of an octave, as far as the sample rate goes.
     pub third_octaves: Vec<ThirdOctave>,

@@ -1,8 +1,8 @@
 //! The long-term spectrum, from which centroid and third-octave levels come.
 //!
-//! Overlapping Hann windows, a quarter apart, of about 0.7 seconds. The squares of such windows add up to a constant
-//! (3/2), and the signal is led in and out by silence: by Parseval's theorem the powers of all bins together are
-//! exactly those of all samples, however short the signal is.
+//! Overlapping Hann windows, a quarter apart, of about 0.7 seconds. The squares of such windows add
+//! up to a constant (3/2), and the signal is led in and out by silence: by Parseval's theorem the
+//! powers of all bins together are exactly those of all samples, however short the signal is.
 
 use alloc::vec::Vec;
 
@@ -121,7 +121,8 @@ impl LongTermSpectrum {
                 self.im.fill(0.0);
             }
             self.fft.forward(&mut self.re, &mut self.im);
-            // Two real signals in one complex: the power of both is the mean of a bin's and its mirror's.
+            // Two real signals in one complex: the power of both is the mean of a bin's and its
+            // mirror's.
             let power_of = |bin: usize| {
                 let (re, im) = (f64::from(self.re[bin]), f64::from(self.im[bin]));
                 re * re + im * im
@@ -141,8 +142,8 @@ impl LongTermSpectrum {
         }
     }
 
-    /// Mean frequency weighted by amplitude. The ends count only where there is nothing else: a sound that is cut off
-    /// spreads over the whole spectrum.
+    /// Mean frequency weighted by amplitude. The ends count only where there is nothing else: a
+    /// sound that is cut off spreads over the whole spectrum.
     pub(super) fn centroid_hz(&self) -> Option<f64> {
         let bins = self.inside.bin().or_else(|| self.ends.bin());
         bins.map(|bin| bin * self.bin_hz())
@@ -252,7 +253,8 @@ mod tests {
             if frames > 100_000 {
                 let centroid_hz = spectrum.centroid_hz().expect("a sound");
                 assert!((centroid_hz - 12_000.0).abs() < 100.0, "white noise is at {centroid_hz} Hz");
-                // White noise of this kind has a power of 1/3, and each band its share of the width.
+                // White noise of this kind has a power of 1/3, and each band its share of the
+                // width.
                 for band in spectrum.third_octaves().iter().filter(|one| one.center_hz > 200.0) {
                     let width_hz = band.center_hz * (libm::exp10(0.05) - libm::exp10(-0.05));
                     let expected_db = 10.0 * libm::log10(2.0 / 3.0 * width_hz / 24_000.0);

@@ -1,14 +1,16 @@
 //! The tempo, from how regularly something begins.
 //!
-//! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens) is compared with the most of
-//! the 40 ms before: what has grown is the strength of onsets (spectral flux; Bello et al., *A tutorial on onset detection in music
-//! signals*, IEEE TSAP 13, 2005; the highest of what was before: Böck and Widmer, *Maximum filter vibrato suppression for onset
-//! detection*, DAFx 2013). What grows by less than a share of the sound itself is no onset: steady tones beat with each other and with the
-//! windows. The curve's autocorrelation, weighted towards 120 beats a minute by a bell of one octave (Ellis, *Beat tracking by
-//! dynamic programming*, J. New Music Research 36, 2007, section 3.2), has its summit at the time between two beats. Where
-//! the curve is as much like itself after half that time, every second beat was passed over, and the half is the answer. Peaks at
-//! multiples of that time make it exact. Where onsets alternate in strength, tempi an octave apart can be taken for each
-//! other, by people too.
+//! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens)
+//! is compared with the most of the 40 ms before: what has grown is the strength of onsets
+//! (spectral flux; Bello et al., *A tutorial on onset detection in music signals*, IEEE TSAP 13,
+//! 2005; the highest of what was before: Böck and Widmer, *Maximum filter vibrato suppression for
+//! onset detection*, DAFx 2013). What grows by less than a share of the sound itself is no onset:
+//! steady tones beat with each other and with the windows. The curve's autocorrelation, weighted
+//! towards 120 beats a minute by a bell of one octave (Ellis, *Beat tracking by dynamic
+//! programming*, J. New Music Research 36, 2007, section 3.2), has its summit at the time between
+//! two beats. Where the curve is as much like itself after half that time, every second beat was
+//! passed over, and the half is the answer. Peaks at multiples of that time make it exact. Where
+//! onsets alternate in strength, tempi an octave apart can be taken for each other, by people too.
 
 use alloc::vec::Vec;
 
@@ -23,7 +25,8 @@ const VALUES_MAX: usize = 15 * 60 * VALUES_A_SECOND as usize;
 /// Shortest part that a tempo is found in, in values: four seconds.
 const VALUES_MIN: usize = 4 * VALUES_A_SECOND as usize;
 
-/// Weights that smooth the curve, so that beats between two values meet: a binomial of 15 milliseconds.
+/// Weights that smooth the curve, so that beats between two values meet: a binomial of 15
+/// milliseconds.
 const SMOOTHING: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
 /// Tempi that are considered, in beats a minute.
@@ -49,10 +52,12 @@ const LOUDNESS_EXPONENT: f32 = 0.6;
 /// Values before one that it is compared with: 40 milliseconds.
 const COMPARED: usize = 8;
 
-/// Share of the loudness at a place, or of the mean if that is more, by which it must grow for an onset.
+/// Share of the loudness at a place, or of the mean if that is more, by which it must grow for an
+/// onset.
 const ONSET_SHARE: f64 = 0.1;
 
-/// Share of the autocorrelation at a beat that it must have at the half of it for the half to be the beat.
+/// Share of the autocorrelation at a beat that it must have at the half of it for the half to be
+/// the beat.
 const ALIKE_SHARE: f64 = 0.9;
 
 /// A tempo.
@@ -87,7 +92,8 @@ impl OnsetCurve {
         let fft = Fft::new(2 * hop);
         let length = fft.size();
         let turn = core::f64::consts::TAU / length as f64;
-        // The sum of the weights is half the length, and a sine of full scale has half of that in its bin.
+        // The sum of the weights is half the length, and a sine of full scale has half of that in
+        // its bin.
         let scale = 4.0 / length as f64;
         let weight = |n: usize| (scale * (0.5 - 0.5 * libm::cos(turn * n as f64))) as f32;
         Self {
@@ -209,8 +215,8 @@ fn edges(bins: usize) -> Vec<usize> {
     edges
 }
 
-/// Autocorrelation of a smoothed curve without its mean, 1 at no delay; up to half its length. `None` where
-/// nothing changes.
+/// Autocorrelation of a smoothed curve without its mean, 1 at no delay; up to half its length.
+/// `None` where nothing changes.
 fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
     let smooth: Vec<f64> = curve
         .windows(SMOOTHING.len())

@@ -134,7 +134,8 @@ fn where_nothing_beats_there_is_no_tempo() {
     assert_eq!(analyze(1, &beats(120.0, 3.0)).tempo, None, "three seconds are too short");
 }
 
-/// Chords of three tones with overtones, a second each, by semitones above middle C; stereo with one side empty.
+/// Chords of three tones with overtones, a second each, by semitones above middle C; stereo with
+/// one side empty.
 fn chords(progression: &[[i32; 3]]) -> Vec<f32> {
     let mut out = Vec::new();
     for chord in progression {
@@ -182,7 +183,8 @@ fn without_tones_there_is_no_key() {
         }
     }
     let clicks: Vec<f32> = (0..5 * RATE_HZ).map(|frame| if frame % 4_410 == 0 { 1.0 } else { 0.0 }).collect();
-    // A click every tenth of a second is a tone of 10 Hz with all overtones: every pitch class sounds.
+    // A click every tenth of a second is a tone of 10 Hz with all overtones: every pitch class
+    // sounds.
     let key = analyze(1, &clicks).key;
     assert!(key.is_none_or(|key| key.correlation < 0.8), "{key:?}");
 }

@@ -16,7 +16,8 @@ pub enum Wanted {
     New(Box<Slot>),
 }
 
-/// A slot of the new row, with its place in the old one; new ones, and those that nobody has heard yet, have none.
+/// A slot of the new row, with its place in the old one; new ones, and those that nobody has heard
+/// yet, have none.
 type Placed = (Option<usize>, Slot);
 
 /// What becomes of the old row.
@@ -33,9 +34,10 @@ struct Rest {
 }
 
 impl Chain {
-    /// Goes on with these effects in this order, without a click: the state of those that are kept sounds on. New ones hear what
-    /// comes from silence on, and what they take the place of is heard until that has passed their latency. Others fade out where they
-    /// were, behind what is new elsewhere. Where effects with latency change places, there is silence until what was on
+    /// Goes on with these effects in this order, without a click: the state of those that are kept
+    /// sounds on. New ones hear what comes from silence on, and what they take the place of is
+    /// heard until that has passed their latency. Others fade out where they were, behind what is
+    /// new elsewhere. Where effects with latency change places, there is silence until what was on
     /// its way has passed. What is kept twice, or is not there, is passed over.
     pub fn change(&mut self, mut wanted: Vec<Wanted>) {
         let fade_frames = self.frames(BYPASS_SECS);
@@ -172,9 +174,9 @@ fn runs_of(placed: &[Placed], rest: Rest, fade_frames: u32) -> Vec<Run> {
     }
 }
 
-/// Joins what comes in where effects stay in another order. Says for how long there may come out what went in before that, or
-/// before something was cut; `None` if all is where it was. Where that is some time, nobody hears what comes out: then what goes in needs
-/// no join.
+/// Joins what comes in where effects stay in another order. Says for how long there may come out
+/// what went in before that, or before something was cut; `None` if all is where it was. Where that
+/// is some time, nobody hears what comes out: then what goes in needs no join.
 fn join_broken(slots: &mut [Placed], rest: &Rest) -> Option<usize> {
     let going = rest.going.iter().map(|(_, row)| row).chain(rest.runs.iter().map(|run| &run.before));
     let going_frames: usize = going.map(Row::latency_frames).sum();

@@ -24,8 +24,8 @@ fn frames_to_place(clock: u64, frames: usize) -> usize {
 
 /// Effects in a row.
 ///
-/// It stands on the session's clock, so that what it computes depends on where the session is, never on
-/// how many frames a call asks for.
+/// It stands on the session's clock, so that what it computes depends on where the session is,
+/// never on how many frames a call asks for.
 pub struct Chain {
     sample_rate_hz: u32,
     clock: u64,
@@ -33,7 +33,8 @@ pub struct Chain {
     /// The last frame that came in; `None` where none has.
     last_input: Option<[f32; 2]>,
     declicker: Declicker,
-    /// Share of the output that is heard; less than 1 behind a change of order, until what was on its way has passed.
+    /// Share of the output that is heard; less than 1 behind a change of order, until what was on
+    /// its way has passed.
     heard: Glide,
     wait_frames: usize,
     /// Whether what side-chains heard is not there any more.
@@ -75,14 +76,16 @@ impl Chain {
         self.row.is_empty()
     }
 
-    /// Lets go of effects that are heard no more, unless that would leave it [empty](Self::is_empty) while it changes something.
+    /// Lets go of effects that are heard no more, unless that would leave it
+    /// [empty](Self::is_empty) while it changes something.
     pub(crate) fn let_go(&mut self) {
         if self.heard.is_at_rest() && self.declicker.is_idle() {
             self.row.let_go();
         }
     }
 
-    /// What side-chains hear is not there any more: silence from here on, where it was another sound than the effect's own.
+    /// What side-chains hear is not there any more: silence from here on, where it was another
+    /// sound than the effect's own.
     pub(crate) fn lose_keys(&mut self) {
         self.has_lost_keys = true;
     }
@@ -97,8 +100,8 @@ impl Chain {
         self.slots().take(place).map(Slot::latency_frames).sum()
     }
 
-    /// Most frames for which it may be silent and sound again with nothing new coming in: the gaps of its effects, but
-    /// for those that are bypassed, together.
+    /// Most frames for which it may be silent and sound again with nothing new coming in: the gaps
+    /// of its effects, but for those that are bypassed, together.
     pub fn gap_frames(&self) -> usize {
         let heard = self.slots().filter(|slot| !slot.is_bypassed());
         heard.map(|slot| slot.effect.gap_frames()).sum()
@@ -124,8 +127,8 @@ impl Chain {
         self.slots().nth(slot).is_some_and(|slot| slot.effect.counts(parameter))
     }
 
-    /// Says what the line that a parameter follows has added up to at a control place and at the next one, as sums over
-    /// frames, or that it follows none: see [`Effect::follow`].
+    /// Says what the line that a parameter follows has added up to at a control place and at the
+    /// next one, as sums over frames, or that it follows none: see [`Effect::follow`].
     pub(crate) fn follow(&mut self, slot: usize, parameter: usize, line: Option<(u64, [f64; 2])>) {
         let sample_rate_hz = f64::from(self.sample_rate_hz);
         if let Some(slot) = self.slot(slot) {
@@ -181,8 +184,8 @@ impl Chain {
         self.last_input
     }
 
-    /// Processes left and right in place, any number of frames. `sides` has an entry for each effect: what
-    /// its side-chain hears, as long as `left`; effects behind its end have none.
+    /// Processes left and right in place, any number of frames. `sides` has an entry for each
+    /// effect: what its side-chain hears, as long as `left`; effects behind its end have none.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sides: &[Option<[&[f32]; 2]>]) {
         let mut done = 0;
         while done < left.len() {

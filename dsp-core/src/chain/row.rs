@@ -72,8 +72,8 @@ impl Row {
         self.runs.iter_mut().for_each(|run| run.before.let_go());
     }
 
-    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it. `sides` is `None` for a
-    /// row whose side-chains have gone.
+    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no
+    /// multiple of it. `sides` is `None` for a row whose side-chains have gone.
     pub(super) fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], sides: Option<Sides<'_>>) {
         let mut done = 0;
         for run in self.runs.iter_mut().filter(|run| !run.has_ended()) {
@@ -102,8 +102,8 @@ fn pass(
     }
 }
 
-/// Effects in a row that take the place of others, either of which may be none: from what the others make of what comes in,
-/// it fades to what they make of it.
+/// Effects in a row that take the place of others, either of which may be none: from what the
+/// others make of what comes in, it fades to what they make of it.
 pub(super) struct Run {
     /// Places of the new effects.
     pub(super) new: Range<usize>,

@@ -105,14 +105,16 @@ impl Slot {
         self.entry.reset();
     }
 
-    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no multiple of it.
+    /// Processes frames from a place of the clock on, at most [`LONGEST_FRAMES`] and across no
+    /// multiple of it.
     pub(super) fn process(&mut self, clock: u64, [left, right]: [&mut [f32]; 2], side: Option<[&[f32]; 2]>) {
         self.is_keyed = side.is_some();
         self.entry.process([&mut *left, &mut *right]);
         self.work(clock, [left, right], side);
     }
 
-    /// As [`Self::process`], where what the side-chain heard is not there any more: silence, if that was another sound than its own.
+    /// As [`Self::process`], where what the side-chain heard is not there any more: silence, if
+    /// that was another sound than its own.
     pub(super) fn process_without_key(&mut self, clock: u64, audio: [&mut [f32]; 2]) {
         let frames = audio[0].len();
         self.process(clock, audio, self.is_keyed.then(|| [&SILENCE[..frames]; 2]));

@@ -1,8 +1,9 @@
 //! The discrete Fourier transform, the same bits on every target.
 //!
-//! Stockham's self-sorting form with four branches at a time (C. Van Loan, "Computational Frameworks for the Fast
-//! Fourier Transform", SIAM 1992, sections 1.7 and 2.4). Real and imaginary parts lie apart, so that inner loops
-//! run over neighbours. Factors come from `libm` in double precision.
+//! Stockham's self-sorting form with four branches at a time (C. Van Loan, "Computational
+//! Frameworks for the Fast Fourier Transform", SIAM 1992, sections 1.7 and 2.4). Real and imaginary
+//! parts lie apart, so that inner loops run over neighbours. Factors come from `libm` in double
+//! precision.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,7 +22,8 @@ pub(crate) struct Fft {
     scratch: [Vec<f32>; 2],
 }
 
-/// Real and imaginary parts of `w^p`, `w^2p` and `w^3p`, with `w = e^(-2 pi i / length)` and `p` up to a quarter of `length`.
+/// Real and imaginary parts of `w^p`, `w^2p` and `w^3p`, with `w = e^(-2 pi i / length)` and `p` up
+/// to a quarter of `length`.
 #[derive(Debug, Clone)]
 struct Factors {
     powers: [[Vec<f32>; 2]; 3],
@@ -59,7 +61,8 @@ type Complex = (f32x4, f32x4);
 type Parts<'a> = (&'a mut [f32], &'a mut [f32]);
 
 impl Fft {
-    /// A transform of `size` complex values: a power of two, at least 16; other sizes are rounded up to that.
+    /// A transform of `size` complex values: a power of two, at least 16; other sizes are rounded
+    /// up to that.
     pub(crate) fn new(size: usize) -> Self {
         let size = size.next_power_of_two().max(16);
         let lengths = core::iter::successors(Some(size), |length| Some(length / 4));
@@ -75,7 +78,8 @@ impl Fft {
         self.size
     }
 
-    /// `X[k] = sum of x[n] e^(-2 pi i k n / size)`, in place. Both slices hold at least [`Self::size`] values.
+    /// `X[k] = sum of x[n] e^(-2 pi i k n / size)`, in place. Both slices hold at least
+    /// [`Self::size`] values.
     pub(crate) fn forward(&mut self, re: &mut [f32], im: &mut [f32]) {
         forward(self, re, im);
     }
@@ -107,7 +111,8 @@ impl Fft {
         }
     }
 
-    /// `x[n] = sum of X[k] e^(2 pi i k n / size)`, in place: `size` times the inverse of [`Self::forward`].
+    /// `x[n] = sum of X[k] e^(2 pi i k n / size)`, in place: `size` times the inverse of
+    /// [`Self::forward`].
     pub(crate) fn inverse(&mut self, re: &mut [f32], im: &mut [f32]) {
         self.forward(im, re);
     }

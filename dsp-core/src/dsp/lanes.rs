@@ -1,7 +1,7 @@
 //! Lanes numbers that are computed together, lane by lane, with the same bits on every target.
 //!
-//! Elsewhere the compiler makes vectors of the loops over arrays, as wide as the instructions that are chosen. For
-//! WebAssembly it does not, so there the vectors are written out.
+//! Elsewhere the compiler makes vectors of the loops over arrays, as wide as the instructions that
+//! are chosen. For WebAssembly it does not, so there the vectors are written out.
 
 use core::ops::{Add, Mul, Sub};
 

@@ -5,11 +5,12 @@ use wide::f64x2;
 use super::Glide;
 use super::step::Step;
 
-/// A reduction in decibels that follows its target by an attack and a release: the smooth, branching
-/// detector of Giannoulis, Massberg and Reiss 2012, equation 16, applied behind the static curve.
+/// A reduction in decibels that follows its target by an attack and a release: the smooth,
+/// branching detector of Giannoulis, Massberg and Reiss 2012, equation 16, applied behind the
+/// static curve.
 ///
-/// Both times are time constants: after a step of the target, so long until 63 % (`1 - 1/e`) of the way
-/// in decibels is done, whichever way.
+/// Both times are time constants: after a step of the target, so long until 63 % (`1 - 1/e`) of the
+/// way in decibels is done, whichever way.
 pub(crate) struct Ballistics {
     attack: TimeConstant,
     release: TimeConstant,
@@ -143,8 +144,8 @@ impl Ballistics {
     }
 }
 
-/// Goes from a reduction towards the targets of some frames by one of two ways, which is chosen between
-/// two lanes that are the same: of single numbers, compilers make a branch on some targets.
+/// Goes from a reduction towards the targets of some frames by one of two ways, which is chosen
+/// between two lanes that are the same: of single numbers, compilers make a branch on some targets.
 #[inline(always)]
 fn go(from_db: f64, keeps: [f64; 2], targets_db: &mut [f32], choose: impl Fn(f64x2, f64x2) -> f64x2) -> f64 {
     let keeps = keeps.map(f64x2::splat);

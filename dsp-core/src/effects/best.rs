@@ -4,12 +4,12 @@ use alloc::boxed::Box;
 
 use super::{Effect, LineSum, MusicalTime};
 
-/// An effect whose [`Effect::process`] is compiled twice, for the target's baseline and for AVX2. It is worth as much
-/// as of it is inlined.
+/// An effect whose [`Effect::process`] is compiled twice, for the target's baseline and for AVX2.
+/// It is worth as much as of it is inlined.
 struct Best<E>(E);
 
-/// Makes an effect choose its instructions. Its `process` should be `#[inline(always)]`, else it is compiled for the
-/// baseline only.
+/// Makes an effect choose its instructions. Its `process` should be `#[inline(always)]`, else it is
+/// compiled for the baseline only.
 pub(super) fn best<E: Effect + 'static>(effect: E) -> Box<dyn Effect> {
     Box::new(Best(effect))
 }

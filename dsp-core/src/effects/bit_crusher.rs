@@ -1,10 +1,12 @@
 //! Bit crusher: fewer bits, fewer samples a second.
 //!
-//! A value is rounded to the nearest multiple of `2^(1 - bits)`: so many bits over a full scale of -1 to 1, 0
-//! among its steps (mid-tread). A lower sample rate takes a frame whenever a period of it has passed on the session's clock, and
-//! holds it: each frame taken sounds until the next. Where that rate moves, the places of a period depend on all of its past;
-//! so now and then they are set to where they would be, had the rate always been this one. Filters before and after, where they are wanted, keep
-//! what lies above half that rate from folding down, and its images from sounding. Silence is not dithered: it stays silence.
+//! A value is rounded to the nearest multiple of `2^(1 - bits)`: so many bits over a full scale of
+//! -1 to 1, 0 among its steps (mid-tread). A lower sample rate takes a frame whenever a period of
+//! it has passed on the session's clock, and holds it: each frame taken sounds until the next.
+//! Where that rate moves, the places of a period depend on all of its past; so now and then they
+//! are set to where they would be, had the rate always been this one. Filters before and after,
+//! where they are wanted, keep what lies above half that rate from folding down, and its images
+//! from sounding. Silence is not dithered: it stays silence.
 
 use wide::f64x2;
 
@@ -49,11 +51,12 @@ const SWITCH_SECS: f64 = 0.01;
 /// Turns of the sampling clock are counted in so many parts.
 const TURN: f64 = 18_446_744_073_709_551_616.0;
 
-/// How far ahead the sampling clock stands: rounding of its step then never makes it late, for 2^30 frames.
+/// How far ahead the sampling clock stands: rounding of its step then never makes it late, for 2^30
+/// frames.
 const AHEAD: u64 = 1 << 40;
 
-/// At every multiple of so many frames of the session's clock, the sampling clock stands where its rate alone puts it.
-/// That is 1.4 s at 48 kHz, and 8.2 s at 8 kHz.
+/// At every multiple of so many frames of the session's clock, the sampling clock stands where its
+/// rate alone puts it. That is 1.4 s at 48 kHz, and 8.2 s at 8 kHz.
 const COUNTED_ANEW_FRAMES: u64 = 1 << 16;
 
 /// Added to and taken from a double, rounds it to a whole number, halves to even.
@@ -72,7 +75,8 @@ struct BitCrusher {
     was_set: bool,
     /// Width of a quantisation step at the last control place and the next.
     steps: [f64; 2],
-    /// Turns of the sampling clock before this frame, and a frame's share of a turn; `None`: all frames are taken.
+    /// Turns of the sampling clock before this frame, and a frame's share of a turn; `None`: all
+    /// frames are taken.
     turn: u64,
     turn_step: Option<u64>,
     held: Option<Frame>,

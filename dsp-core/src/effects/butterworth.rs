@@ -9,9 +9,9 @@ use super::{CONTROL_FRAMES, Glide};
 
 /// A state-variable filter of second order without resonance (Butterworth), for left and right.
 ///
-/// Its outputs add up to its input. It is the trapezoidal form of V. Zavalishin, "The Art of VA Filter
-/// Design", 2012, section 4.4, written as one step of its two states, so that a frame waits for
-/// the one before it only for a product and two sums. The frequency goes straight, as
+/// Its outputs add up to its input. It is the trapezoidal form of V. Zavalishin, "The Art of VA
+/// Filter Design", 2012, section 4.4, written as one step of its two states, so that a frame waits
+/// for the one before it only for a product and two sums. The frequency goes straight, as
 /// `tan(pi f / rate)`, from one control place to the next.
 pub(crate) struct Butterworth {
     sample_rate_hz: f64,
@@ -98,7 +98,8 @@ impl Butterworth {
             && self.tangent.target() == self.step.tangent
     }
 
-    /// Lets what rings on end before it becomes denormal; to be called at fixed places of the clock.
+    /// Lets what rings on end before it becomes denormal; to be called at fixed places of the
+    /// clock.
     pub(crate) fn hush(&mut self) {
         for state in &mut self.states {
             let magnitudes = state.to_array().map(f64::abs);
@@ -147,8 +148,9 @@ struct StateStep {
 }
 
 impl StateStep {
-    /// With `g` the tangent and damping `k = sqrt 2`: `high = (x - (k + g) s1 - s2) / (1 + g (k + g))`,
-    /// `middle / k = s1 + g high`, and both states go on by `2 g` times the output before them.
+    /// With `g` the tangent and damping `k = sqrt 2`:
+    /// `high = (x - (k + g) s1 - s2) / (1 + g (k + g))`, `middle / k = s1 + g high`, and both
+    /// states go on by `2 g` times the output before them.
     fn new(g: f64) -> Self {
         let damping = SQRT_2 + g;
         let input_to_high = 1.0 / (1.0 + g * damping);

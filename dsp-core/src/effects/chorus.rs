@@ -1,4 +1,5 @@
-//! Chorus: voices that drift around the sound (J. Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
+//! Chorus: voices that drift around the sound (J. Dattorro, "Effect Design, Part 2", JAES 45-10,
+//! 1997).
 
 use wide::f32x4;
 
@@ -22,11 +23,12 @@ const SWITCH_SECS: f64 = 0.03;
 
 /// Two to four voices, each late by a delay that swings.
 ///
-/// A voice is late by `delay_ms` and swings by `depth_ms` to either side, but never comes early: where the depth exceeds
-/// the delay, the delay counts. The voices' phases divide a turn into equal parts. `spread` moves them from the middle to
-/// places between the sides, from -1 to 1, where a voice has gains of `min(1, 1 - place)` and `min(1, 1 + place)`; each side's
-/// voices together then have the power of the input. `feedback` leads the mean of the
-/// first two back. `mix` goes straight from the dry to the wet signal.
+/// A voice is late by `delay_ms` and swings by `depth_ms` to either side, but never comes early:
+/// where the depth exceeds the delay, the delay counts. The voices' phases divide a turn into equal
+/// parts. `spread` moves them from the middle to places between the sides, from -1 to 1, where a
+/// voice has gains of `min(1, 1 - place)` and `min(1, 1 + place)`; each side's voices together then
+/// have the power of the input. `feedback` leads the mean of the first two back. `mix` goes
+/// straight from the dry to the wet signal.
 pub(super) static CHORUS: EffectKind = EffectKind {
     id: "chorus",
     name: "Chorus",

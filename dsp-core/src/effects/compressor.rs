@@ -1,8 +1,9 @@
 //! Compressor: turns down what is above a threshold.
 //!
-//! A feed-forward design in decibels, after Giannoulis, Massberg and Reiss, "Digital Dynamic Range Compressor
-//! Design: A Tutorial and Analysis", JAES 60 (6), 2012: the level of the louder channel goes through the
-//! static curve, the reduction that comes out is smoothed, and both channels get the same gain.
+//! A feed-forward design in decibels, after Giannoulis, Massberg and Reiss, "Digital Dynamic Range
+//! Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012: the level of the louder channel
+//! goes through the static curve, the reduction that comes out is smoothed, and both channels get
+//! the same gain.
 
 use wide::f64x2;
 

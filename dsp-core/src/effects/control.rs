@@ -1,7 +1,9 @@
-//! What moves between control places: the clock that finds them, settings on their way, and straight lines.
+//! What moves between control places: the clock that finds them, settings on their way, and
+//! straight lines.
 //!
-//! At a control place an effect steps its settings and oscillators on to the next place, computes its coefficients for
-//! there, and lets each go straight from where it is. After a reset it computes them for the place itself first.
+//! At a control place an effect steps its settings and oscillators on to the next place, computes
+//! its coefficients for there, and lets each go straight from where it is. After a reset it
+//! computes them for the place itself first.
 
 use super::{CONTROL_FRAMES, Glide};
 
@@ -19,7 +21,8 @@ pub(crate) enum Due {
     Nothing,
     /// Everything goes on to the next control place.
     Step,
-    /// Everything starts anew at the control place at or before the next frame, and goes on from there.
+    /// Everything starts anew at the control place at or before the next frame, and goes on from
+    /// there.
     Start,
 }
 
@@ -130,7 +133,8 @@ pub(crate) fn jump_all<const N: usize>(ramps: &mut [Ramp], values: [f64; N]) {
     }
 }
 
-/// The parameters of an effect on their way, as they are at the control place that was stepped to last.
+/// The parameters of an effect on their way, as they are at the control place that was stepped to
+/// last.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings<const N: usize> {
     glides: [Glide; N],

@@ -5,10 +5,11 @@ use super::decibels::{higher, lower};
 use super::step::Step;
 
 /// How far a compressor turns a level down: the gain computer of Giannoulis, Massberg and Reiss,
-/// "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012, equation 4.
+/// "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012,
+/// equation 4.
 ///
-/// With `d` decibels above the threshold, a ratio `R` and a knee `W` decibels wide, the reduction is
-/// `(1 - 1/R)` times 0 below the knee, `d` above it, and `(d + W/2)^2 / 2W` within.
+/// With `d` decibels above the threshold, a ratio `R` and a knee `W` decibels wide, the reduction
+/// is `(1 - 1/R)` times 0 below the knee, `d` above it, and `(d + W/2)^2 / 2W` within.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Curve {
     threshold_db: f32,
@@ -20,7 +21,8 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// The curve of a threshold, a ratio (1 or more; infinite for a limiter) and the width of a knee.
+    /// The curve of a threshold, a ratio (1 or more; infinite for a limiter) and the width of a
+    /// knee.
     pub(crate) fn new(threshold_db: f64, ratio: f64, knee_db: f64) -> Self {
         Self {
             threshold_db: threshold_db as f32,

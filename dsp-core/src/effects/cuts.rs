@@ -1,7 +1,8 @@
 //! A low cut and a high cut of 6 dB an octave, for what goes around in delays and reverbs.
 //!
-//! One-pole filters in the trapezoidal form, which stays stable and quiet while its frequency moves (V. Zavalishin, "The
-//! Art of VA Filter Design", 2012, chapter 3). In double precision: the state of a low cut moves by little each frame.
+//! One-pole filters in the trapezoidal form, which stays stable and quiet while its frequency moves
+//! (V. Zavalishin, "The Art of VA Filter Design", 2012, chapter 3). In double precision: the state
+//! of a low cut moves by little each frame.
 
 use wide::f64x2;
 
@@ -14,7 +15,8 @@ const SILENCE: f64 = 1e-30;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cuts {
     sample_rate_hz: f64,
-    /// Share of the way that a state goes towards its input in half a frame: of the low cut, of the high cut.
+    /// Share of the way that a state goes towards its input in half a frame: of the low cut, of the
+    /// high cut.
     shares: [Ramp; 2],
     low: f64x2,
     high: f64x2,
@@ -36,8 +38,8 @@ impl Cuts {
         (self.low, self.high) = (f64x2::ZERO, f64x2::ZERO);
     }
 
-    /// At a control place: goes on to cut-off frequencies (-3 dB) in hertz; they count as at most 49 % of the sample
-    /// rate. `None`: they are as they were.
+    /// At a control place: goes on to cut-off frequencies (-3 dB) in hertz; they count as at most
+    /// 49 % of the sample rate. `None`: they are as they were.
     pub(crate) fn step(&mut self, cuts_hz: Option<[f64; 2]>) {
         let rate_hz = self.sample_rate_hz;
         aim_all(&mut self.shares, cuts_hz.map(|cuts_hz| cuts_hz.map(|cut_hz| share(rate_hz, cut_hz))));
@@ -95,7 +97,8 @@ impl Factors {
     #[inline(always)]
     fn pass(&self, state: &mut f64x2, input: f64x2) -> f64x2 {
         let before = *state;
-        // The short way from one state to the next: its length is what the speed of the loop hangs on.
+        // The short way from one state to the next: its length is what the speed of the loop hangs
+        // on.
         *state = before * self.keep + input * self.twice;
         before + (input - before) * self.share
     }

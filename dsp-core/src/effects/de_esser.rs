@@ -10,14 +10,15 @@ use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, 
 
 /// A compressor that listens to what is above a frequency.
 ///
-/// Split, it is a high shelf that follows the level: with what a Butterworth filter of second order leaves
-/// below, in the middle and above, the output is `below + sqrt(g) middle + g above`. With `w` the frequency in
-/// parts of `frequency_hz` its response is `sqrt((1 + g^2 w^4) / (1 + w^4))`: it falls evenly, and where nothing
-/// is turned down the output is the input.
+/// Split, it is a high shelf that follows the level: with what a Butterworth filter of second order
+/// leaves below, in the middle and above, the output is `below + sqrt(g) middle + g above`. With
+/// `w` the frequency in parts of `frequency_hz` its response is `sqrt((1 + g^2 w^4) / (1 + w^4))`:
+/// it falls evenly, and where nothing is turned down the output is the input.
 ///
 /// - `mode`: whether it turns down what is above the frequency, or everything.
 /// - `frequency_hz`: where what it listens to begins, 12 dB an octave.
-/// - `threshold_db`: peak level of that, in dBFS, above which it turns down, decibel for decibel (a knee 6 dB wide).
+/// - `threshold_db`: peak level of that, in dBFS, above which it turns down, decibel for decibel (a
+///   knee 6 dB wide).
 /// - `range_db`: most that it turns down.
 /// - `listen`: lets what it listens to be heard.
 ///

@@ -9,13 +9,14 @@ const DB_PER_OCTAVE: f32 = 6.020_6;
 /// `sqrt(1/2)` as bits: mantissas are taken from there to `sqrt(2)`, around 1.
 const LOWEST_MANTISSA: u32 = 0x3f35_04f3;
 
-/// Adding this rounds a small number to an integer, which then stands in the lowest bits: `1.5 * 2^23`.
+/// Adding this rounds a small number to an integer, which then stands in the lowest bits:
+/// `1.5 * 2^23`.
 const ROUNDING: f32 = 12_582_912.0;
 
 /// The level of a magnitude in decibels, within 0.0001 dB; about -765 dB for 0.
 ///
-/// With `magnitude = 2^e m` and `s = (m - 1) / (m + 1)`, `ln m` is `2 (s + s^3/3 + s^5/5 + ...)`. Since
-/// `|s|` is at most 0.172, the terms left out are below 0.00001 dB.
+/// With `magnitude = 2^e m` and `s = (m - 1) / (m + 1)`, `ln m` is `2 (s + s^3/3 + s^5/5 + ...)`.
+/// Since `|s|` is at most 0.172, the terms left out are below 0.00001 dB.
 #[inline(always)]
 pub(crate) fn level_db(magnitude: f32) -> f32 {
     let bits = magnitude.to_bits().wrapping_sub(LOWEST_MANTISSA);
@@ -30,7 +31,8 @@ pub(crate) fn level_db(magnitude: f32) -> f32 {
 
 /// The gain of a level in decibels, within 0.0001 dB from -750 to 750 dB; exactly 1 for 0 dB.
 ///
-/// `2^(n + f)` with `|f|` up to 0.5: the series of `2^f` up to `f^6` leaves out less than 0.000002 dB.
+/// `2^(n + f)` with `|f|` up to 0.5: the series of `2^f` up to `f^6` leaves out less than 0.000002
+/// dB.
 #[inline(always)]
 pub(crate) fn gain(level_db: f32) -> f32 {
     let octaves = (level_db * (1.0 / DB_PER_OCTAVE)).clamp(-126.0, 126.0);

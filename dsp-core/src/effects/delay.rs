@@ -1,9 +1,10 @@
 //! Delay: echoes in time with the clock or the music.
 //!
-//! An echo lasts whole frames, so that at rest nothing is interpolated and nothing gets dull that should not. Where its time
-//! changes, by hand or with the tempo, the echo fades over from the old time to the new one in [`FADE_SECS`]: pitch stays as
-//! it is, and nothing clicks. Fades begin at fixed places of the session's clock, at most as much later than the change. The
-//! gains of a fade add up to one, so the loop never gains by it.
+//! An echo lasts whole frames, so that at rest nothing is interpolated and nothing gets dull that
+//! should not. Where its time changes, by hand or with the tempo, the echo fades over from the old
+//! time to the new one in [`FADE_SECS`]: pitch stays as it is, and nothing clicks. Fades begin at
+//! fixed places of the session's clock, at most as much later than the change. The gains of a fade
+//! add up to one, so the loop never gains by it.
 
 use super::best::best;
 use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
@@ -32,9 +33,10 @@ const SWITCH_SECS: f64 = 0.01;
 
 /// Echoes that come back filtered, on their side or from side to side.
 ///
-/// Each echo is `feedback` times as loud as the one before it and passes both cuts once more. A synchronised time that
-/// exceeds 5 seconds is halved until it does not. `spread_ms` makes the right side's echoes later, or the left side's if
-/// it is below 0. Ping-pong sums the input to one side and feeds each side to the other. `mix` is of equal power.
+/// Each echo is `feedback` times as loud as the one before it and passes both cuts once more. A
+/// synchronised time that exceeds 5 seconds is halved until it does not. `spread_ms` makes the
+/// right side's echoes later, or the left side's if it is below 0. Ping-pong sums the input to one
+/// side and feeds each side to the other. `mix` is of equal power.
 pub(super) static DELAY: EffectKind = EffectKind {
     id: "delay",
     name: "Delay",

@@ -1,9 +1,10 @@
-//! Filter: a resonant low-pass, high-pass, band-pass or notch, with drive, and a cut-off that an oscillator and
-//! the level of the input can move.
+//! Filter: a resonant low-pass, high-pass, band-pass or notch, with drive, and a cut-off that an
+//! oscillator and the level of the input can move.
 //!
-//! One or two trapezoidal state-variable sections (`section.rs`). Low-pass and high-pass filters without
-//! resonance are Butterworth filters: -3 dB at the cut-off; resonance lifts the cut-off by its decibels. What moves the cut-off
-//! is asked at control places, so it follows the level 32 frames later.
+//! One or two trapezoidal state-variable sections (`section.rs`). Low-pass and high-pass filters
+//! without resonance are Butterworth filters: -3 dB at the cut-off; resonance lifts the cut-off by
+//! its decibels. What moves the cut-off is asked at control places, so it follows the level 32
+//! frames later.
 
 use wide::{CmpLe, f64x2};
 
@@ -335,9 +336,9 @@ impl Follower {
 
 /// A soft limit before the filter.
 ///
-/// With a drive `d` (linear) and `a = d - 1`: `y = sqrt(d) x s(a |x|)`, where `s(t) = (27 + t^2) / (27 + 9 t^2)` up to
-/// `t = 3` and `1 / t` from there on (the Padé approximant of `tanh(t) / t`). At 0 dB it is no change, and half of
-/// the drive's decibels are taken back.
+/// With a drive `d` (linear) and `a = d - 1`: `y = sqrt(d) x s(a |x|)`, where
+/// `s(t) = (27 + t^2) / (27 + 9 t^2)` up to `t = 3` and `1 / t` from there on (the Padé approximant
+/// of `tanh(t) / t`). At 0 dB it is no change, and half of the drive's decibels are taken back.
 #[derive(Debug, Clone)]
 struct Drive {
     amount: Glide,

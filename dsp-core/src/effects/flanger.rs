@@ -14,10 +14,10 @@ const WIDEST_MS: f64 = 10.0;
 
 /// A copy that is late by a short, swinging time.
 ///
-/// The delay goes from `delay_ms`, where a turn starts, to `delay_ms + depth_ms`, half a turn later, and back. The right
-/// side is ahead by `stereo_degrees`. With `mix` at 0.5 the comb has zeros at odd multiples of half the delay's inverse;
-/// negative `feedback` turns what comes back over. `mix` goes straight from the dry to the wet signal. A delay is two
-/// frames at least.
+/// The delay goes from `delay_ms`, where a turn starts, to `delay_ms + depth_ms`, half a turn
+/// later, and back. The right side is ahead by `stereo_degrees`. With `mix` at 0.5 the comb has
+/// zeros at odd multiples of half the delay's inverse; negative `feedback` turns what comes back
+/// over. `mix` goes straight from the dry to the wet signal. A delay is two frames at least.
 pub(super) static FLANGER: EffectKind = EffectKind {
     id: "flanger",
     name: "Flanger",

@@ -10,14 +10,16 @@ use super::control::Ramp;
 use super::memory::values_bytes;
 use crate::simd::transpose;
 
-/// What came in lately, read between its frames by Lagrange's polynomial through the four nearest values (T. I. Laakso
-/// and others, "Splitting the Unit Delay", IEEE Signal Processing Magazine 13-1, 1996): exact for whole delays and for all
-/// that is a cubic. At 48 kHz a sine comes back right to -103 dB at 1 kHz, -47 dB at 5 kHz and -24 dB at 10 kHz at
-/// worst, half-way between two frames, where it is also softest: by 0.04 dB at 5 kHz and 0.54 dB at 10 kHz. It is nowhere
+/// What came in lately, read between its frames by Lagrange's polynomial through the four nearest
+/// values (T. I. Laakso and others, "Splitting the Unit Delay", IEEE Signal Processing Magazine
+/// 13-1, 1996): exact for whole delays and for all that is a cubic. At 48 kHz a sine comes back
+/// right to -103 dB at 1 kHz, -47 dB at 5 kHz and -24 dB at 10 kHz at worst, half-way between two
+/// frames, where it is also softest: by 0.04 dB at 5 kHz and 0.54 dB at 10 kHz. It is nowhere
 /// louder, so that a feedback below one stays below one.
 #[derive(Debug, Clone)]
 pub(crate) struct FractionalLine {
-    /// A power of two of them, and the first [`OVERLAP`] again, so that neighbours always stand in a row.
+    /// A power of two of them, and the first [`OVERLAP`] again, so that neighbours always stand in
+    /// a row.
     values: Vec<f32>,
     mask: usize,
     /// Where the next value goes.
@@ -29,8 +31,9 @@ pub(crate) const SHORTEST_FRAMES: f64 = 2.0;
 
 const OVERLAP: usize = 3;
 
-/// 2^52. Added to a number, it leaves the nearest whole one in the lowest bits, faster than a conversion that minds its
-/// range does. A whole number less a half goes either way: the fraction is then 0 or 1, which is the same place.
+/// 2^52. Added to a number, it leaves the nearest whole one in the lowest bits, faster than a
+/// conversion that minds its range does. A whole number less a half goes either way: the fraction
+/// is then 0 or 1, which is the same place.
 const LIFT: f64 = 4_503_599_627_370_496.0;
 
 /// Where lines are read in the frames of a control step.
@@ -38,7 +41,8 @@ const LIFT: f64 = 4_503_599_627_370_496.0;
 pub(crate) struct Taps {
     /// Whole frames of the delays.
     wholes: [usize; CONTROL_FRAMES],
-    /// Weights of the value before the earlier neighbour, both neighbours, and the one after the later.
+    /// Weights of the value before the earlier neighbour, both neighbours, and the one after the
+    /// later.
     weights: [f32x4; CONTROL_FRAMES],
 }
 
@@ -47,8 +51,8 @@ impl Taps {
     pub(crate) const NONE: Self =
         Self { wholes: [0; CONTROL_FRAMES], weights: [f32x4::ZERO; CONTROL_FRAMES] };
 
-    /// Finds the places of so many frames for a delay in frames, at least [`SHORTEST_FRAMES`], from an offset after the
-    /// control place on.
+    /// Finds the places of so many frames for a delay in frames, at least [`SHORTEST_FRAMES`], from
+    /// an offset after the control place on.
     #[inline(always)]
     pub(crate) fn find(&mut self, delay_frames: &Ramp, offset: usize, frames: usize) {
         for start in (0..frames).step_by(4) {
@@ -163,7 +167,8 @@ mod tests {
         }
     }
 
-    /// Gain and error (both in decibels) of a sine of a frequency, read a fraction between two frames.
+    /// Gain and error (both in decibels) of a sine of a frequency, read a fraction between two
+    /// frames.
     fn response_db(turns_per_frame: f64, fraction: f64) -> (f64, f64) {
         let angle = core::f64::consts::TAU * turns_per_frame;
         let (mut re, mut im) = (0.0, 0.0);

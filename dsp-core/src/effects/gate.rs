@@ -14,8 +14,8 @@ use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, 
 /// - `range_db`: most that it turns down.
 /// - `hysteresis_db`: how far below the threshold the level has to fall before an open gate closes.
 /// - `attack_ms`: time constant of opening (63 % of the way in decibels).
-/// - `hold_ms`: how long it stays as it is once the level has fallen. Half a period of the lowest tone
-///   or more keeps it from following the wave.
+/// - `hold_ms`: how long it stays as it is once the level has fallen. Half a period of the lowest
+///   tone or more keeps it from following the wave.
 /// - `release_ms`: time constant of closing.
 /// - `side_high_pass_hz`: what lies below does not count, 12 dB an octave; 20 Hz: off.
 pub(super) static GATE: EffectKind = EffectKind {

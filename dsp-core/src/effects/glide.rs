@@ -72,7 +72,8 @@ impl Glide {
         self.steps(frames)
     }
 
-    /// The values of the next frames, and as many frames further. What lies behind them is of no meaning.
+    /// The values of the next frames, and as many frames further. What lies behind them is of no
+    /// meaning.
     #[inline(always)]
     pub(crate) fn steps<const FRAMES: usize>(&mut self, frames: usize) -> Step<FRAMES> {
         let mut values = [self.value() as f32; FRAMES];

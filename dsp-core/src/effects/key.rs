@@ -4,8 +4,8 @@ use super::butterworth::Butterworth;
 use super::step::{Step, step_of};
 use crate::chain::make_fit;
 
-/// The signal by which a gain is decided: the side-chain where there is one, else the programme, each
-/// without what lies below a frequency.
+/// The signal by which a gain is decided: the side-chain where there is one, else the programme,
+/// each without what lies below a frequency.
 pub(crate) struct Key {
     high_pass: Butterworth,
     /// Whether the high-pass is off until the next control place.
@@ -59,7 +59,8 @@ impl Key {
         self.high_pass.hush();
     }
 
-    /// Left and right of some frames, at most a step; what is not heard as it comes is put into `room`.
+    /// Left and right of some frames, at most a step; what is not heard as it comes is put into
+    /// `room`.
     #[inline(always)]
     pub(crate) fn hear<'a, const FRAMES: usize>(
         &mut self,

@@ -1,4 +1,5 @@
-//! Effects for tests of what deals with effects: of some latency, listening to a side-chain, telling the time.
+//! Effects for tests of what deals with effects: of some latency, listening to a side-chain,
+//! telling the time.
 
 use alloc::boxed::Box;
 

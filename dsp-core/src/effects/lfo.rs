@@ -19,11 +19,12 @@ pub(crate) enum Speed {
 
 /// A phase that follows the session's clock or its beats.
 ///
-/// As long as its speed rests, its phase is that of an oscillator which has turned at this speed from the session's
-/// start on: wherever playing starts, it is the same. Where the speed changes, the phase goes on from where it is, and
-/// once the speed rests, it is pulled to where it belongs, turning by at most an eighth faster or slower. A speed in hertz
-/// that follows a line has a phase of its own at each place: all turns that it has made from the session's start on. It
-/// keeps that also while the oscillator turns by beats, and is pulled there when it no longer does.
+/// As long as its speed rests, its phase is that of an oscillator which has turned at this speed
+/// from the session's start on: wherever playing starts, it is the same. Where the speed changes,
+/// the phase goes on from where it is, and once the speed rests, it is pulled to where it belongs,
+/// turning by at most an eighth faster or slower. A speed in hertz that follows a line has a phase
+/// of its own at each place: all turns that it has made from the session's start on. It keeps that
+/// also while the oscillator turns by beats, and is pulled there when it no longer does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
@@ -41,7 +42,8 @@ pub(crate) struct Lfo {
     counted: Option<Counted>,
 }
 
-/// The phases that belong to a control place and to the next one, by the turns that a line has made.
+/// The phases that belong to a control place and to the next one, by the turns that a line has
+/// made.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     place: u64,
@@ -82,7 +84,8 @@ impl Lfo {
         }
     }
 
-    /// The speed, in hertz, follows a line, or no longer does. Said at each control place before the step from there.
+    /// The speed, in hertz, follows a line, or no longer does. Said at each control place before
+    /// the step from there.
     pub(crate) fn follow(&mut self, line: Option<LineSum>) {
         self.counted = line.map(Counted::new);
     }

@@ -52,7 +52,8 @@ impl Line {
         self.place = (self.place + values.len()) & self.mask;
     }
 
-    /// The values from so many frames before the next one on. There are at most as many as `frames_back`.
+    /// The values from so many frames before the next one on. There are at most as many as
+    /// `frames_back`.
     #[inline(always)]
     pub(crate) fn read(&self, frames_back: usize, values: &mut [f32]) {
         if let Some(step) = values.as_mut_array()
@@ -69,15 +70,16 @@ impl Line {
         }
     }
 
-    /// A control step of values from so many frames before the next one on, where they stand in a row; of them those that
-    /// come after the next one mean nothing.
+    /// A control step of values from so many frames before the next one on, where they stand in a
+    /// row; of them those that come after the next one mean nothing.
     #[inline(always)]
     pub(crate) fn row(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
         let from = self.place.wrapping_sub(frames_back) & self.mask;
         self.values[from..].first_chunk()
     }
 
-    /// Room at the end for a control step of values, where it is in a row: all of them count as written.
+    /// Room at the end for a control step of values, where it is in a row: all of them count as
+    /// written.
     #[inline(always)]
     fn row_to_write(&mut self) -> Option<&mut [f32; CONTROL_FRAMES]> {
         let row = self.values[self.place..].first_chunk_mut();

@@ -2,13 +2,14 @@
 
 use core::f64::consts::FRAC_PI_2;
 
-/// Gains of the dry and of the wet signal for a mix of 0 to 1, of equal power: for echoes and rooms, which have little in
-/// common with what came in. Exactly one of the two at both ends.
+/// Gains of the dry and of the wet signal for a mix of 0 to 1, of equal power: for echoes and
+/// rooms, which have little in common with what came in. Exactly one of the two at both ends.
 pub(crate) fn equal_power(mix: f64) -> [f64; 2] {
     [libm::sin((1.0 - mix) * FRAC_PI_2), libm::sin(mix * FRAC_PI_2)]
 }
 
-/// Added and taken away again, it rounds what is far below hearing to 0, so that tails never reach denormal numbers.
+/// Added and taken away again, it rounds what is far below hearing to 0, so that tails never reach
+/// denormal numbers.
 const FLOOR: f32 = 1e-18;
 
 /// The value, or 0 where it is far below hearing.

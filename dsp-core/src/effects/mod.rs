@@ -1,8 +1,9 @@
-//! The built-in effects: one file each, and the table from which the service, the page and automation
-//! know them.
+//! The built-in effects: one file each, and the table from which the service, the page and
+//! automation know them.
 //!
-//! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made; [`EFFECTS`]
-//! lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain) holds some in a row.
+//! An [`EffectKind`] says what an effect is called, which parameters it has and how it is made;
+//! [`EFFECTS`] lists all kinds. What processes is an [`Effect`]; a [`Chain`](crate::chain::Chain)
+//! holds some in a row.
 
 mod ballistics;
 mod best;
@@ -51,11 +52,12 @@ pub use parameter::{Parameter, Scale, Unit};
 
 pub(crate) use glide::Glide;
 
-/// Effects compute what moves slowly at every multiple of so many frames of the session's clock: its control places.
+/// Effects compute what moves slowly at every multiple of so many frames of the session's clock:
+/// its control places.
 pub const CONTROL_FRAMES: usize = 32;
 
-/// Most frames that an effect is given at once, and whose multiples on the session's clock no call of
-/// [`Effect::process`] crosses: some control steps.
+/// Most frames that an effect is given at once, and whose multiples on the session's clock no call
+/// of [`Effect::process`] crosses: some control steps.
 pub(crate) const LONGEST_FRAMES: usize = 128;
 
 /// Highest magnitude that an effect is given: 120 dB above full scale.
@@ -152,17 +154,17 @@ pub struct MusicalTime {
 pub struct LineSum {
     /// A control place of the session's clock.
     pub place: u64,
-    /// Sums of the values from the session's first frame to there and to the next control place, each value times the
-    /// seconds for which it held, in the parameter's unit.
+    /// Sums of the values from the session's first frame to there and to the next control place,
+    /// each value times the seconds for which it held, in the parameter's unit.
     pub value_secs: [f64; 2],
 }
 
 /// A stereo effect at work.
 ///
 /// What it computes does not depend on how many frames a call asks for. Nothing here allocates,
-/// locks or panics. Input is finite, at most [`LOUDEST`], and either 0 or at least [`FAINTEST`] (the chain
-/// sees to that); output and state are finite, and what rings falls to 0 rather than below
-/// what a normal float can hold.
+/// locks or panics. Input is finite, at most [`LOUDEST`], and either 0 or at least [`FAINTEST`]
+/// (the chain sees to that); output and state are finite, and what rings falls to 0 rather than
+/// below what a normal float can hold.
 pub trait Effect: Send {
     /// Falls silent, goes to the targets of all parameters, and stands at `frame` of the
     /// session's clock: what swings, swings as if it had run from the session's start.
@@ -170,35 +172,41 @@ pub trait Effect: Send {
 
     /// Moves a parameter, counted as in [`EffectKind::parameters`], to a value in its unit, going
     /// straight to it in `glide_frames` (0: at once). The caller has clamped the value
-    /// ([`Parameter::clamp`]). Choices and switches may glide as the effect needs to stay free of clicks.
+    /// ([`Parameter::clamp`]). Choices and switches may glide as the effect needs to stay free of
+    /// clicks.
     fn set(&mut self, parameter: usize, value: f64, glide_frames: u32);
 
-    /// Whether it counts what a parameter adds up to where that follows a line: see [`Self::follow`].
+    /// Whether it counts what a parameter adds up to where that follows a line: see
+    /// [`Self::follow`].
     fn counts(&self, _parameter: usize) -> bool {
         false
     }
 
-    /// A parameter that the effect [`Self::counts`] follows a line and adds up to this, or no longer does. What turns as
-    /// fast as a parameter says has made as many turns, wherever playing starts. Said at each control place while the
-    /// session moves, of that place; before a reset to a frame, and when lines change, of the place at or before.
+    /// A parameter that the effect [`Self::counts`] follows a line and adds up to this, or no
+    /// longer does. What turns as fast as a parameter says has made as many turns, wherever playing
+    /// starts. Said at each control place while the session moves, of that place; before a reset to
+    /// a frame, and when lines change, of the place at or before.
     fn follow(&mut self, _parameter: usize, _line: Option<LineSum>) {}
 
-    /// The music goes on in this time from the next frame. Called after every reset and at changes of tempo.
+    /// The music goes on in this time from the next frame. Called after every reset and at changes
+    /// of tempo.
     fn set_time(&mut self, _time: MusicalTime) {}
 
-    /// Whether nothing is to be computed at control places before something is set, so that a call may go on
-    /// behind them.
+    /// Whether nothing is to be computed at control places before something is set, so that a call
+    /// may go on behind them.
     fn is_still(&self) -> bool {
         false
     }
 
-    /// Processes left and right in place: at most up to the next control place, or if [`Self::is_still`] said so, to
-    /// the next multiple of 128 frames. `side` is what a side-chain hears, as long as `audio`.
+    /// Processes left and right in place: at most up to the next control place, or if
+    /// [`Self::is_still`] said so, to the next multiple of 128 frames. `side` is what a side-chain
+    /// hears, as long as `audio`.
     fn process(&mut self, audio: [&mut [f32]; 2], side: Option<[&[f32]; 2]>);
 
-    /// Lets frames of silence pass, in the input and in what a side-chain hears, as many as [`Self::process`] takes, if
-    /// nothing is left of what came before: silence would come out, and everything is as `process` would leave it. Says
-    /// whether that was so; if not, nothing has happened.
+    /// Lets frames of silence pass, in the input and in what a side-chain hears, as many as
+    /// [`Self::process`] takes, if nothing is left of what came before: silence would come out, and
+    /// everything is as `process` would leave it. Says whether that was so; if not, nothing has
+    /// happened.
     fn rest(&mut self, _frames: usize) -> bool {
         false
     }
@@ -208,13 +216,15 @@ pub trait Effect: Send {
         0
     }
 
-    /// Most frames for which the effect, as it is set now, may be silent and sound again with nothing new coming in: the
-    /// time of its longest echo, or of a swing from loud to loud. A render waits so long for what may still come.
+    /// Most frames for which the effect, as it is set now, may be silent and sound again with
+    /// nothing new coming in: the time of its longest echo, or of a swing from loud to loud. A
+    /// render waits so long for what may still come.
     fn gap_frames(&self) -> usize {
         0
     }
 
-    /// How much the effect turns its input down now, in decibels (0 or more), where it does such a thing.
+    /// How much the effect turns its input down now, in decibels (0 or more), where it does such a
+    /// thing.
     fn gain_reduction_db(&self) -> Option<f32> {
         None
     }

@@ -6,7 +6,8 @@ pub(crate) const NOTE_NAMES: &[&str] = &[
     "1/2", "1/1T", "1/2D", "1/1", "1/1D", "2/1", "4/1",
 ];
 
-/// Their lengths in quarter notes: a dot adds a half, three notes of a triplet take the time of two.
+/// Their lengths in quarter notes: a dot adds a half, three notes of a triplet take the time of
+/// two.
 const NOTE_BEATS: [f64; NOTE_NAMES.len()] = [
     0.25 / 3.0,
     0.125,

@@ -25,10 +25,11 @@ const STEPS_PER_OCTAVE: f64 = 32.0;
 
 /// Four to twelve all-passes of the first order, whose frequency swings.
 ///
-/// The frequency goes from `frequency_hz` up and down by `depth_octaves`. The right side is ahead by `stereo_degrees`. n
-/// all-passes of frequency f turn a sound by n times 2 atan(f' / f), so that at a `mix` of 0.5, without `feedback`, notches
-/// are where that is an odd number of half turns: at f tan((2 k + 1) pi / (2 n)), bent by the bilinear transform. `feedback`
-/// leads what has passed back to the first, a frame later, and makes peaks between the notches. `mix` goes straight from
+/// The frequency goes from `frequency_hz` up and down by `depth_octaves`. The right side is ahead
+/// by `stereo_degrees`. n all-passes of frequency f turn a sound by n times 2 atan(f' / f), so that
+/// at a `mix` of 0.5, without `feedback`, notches are where that is an odd number of half turns: at
+/// f tan((2 k + 1) pi / (2 n)), bent by the bilinear transform. `feedback` leads what has passed
+/// back to the first, a frame later, and makes peaks between the notches. `mix` goes straight from
 /// the dry to the wet signal.
 pub(super) static PHASER: EffectKind = EffectKind {
     id: "phaser",
@@ -79,8 +80,8 @@ struct Phaser {
     passed: f32x4,
 }
 
-/// The coefficient of an all-pass by the octaves of its frequency above [`LOWEST_HZ`], in straight lines between entries:
-/// up to 10 kHz the frequency is off by at most 0.11 cents.
+/// The coefficient of an all-pass by the octaves of its frequency above [`LOWEST_HZ`], in straight
+/// lines between entries: up to 10 kHz the frequency is off by at most 0.11 cents.
 struct CoefficientTable(Vec<f64>);
 
 impl CoefficientTable {

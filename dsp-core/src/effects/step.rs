@@ -1,4 +1,5 @@
-//! Audio of a control step, or of some, in arrays, which compilers copy and pass through by whole vectors.
+//! Audio of a control step, or of some, in arrays, which compilers copy and pass through by whole
+//! vectors.
 
 use super::CONTROL_FRAMES;
 

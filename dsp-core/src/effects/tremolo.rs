@@ -16,10 +16,10 @@ const SWITCH_SECS: f64 = 0.02;
 
 /// A gain that swings between 1 and `1 - depth`.
 ///
-/// A turn starts at the highest level: at the session's start, or, synchronised, at multiples of the note value. The right
-/// side is ahead by `stereo_degrees`; at 180 the sound goes from side to side (auto-pan). The saws fall or rise through a
-/// turn; their jumps and those of the square are edges of 6 ms, the square's and the falling saw's rising ones done when
-/// the turn starts.
+/// A turn starts at the highest level: at the session's start, or, synchronised, at multiples of
+/// the note value. The right side is ahead by `stereo_degrees`; at 180 the sound goes from side to
+/// side (auto-pan). The saws fall or rise through a turn; their jumps and those of the square are
+/// edges of 6 ms, the square's and the falling saw's rising ones done when the turn starts.
 pub(super) static TREMOLO: EffectKind = EffectKind {
     id: "tremolo",
     name: "Tremolo",

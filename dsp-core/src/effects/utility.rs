@@ -24,7 +24,8 @@ pub(super) static UTILITY: EffectKind = EffectKind {
 /// How long switches and choices take, in seconds.
 const SWITCH_SECS: f64 = 0.005;
 
-/// Gains from both inputs to both outputs: left to left, right to left, left to right, right to right.
+/// Gains from both inputs to both outputs: left to left, right to left, left to right, right to
+/// right.
 type Matrix = [f64; 4];
 
 /// Each parameter on its way by itself, so that none of them hurries or holds up another.

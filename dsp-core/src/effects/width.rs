@@ -1,8 +1,9 @@
 //! Width: how far left and right lie apart.
 //!
-//! With `M = (L + R) / 2` and `S = (L - R) / 2`, the outputs are `M + w S'` and `M - w S'`: their sum is that of the
-//! inputs whatever the width, so that a mono listener hears no difference. `S'` is `S`, or where the
-//! lows are made mono, `S` through a Butterworth high-pass filter of 24 dB an octave.
+//! With `M = (L + R) / 2` and `S = (L - R) / 2`, the outputs are `M + w S'` and `M - w S'`: their
+//! sum is that of the inputs whatever the width, so that a mono listener hears no difference. `S'`
+//! is `S`, or where the lows are made mono, `S` through a Butterworth high-pass filter of 24 dB an
+//! octave.
 
 use wide::f64x2;
 
@@ -27,7 +28,8 @@ pub(super) static WIDTH: EffectKind = EffectKind {
     memory_bytes: memory::inline_bytes::<Width>,
 };
 
-/// `1 / Q` of the two sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)`, `2 cos(pi / 8)`.
+/// `1 / Q` of the two sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)`,
+/// `2 cos(pi / 8)`.
 const DAMPINGS: [f64; 2] = [0.765_366_864_730_179_5, 1.847_759_065_022_573_5];
 
 /// How long the switch takes, in seconds.

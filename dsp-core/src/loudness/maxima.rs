@@ -2,8 +2,9 @@
 //!
 //! Both are means over a sliding window. The signal's loudness is asked for every 10 ms, of those
 //! 10 ms, and the windows are sums of the last 40 and 300 of these parts: a window that lies
-//! between two parts reads 0.06 LU too low at most. A signal that is shorter than a window is measured over its own
-//! length: EBU Tech 3341 knows full windows only, and silence around it would make it quieter than it is.
+//! between two parts reads 0.06 LU too low at most. A signal that is shorter than a window is
+//! measured over its own length: EBU Tech 3341 knows full windows only, and silence around it would
+//! make it quieter than it is.
 
 use ebur128::EbuR128;
 

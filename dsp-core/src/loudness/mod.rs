@@ -17,11 +17,11 @@ pub struct Loudness {
     pub integrated_lufs: f64,
     /// Loudness range in LU (EBU Tech 3342): 0 for what never changes.
     pub range_lu: f64,
-    /// Highest momentary loudness, of any 400 ms, in LUFS; of all of a signal that is shorter. Minus infinity for silence,
-    /// and below 10 ms.
+    /// Highest momentary loudness, of any 400 ms, in LUFS; of all of a signal that is shorter.
+    /// Minus infinity for silence, and below 10 ms.
     pub max_momentary_lufs: f64,
-    /// Highest short-term loudness, of any 3 s, in LUFS; of all of a signal that is shorter. Minus infinity for silence,
-    /// and below 10 ms.
+    /// Highest short-term loudness, of any 3 s, in LUFS; of all of a signal that is shorter. Minus
+    /// infinity for silence, and below 10 ms.
     pub max_short_term_lufs: f64,
     /// Highest true peak of any channel in dBTP; minus infinity for silence.
     pub true_peak_dbtp: f64,
@@ -29,8 +29,8 @@ pub struct Loudness {
     pub sample_peak_dbfs: f64,
 }
 
-/// Which channels a signal has, in this order. Surround channels count 1.5 dB more; the low-frequency
-/// channel does not count (BS.1770-4, table 3).
+/// Which channels a signal has, in this order. Surround channels count 1.5 dB more; the
+/// low-frequency channel does not count (BS.1770-4, table 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelLayout {
     /// One channel.
@@ -142,8 +142,8 @@ impl LoudnessMeter {
         self.meter.loudness_shortterm().expect("the meter has mode S")
     }
 
-    /// The true peak of a channel so far, in dBTP; minus infinity for silence, `None` beyond the last
-    /// channel.
+    /// The true peak of a channel so far, in dBTP; minus infinity for silence, `None` beyond the
+    /// last channel.
     pub fn true_peak_dbtp(&self, channel: usize) -> Option<f64> {
         self.peaks.get(channel).map(|peak| crate::gain::to_db(f64::from(peak.true_peak())))
     }

@@ -5,7 +5,8 @@ use super::Loudness;
 /// Highest true peak that a normalised signal may have, in dBTP (EBU R 128).
 pub const MAX_TRUE_PEAK_DBTP: f64 = -1.0;
 
-/// What brings a signal to a loudness: first a gain, then, if its peaks stand out after that, a limiter.
+/// What brings a signal to a loudness: first a gain, then, if its peaks stand out after that, a
+/// limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Normalization {
     /// Gain that makes the integrated loudness the target, in decibels.
@@ -18,8 +19,8 @@ pub struct Normalization {
 }
 
 impl Normalization {
-    /// Normalises a measured signal to a target in LUFS. `None` for signals without a loudness: silence,
-    /// and what is below 400 ms or the absolute gate of -70 LUFS.
+    /// Normalises a measured signal to a target in LUFS. `None` for signals without a loudness:
+    /// silence, and what is below 400 ms or the absolute gate of -70 LUFS.
     pub fn new(measured: &Loudness, target_lufs: f64) -> Option<Self> {
         let gain_db = target_lufs - measured.integrated_lufs;
         if !gain_db.is_finite() {
@@ -29,8 +30,8 @@ impl Normalization {
         Some(Self { gain_db, true_peak_dbtp, excess_db: (true_peak_dbtp - MAX_TRUE_PEAK_DBTP).max(0.0) })
     }
 
-    /// The gain by which no peak needs a limiter, in decibels: the loudness stays below the target by
-    /// [`Self::excess_db`].
+    /// The gain by which no peak needs a limiter, in decibels: the loudness stays below the target
+    /// by [`Self::excess_db`].
     pub fn gain_without_limiter_db(&self) -> f64 {
         self.gain_db - self.excess_db
     }

@@ -1,7 +1,7 @@
 //! Integrated loudness: the mean of gated blocks (ITU-R BS.1770-4, annex 1, equations 4 to 7).
 //!
-//! A signal of any length is kept as a histogram of its blocks. Each of its bins holds the powers that fell into it, so
-//! that only the relative gate is rounded, to a tenth of a LU.
+//! A signal of any length is kept as a histogram of its blocks. Each of its bins holds the powers
+//! that fell into it, so that only the relative gate is rounded, to a tenth of a LU.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,7 +17,8 @@ const RELATIVE_GATE_LU: f64 = -10.0;
 
 const BINS_A_LU: f64 = 10.0;
 
-/// Bins up to 10 LUFS, a square wave of full scale in both channels and more; what is louder is in the last.
+/// Bins up to 10 LUFS, a square wave of full scale in both channels and more; what is louder is in
+/// the last.
 const BINS: usize = 800;
 
 /// The loudness of a power under K-weighting, the sum of the channels' mean squares, in LUFS.

@@ -1,7 +1,8 @@
 //! K-weighting (ITU-R BS.1770-4, annex 1): a shelf for the head, then a high-pass.
 //!
-//! The recommendation gives coefficients for 48 kHz. For other rates the same analogue filters are meant: the tables are
-//! taken back through the bilinear transform and forth again, with the frequency of the poles where it was.
+//! The recommendation gives coefficients for 48 kHz. For other rates the same analogue filters are
+//! meant: the tables are taken back through the bilinear transform and forth again, with the
+//! frequency of the poles where it was.
 
 use core::f64::consts::PI;
 
@@ -48,7 +49,8 @@ impl Coefficients {
     }
 }
 
-/// A polynomial in `1/z` as one in `p = (1 - 1/z) / (1 + 1/z)`, or back, but for a common factor of all.
+/// A polynomial in `1/z` as one in `p = (1 - 1/z) / (1 + 1/z)`, or back, but for a common factor of
+/// all.
 fn swapped([c0, c1, c2]: [f64; 3]) -> [f64; 3] {
     [c0 + c1 + c2, 2.0 * (c0 - c2), c0 - c1 + c2]
 }
@@ -134,7 +136,8 @@ mod tests {
 
     #[test]
     fn the_weighting_is_that_of_the_recommendation() {
-        // 0.691 dB at the frequency of calibration, 997 Hz; figures 2 and 4 beyond: four decibels for the highs.
+        // 0.691 dB at the frequency of calibration, 997 Hz; figures 2 and 4 beyond: four decibels
+        // for the highs.
         for (frequency_hz, expected_db) in [(997.0, 0.691), (10_000.0, 4.03), (38.0, -6.0)] {
             let level_db = response_db(&[SHELF, HIGH_PASS], frequency_hz, TABLE_RATE_HZ);
             assert!((level_db - expected_db).abs() < 0.06, "{frequency_hz} Hz: {level_db} dB");

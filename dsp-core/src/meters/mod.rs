@@ -8,7 +8,8 @@
 //! | RMS, correlation | means of the last 300 ms, new every 10 ms |
 //! | spectrum | see `spectrum` |
 //!
-//! Frames are measured together, 10 ms at a time: a reading leaves out the frames of the 10 ms at hand.
+//! Frames are measured together, 10 ms at a time: a reading leaves out the frames of the 10 ms at
+//! hand.
 
 pub(crate) mod gating;
 mod k_weighting;
@@ -30,7 +31,8 @@ pub use spectrum::SPECTRUM_BANDS;
 /// Parts from the beginning of a gating block to that of the next: 100 ms.
 const STEP_PARTS: u64 = 10;
 
-/// Highest magnitude that counts as sound, 120 dB above full scale: what is beyond counts as silence.
+/// Highest magnitude that counts as sound, 120 dB above full scale: what is beyond counts as
+/// silence.
 const MAX_MAGNITUDE: f32 = 1e6;
 
 /// What the meters show. Levels of silence are minus infinity.
@@ -50,8 +52,8 @@ pub struct MasterReadings {
     pub correlation: f64,
     /// Root mean square of left and right, in decibels: a sine of full scale has -3.01.
     pub rms_db: [f64; 2],
-    /// Levels of the third octaves from 20 Hz to 20 kHz, mean of both channels, in decibels: a sine of full
-    /// scale in both has 0.
+    /// Levels of the third octaves from 20 Hz to 20 kHz, mean of both channels, in decibels: a sine
+    /// of full scale in both has 0.
     pub spectrum_db: [f64; SPECTRUM_BANDS],
 }
 
@@ -108,8 +110,8 @@ impl MasterMeter {
         self.peaks.iter_mut().for_each(TruePeakMeter::restart);
     }
 
-    /// Adds frames, left and right of one length. `counts` says whether they count for integrated loudness:
-    /// it passes over what does not, and over gating blocks that would reach across.
+    /// Adds frames, left and right of one length. `counts` says whether they count for integrated
+    /// loudness: it passes over what does not, and over gating blocks that would reach across.
     pub fn process(&mut self, audio: [&[f32]; 2], counts: bool) {
         let part_frames = self.begun[0].len();
         let frames = audio[0].len().min(audio[1].len());

@@ -34,8 +34,8 @@ impl Part {
         Self { loudness, squares: [mean(left, left), mean(right, right)], product: mean(left, right) }
     }
 
-    /// 1 if left and right are the same but for a gain, 0 if they are unrelated or one is silent, -1 if they
-    /// are opposed.
+    /// 1 if left and right are the same but for a gain, 0 if they are unrelated or one is silent,
+    /// -1 if they are opposed.
     pub(super) fn correlation(&self) -> f64 {
         let [left, right] = self.squares;
         if left < SILENT_SQUARE || right < SILENT_SQUARE {
@@ -77,7 +77,8 @@ impl Parts {
         self.next = (self.next + 1) % SHORT_TERM_PARTS;
     }
 
-    /// Means of the last parts, `count` of them. Added up anew each time: a running sum would keep the rounding of what was loud.
+    /// Means of the last parts, `count` of them. Added up anew each time: a running sum would keep
+    /// the rounding of what was loud.
     pub(super) fn mean(&self, count: usize) -> Part {
         let newest = &self.parts[self.next.saturating_sub(count)..self.next];
         let oldest = &self.parts[SHORT_TERM_PARTS - (count - newest.len())..];

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Collects frames and shows the last of them, a window at a time; before the first there is silence.
+/// Collects frames and shows the last of them, a window at a time; before the first there is
+/// silence.
 #[derive(Debug, Clone)]
 pub(super) struct SlidingWindow {
     kept: [Vec<f32>; 2],

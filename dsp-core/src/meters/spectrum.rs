@@ -1,9 +1,9 @@
 //! The spectrum in third octaves, from 20 Hz to 20 kHz.
 //!
-//! Bands from 200 Hz on come from Hann windows of 4096 frames at 48 kHz (85 ms, half overlapping, bins of 12 Hz). Those
-//! below are narrower than that: they come from the signal at about 3 kHz, in windows of 2048 frames (0.7 s, an eighth
-//! apart, bins of 1.5 Hz). The power of each band then moves with the time weighting F of IEC 61672-1, an exponential mean
-//! of 125 ms.
+//! Bands from 200 Hz on come from Hann windows of 4096 frames at 48 kHz (85 ms, half overlapping,
+//! bins of 12 Hz). Those below are narrower than that: they come from the signal at about 3 kHz, in
+//! windows of 2048 frames (0.7 s, an eighth apart, bins of 1.5 Hz). The power of each band then
+//! moves with the time weighting F of IEC 61672-1, an exponential mean of 125 ms.
 
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
@@ -21,7 +21,8 @@ pub const SPECTRUM_BANDS: usize = 31;
 const FIRST_BAND: i32 = -17;
 const FIRST_WIDE_BAND: i32 = -7;
 
-/// Frames of a short window at 48 kHz; other rates have the power of two nearest above in proportion.
+/// Frames of a short window at 48 kHz; other rates have the power of two nearest above in
+/// proportion.
 const SHORT_FRAMES_48_KHZ: u64 = 4_096;
 const SHORT_OVERLAP: usize = 2;
 
@@ -35,7 +36,8 @@ const MAX_LOW_RATE_HZ: u32 = 3_000;
 /// Attenuation of what would be mirrored into the low bands, in decibels.
 const DECIMATOR_ATTENUATION_DB: f64 = 70.0;
 
-/// Taps of the filter for each frame at the low rate. Its transition is so half as wide as that rate, around half of it.
+/// Taps of the filter for each frame at the low rate. Its transition is so half as wide as that
+/// rate, around half of it.
 const DECIMATOR_TAPS_A_FRAME: usize = 8;
 
 /// Time constant of the mean, in seconds.
@@ -196,14 +198,15 @@ impl Windows {
 
 /// What makes the sum of both channels' bins 1 for a sine of full scale in both.
 ///
-/// By Parseval's theorem the bins of one half of a spectrum add up to half of what the windowed frames do, times the size;
-/// the squares of a Hann window have a mean of 3/8, those of the sine of 1/2, and there are two channels.
+/// By Parseval's theorem the bins of one half of a spectrum add up to half of what the windowed
+/// frames do, times the size; the squares of a Hann window have a mean of 3/8, those of the sine of
+/// 1/2, and there are two channels.
 fn scale_of(frames: usize) -> f64 {
     1.0 / (frames as f64 * frames as f64 * 0.5 * 0.375 * 0.5 * 2.0)
 }
 
-/// The power in some bins of two real signals that were transformed as one complex: half of what is in the bins and
-/// in their mirrors is the sum of both.
+/// The power in some bins of two real signals that were transformed as one complex: half of what is
+/// in the bins and in their mirrors is the sum of both.
 fn power_of_both(re: &[f32], im: &[f32], bins: Range<usize>) -> f64 {
     let mirror = re.len() - bins.end + 1..re.len() - bins.start + 1;
     let power =

@@ -46,8 +46,8 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 impl<S: Sample> ResamplerFilter<S> {
-    /// Designs the filters from one rate to another, both in hertz. Between equal rates they pass the
-    /// signal as it is.
+    /// Designs the filters from one rate to another, both in hertz. Between equal rates they pass
+    /// the signal as it is.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ impl<S: Sample> ResamplerFilter<S> {
     }
 }
 
-/// The low-pass filter at the lower Nyquist frequency. It works on two blocks of input at a time, and
-/// gives as many frames, or twice as many.
+/// The low-pass filter at the lower Nyquist frequency. It works on two blocks of input at a time,
+/// and gives as many frames, or twice as many.
 #[derive(Debug, Clone)]
 pub(super) struct SharpFilter<S: Sample> {
     /// Output frames for each input frame.

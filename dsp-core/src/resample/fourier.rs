@@ -2,8 +2,8 @@
 //!
 //! Forwards by decimation in frequency, back by decimation in time, four points at a time (J. W.
 //! Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). Between the two the spectrum
-//! stands in an order of its own, which does not matter: it is only multiplied by another in the same
-//! order. Real and imaginary parts are two real signals that do not mix.
+//! stands in an order of its own, which does not matter: it is only multiplied by another in the
+//! same order. Real and imaginary parts are two real signals that do not mix.
 
 use alloc::vec;
 use alloc::vec::Vec;

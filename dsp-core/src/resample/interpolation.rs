@@ -16,8 +16,8 @@ pub(super) const TAPS: usize = 24;
 /// ends, to three quarters, where its image begins.
 const ATTENUATION_DB: f64 = 172.0;
 
-/// Output frames whose lanes are added up together. Apart from the inner loop, because the compiler would
-/// take that to pieces to suit the sum.
+/// Output frames whose lanes are added up together. Apart from the inner loop, because the compiler
+/// would take that to pieces to suit the sum.
 const FRAMES_AT_ONCE: usize = 16;
 
 /// The filter, a windowed sinc taken apart into phases.
@@ -73,7 +73,8 @@ impl Place {
     }
 }
 
-/// From a place on, output frame by output frame, the taps and the range of the input that they weigh.
+/// From a place on, output frame by output frame, the taps and the range of the input that they
+/// weigh.
 struct Windows<'a, S> {
     filter: &'a Interpolation<S>,
     place: Place,

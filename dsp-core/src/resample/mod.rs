@@ -1,12 +1,12 @@
 //! Sample-rate conversion by a fixed rational ratio, for exports and for clips of another rate.
 //!
-//! Two filters follow each other, as in L. de Soras, "The Quest For The Perfect Resampler" (2005). The
-//! first, a long sinc under a Kaiser window, takes away all that lies above the lower of the two
-//! Nyquist frequencies, by Fourier transforms, and doubles the rate where the treble needs it. The
-//! second goes from there to any rate: a polyphase filter (R. E. Crochiere and L. R. Rabiner,
+//! Two filters follow each other, as in L. de Soras, "The Quest For The Perfect Resampler" (2005).
+//! The first, a long sinc under a Kaiser window, takes away all that lies above the lower of the
+//! two Nyquist frequencies, by Fourier transforms, and doubles the rate where the treble needs it.
+//! The second goes from there to any rate: a polyphase filter (R. E. Crochiere and L. R. Rabiner,
 //! "Multirate Digital Signal Processing", 1983, chapter 4) that can be short because the treble is
-//! gone. Both are linear in phase, and their delay is taken out: the first output frame stands at the
-//! time of the first input frame.
+//! gone. Both are linear in phase, and their delay is taken out: the first output frame stands at
+//! the time of the first input frame.
 //!
 //! | samples | images and aliases | pass band | half power |
 //! |---|---|---|---|

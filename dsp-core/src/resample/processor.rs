@@ -105,8 +105,8 @@ impl<S: Sample> ResamplerProcessor<S> {
         self.seek(0);
     }
 
-    /// Goes to an output frame. Returns the input frame with which the input must go on, from which the
-    /// output is what it would have been from the beginning.
+    /// Goes to an output frame. Returns the input frame with which the input must go on, from which
+    /// the output is what it would have been from the beginning.
     pub fn seek(&mut self, output_frame: u64) -> u64 {
         let (sharp, interpolation) = (&self.filter.sharp, &self.filter.interpolation);
         let (phases, step) = (interpolation.phases as u128, interpolation.step as u128);
@@ -135,8 +135,8 @@ impl<S: Sample> ResamplerProcessor<S> {
 
     /// Takes input and makes output until the one is used up or the other is full.
     ///
-    /// Output lags by up to [`ResamplerFilter::lag_frames`] input frames; what is not out yet is kept.
-    /// Values that are not finite count as silence.
+    /// Output lags by up to [`ResamplerFilter::lag_frames`] input frames; what is not out yet is
+    /// kept. Values that are not finite count as silence.
     ///
     /// # Panics
     ///
@@ -163,8 +163,8 @@ impl<S: Sample> ResamplerProcessor<S> {
         }
     }
 
-    /// Makes the rest of the output, after the last input frame. Returns how many frames it wrote; when
-    /// that is less than there is room for, the signal is complete: in all,
+    /// Makes the rest of the output, after the last input frame. Returns how many frames it wrote;
+    /// when that is less than there is room for, the signal is complete: in all,
     /// [`ResamplerFilter::output_frames`] of what came in.
     ///
     /// # Panics
@@ -224,7 +224,8 @@ impl<S: Sample> ResamplerProcessor<S> {
         self.input_frames -= done;
     }
 
-    /// Fills the outputs from frame `from` up to `to` as far as what is kept allows, and says how far.
+    /// Fills the outputs from frame `from` up to `to` as far as what is kept allows, and says how
+    /// far.
     fn make(&mut self, output: &mut [&mut [S]], from: usize, to: usize) -> usize {
         let interpolation = &self.filter.interpolation;
         let frames = self.place.ready_frames(self.between_frames, interpolation).min(to - from);

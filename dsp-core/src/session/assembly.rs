@@ -33,9 +33,9 @@ struct Part {
 }
 
 impl Mixer {
-    /// Goes on with an edited session from where it is: what the edit does not touch sounds on. The notes
-    /// of a track that it removes, or gives another instrument, fade in a twentieth of a second.
-    /// Effects of the same id and kind keep their state wherever they are in their track.
+    /// Goes on with an edited session from where it is: what the edit does not touch sounds on. The
+    /// notes of a track that it removes, or gives another instrument, fade in a twentieth of a
+    /// second. Effects of the same id and kind keep their state wherever they are in their track.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl Mixer {
         let tempo = Tempo::new(&session.tempo, self.sample_rate_hz);
         let fed = still_fed(&parts);
         for (place, (track, part)) in session.tracks.iter().zip(&mut parts).enumerate() {
-            // What fades into effects is heard through them to its end, and what waited for a side-chain, or is still joined to
-            // what did, does so until then.
+            // What fades into effects is heard through them to its end, and what waited for a
+            // side-chain, or is still joined to what did, does so until then.
             let is_fed = part.old_place.is_some_and(|old| fed.contains(&old));
             let is_joined = part.strip.insert.is_some() && !part.strip.wait.is_idle();
             let waits = graph.waits(place) || is_fed || is_joined || !part.strip.keys.is_empty();
@@ -239,7 +239,8 @@ impl Mixer {
             for insert in inserts.into_iter().flatten() {
                 insert.set_lag(input);
                 if part.old_place.is_none() {
-                    // Nothing has been heard of it yet: its effects are in their places from the first frame on.
+                    // Nothing has been heard of it yet: its effects are in their places from the
+                    // first frame on.
                     insert.reset(self.position);
                 }
             }
@@ -360,7 +361,8 @@ fn new_keys(
 /// Lets a track fade that the session no longer has; `None` once nothing of it is heard.
 fn leave(mut part: Part) -> Option<Part> {
     let has_effects = part.source.insert.as_ref().is_some_and(|insert| !insert.is_empty());
-    // The notes of a plain track fade by themselves; whatever else there is fades with its ways out.
+    // The notes of a plain track fade by themselves; whatever else there is fades with its ways
+    // out.
     let fades_with_ways = has_effects || part.strip.insert.is_some();
     if !part.strip.leaves {
         part.strip.leaves = true;
@@ -382,7 +384,8 @@ fn bank_of<'a>(track: &Track, banks: &'a [Option<Bank>]) -> Option<&'a Bank> {
 }
 
 impl super::desk::Desk {
-    /// Puts every strip behind all that it hears. A way that fades and leads back is cut; what it led to is joined.
+    /// Puts every strip behind all that it hears. A way that fades and leads back is cut; what it
+    /// led to is joined.
     fn find_order(&mut self) {
         let strips = &self.strips;
         let ways = |leaving: bool| {

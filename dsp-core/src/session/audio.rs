@@ -48,8 +48,8 @@ pub enum AudioError {
     },
 }
 
-/// Mono or stereo audio at the session's sample rate: little-endian 32-bit floats, channels interleaved, as
-/// in a WAV file. Cheap to clone.
+/// Mono or stereo audio at the session's sample rate: little-endian 32-bit floats, channels
+/// interleaved, as in a WAV file. Cheap to clone.
 #[derive(Clone)]
 pub struct Audio {
     bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -59,8 +59,8 @@ pub struct Audio {
 }
 
 impl Audio {
-    /// Audio in bytes that somebody else keeps too, such as a memory map of a file, which is read in
-    /// place. `data` says where; what does not fill a frame at its end is left out.
+    /// Audio in bytes that somebody else keeps too, such as a memory map of a file, which is read
+    /// in place. `data` says where; what does not fill a frame at its end is left out.
     ///
     /// # Errors
     ///

@@ -10,8 +10,8 @@ use crate::effects::CONTROL_FRAMES;
 pub struct AutomationLane {
     /// What moves.
     pub target: AutomationTarget,
-    /// The line, by ascending frame. Before the first point the value is that of the first, behind the
-    /// last that of the last. Of two points at one frame the later one holds from there on.
+    /// The line, by ascending frame. Before the first point the value is that of the first, behind
+    /// the last that of the last. Of two points at one frame the later one holds from there on.
     pub points: Vec<AutomationPoint>,
 }
 
@@ -55,11 +55,11 @@ pub enum Curve {
     Linear,
     /// The value stays, and jumps at the next point.
     Step,
-    /// An arc by its curvature `c`, -1 to 1: at the share `x` of the time the value has gone the share
-    /// `x / (x + (1 - x) (1 + c) / (1 - c))` of its way (the bias curve of C. Schlick, "Fast alternatives to
-    /// Perlin's bias and gain functions", Graphics Gems IV, 1994); half-way through the time that is
-    /// `(1 - c) / 2`. 0 is straight; above it the value moves late, at 1 only at the next point; below
-    /// it moves early, at -1 at once.
+    /// An arc by its curvature `c`, -1 to 1: at the share `x` of the time the value has gone the
+    /// share `x / (x + (1 - x) (1 + c) / (1 - c))` of its way (the bias curve of C. Schlick, "Fast
+    /// alternatives to Perlin's bias and gain functions", Graphics Gems IV, 1994); half-way through
+    /// the time that is `(1 - c) / 2`. 0 is straight; above it the value moves late, at 1 only at
+    /// the next point; below it moves early, at -1 at once.
     Arc(f64),
 }
 
@@ -112,14 +112,15 @@ const NEVER: i64 = i64::MAX;
 /// The line of a lane, followed on the clock of the mix.
 ///
 /// What it moves hears the session late by the latency of what comes before: the line waits for it.
-/// Values are asked for at *places*: multiples of [`CONTROL_FRAMES`] of the clock where the line is not
-/// level, and the points themselves. Between two places they go straight.
+/// Values are asked for at *places*: multiples of [`CONTROL_FRAMES`] of the clock where the line is
+/// not level, and the points themselves. Between two places they go straight.
 pub(super) struct Line {
     points: Vec<AutomationPoint>,
     lag_frames: i64,
     /// Whether its places wait, too.
     places_wait: bool,
-    /// Of a line that is counted: the range of its values, and the integral from the first point to each.
+    /// Of a line that is counted: the range of its values, and the integral from the first point to
+    /// each.
     range: [f64; 2],
     areas: Vec<f64>,
 }
@@ -144,13 +145,14 @@ impl Line {
         })
     }
 
-    /// Its places are multiples of [`CONTROL_FRAMES`] of the session as what it moves hears it: then that is moved the same
-    /// way however late it is. For what needs no places of the clock.
+    /// Its places are multiples of [`CONTROL_FRAMES`] of the session as what it moves hears it:
+    /// then that is moved the same way however late it is. For what needs no places of the clock.
     pub(super) fn with_waiting_places(self) -> Self {
         Self { places_wait: true, ..self }
     }
 
-    /// Lets it be counted: see [`Self::sum`]. A value counts as the nearer end of the range where its point lies outside.
+    /// Lets it be counted: see [`Self::sum`]. A value counts as the nearer end of the range where
+    /// its point lies outside.
     pub(super) fn count_within(&mut self, range: [f64; 2]) {
         self.range = range;
         let mut area = 0.0;
@@ -162,7 +164,8 @@ impl Line {
         self.areas = core::iter::once(0.0).chain(ends).collect();
     }
 
-    /// Whether it goes through the same points as another one, and is counted as that is, wherever the two lag.
+    /// Whether it goes through the same points as another one, and is counted as that is, wherever
+    /// the two lag.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         (&self.points, self.range) == (&other.points, other.range)
     }
@@ -196,7 +199,8 @@ impl Line {
         self.extended(frame, frame)
     }
 
-    /// The sum of the values from the start of the clock to a place, of a line that [`Self::count_within`] prepared.
+    /// The sum of the values from the start of the clock to a place, of a line that
+    /// [`Self::count_within`] prepared.
     pub(super) fn sum(&self, clock: u64) -> f64 {
         self.area(clock as i64 - self.lag_frames) - self.area(-self.lag_frames)
     }
@@ -247,7 +251,8 @@ impl Line {
         }
         let waits =
             if self.places_wait { self.lag_frames.rem_euclid(CONTROL_FRAMES as i64) as u64 } else { 0 };
-        // As if the clock ran late by the wait; a step is added first, for a clock is never below 0.
+        // As if the clock ran late by the wait; a step is added first, for a clock is never
+        // below 0.
         point.min(next_control(clock + CONTROL_FRAMES as u64 - waits) + waits - CONTROL_FRAMES as u64)
     }
 

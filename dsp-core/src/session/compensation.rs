@@ -1,5 +1,5 @@
-//! By how many frames sound lags the clock at every place of the mix, so that all that meets has the
-//! same lag.
+//! By how many frames sound lags the clock at every place of the mix, so that all that meets has
+//! the same lag.
 
 use alloc::vec;
 use alloc::vec::Vec;

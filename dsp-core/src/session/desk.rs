@@ -15,10 +15,12 @@ pub(super) struct Desk {
     pub(super) strips: Vec<Strip>,
     /// Every strip behind all that it hears.
     pub(super) order: Vec<usize>,
-    /// The same without what fades, which is the order of a session that was never edited: sums are rounded in it.
+    /// The same without what fades, which is the order of a session that was never edited: sums are
+    /// rounded in it.
     pub(super) settled_order: Vec<usize>,
     pub(super) sums: Sums,
-    /// What side-chains hear of each strip that they listen to: behind its effects, before its fader.
+    /// What side-chains hear of each strip that they listen to: behind its effects, before its
+    /// fader.
     pub(super) taps: Vec<Option<Box<StereoBlock>>>,
     pub(super) master: Master,
     /// Frames from the start of the session to the next one that is mixed, while it moves.
@@ -42,7 +44,8 @@ impl Desk {
         }
     }
 
-    /// The session goes on at a place of the clock: nothing rings on, and what moved is where it should be.
+    /// The session goes on at a place of the clock: nothing rings on, and what moved is where it
+    /// should be.
     pub(super) fn jump(&mut self, clock: u64) {
         self.clock = clock;
         self.order.copy_from_slice(&self.settled_order);
@@ -62,7 +65,8 @@ impl Desk {
 
     /// Opens and closes the ways of the mix as mute and solo ask.
     ///
-    /// While anything is soloed, a way is open if something that is soloed is on the way to it, or behind it.
+    /// While anything is soloed, a way is open if something that is soloed is on the way to it, or
+    /// behind it.
     pub(super) fn open_ways(&mut self) {
         let strips = &mut self.strips;
         let mut any_solo = false;

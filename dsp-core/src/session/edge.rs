@@ -111,8 +111,8 @@ impl Edge {
         self.gate.set(1.0, self.switch_frames);
     }
 
-    /// Goes from a mix that sounds; one that takes its place has the delay `next_frames`. What is in the
-    /// delay is heard to its end unless that one is quicker.
+    /// Goes from a mix that sounds; one that takes its place has the delay `next_frames`. What is
+    /// in the delay is heard to its end unless that one is quicker.
     pub(super) fn leave(&mut self, next_frames: usize) {
         self.leaves = true;
         let gate = if next_frames < self.delay_frames() { &mut self.exit } else { &mut self.gate };
@@ -209,7 +209,8 @@ impl Edge {
         self.tap == Tap::Output && !self.delays.is_empty() && self.is_open()
     }
 
-    /// Adds what has waited long enough to a sum and takes in values times gains, while it [`Self::only_waits`].
+    /// Adds what has waited long enough to a sum and takes in values times gains, while it
+    /// [`Self::only_waits`].
     pub(super) fn wait(
         &mut self,
         sum: &mut TrackBlock,
@@ -246,7 +247,8 @@ impl Edge {
         stays_at(&self.exit, 0.0) || self.is_closed() && self.ringing_frames == 0
     }
 
-    /// Lets frames of silence pass while it [`Self::is_silent`], or whatever while it passes nothing.
+    /// Lets frames of silence pass while it [`Self::is_silent`], or whatever while it passes
+    /// nothing.
     pub(super) fn skip(&mut self, clock: u64, moves: bool, frames: usize) {
         let gates_rest = self.gate.is_at_rest() && self.exit.is_at_rest();
         if self.level_db_line.is_none() && self.level.is_at_rest() && gates_rest {

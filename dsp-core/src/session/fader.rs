@@ -9,8 +9,8 @@ use super::{AutomationLane, AutomationTarget, TrackMix};
 use crate::block::BLOCK_FRAMES;
 use crate::gain;
 
-/// The gains of a strip: left and right go by the volume and the pan, each of which glides for itself. What goes to the
-/// shared reverb and chorus follows the volume and not the pan.
+/// The gains of a strip: left and right go by the volume and the pan, each of which glides for
+/// itself. What goes to the shared reverb and chorus follows the volume and not the pan.
 pub(super) struct Fader {
     mix: TrackMix,
     volume: GlidingGain,
@@ -105,7 +105,8 @@ impl Fader {
         [&mut self.volume, left, right]
     }
 
-    /// Where the session moves: goes on along the lines and says how many of the frames are before their next place.
+    /// Where the session moves: goes on along the lines and says how many of the frames are before
+    /// their next place.
     fn follow(&mut self, clock: u64, frames: usize) -> usize {
         let mut next_place = u64::MAX;
         if let Some(line) = &mut self.volume_db_line {
@@ -137,7 +138,8 @@ impl Fader {
         rests.then_some([volume * left, volume * right, volume])
     }
 
-    /// Passes left and right through the fader, and what goes to the shared effects; at most a block.
+    /// Passes left and right through the fader, and what goes to the shared effects; at most a
+    /// block.
     pub(super) fn apply(
         &mut self,
         clock: u64,

@@ -35,7 +35,8 @@ pub(super) struct Leg {
 }
 
 impl Follower {
-    /// Of a line that something is yet to follow: at once where it `is_new`, else soon, for it was heard elsewhere.
+    /// Of a line that something is yet to follow: at once where it `is_new`, else soon, for it was
+    /// heard elsewhere.
     pub(super) fn new(line: Line, is_new: bool, sample_rate_hz: u32) -> Self {
         let approach_frames = libm::round(APPROACH_SECS * f64::from(sample_rate_hz)) as u32;
         let aim = if is_new { Aim::Unheard } else { Aim::Away };

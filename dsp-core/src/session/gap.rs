@@ -7,11 +7,12 @@ use super::edge::Destination;
 
 impl Mixer {
     /// Most frames of silence after which what is in the effects may still be heard: their gaps
-    /// ([`crate::effects::Effect::gap_frames`]), added up along the longest way through the mix. Side-chains are
-    /// ways, too: what they hear may open a gate.
+    /// ([`crate::effects::Effect::gap_frames`]), added up along the longest way through the mix.
+    /// Side-chains are ways, too: what they hear may open a gate.
     ///
-    /// Delay compensation adds nothing, for what it holds back comes late by as much as the session. Nor do the shared
-    /// reverb and chorus, of which nothing comes later than after 70 ms: less than a render waits in any case.
+    /// Delay compensation adds nothing, for what it holds back comes late by as much as the
+    /// session. Nor do the shared reverb and chorus, of which nothing comes later than after 70 ms:
+    /// less than a render waits in any case.
     pub(super) fn gap_frames(&self) -> usize {
         let strips = &self.desk.strips;
         let mut gaps = vec![0; strips.len()];

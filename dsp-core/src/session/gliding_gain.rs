@@ -2,15 +2,16 @@
 
 use super::follower::Leg;
 
-/// A gain that glides to where a hand sets it, or goes straight where an automation leads it, one step a
-/// frame. At rest it is exactly its target.
+/// A gain that glides to where a hand sets it, or goes straight where an automation leads it, one
+/// step a frame. At rest it is exactly its target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GlidingGain {
     /// In double precision: the last steps of a glide vanish in an f32.
     current: f64,
     target: f64,
     per_frame: f64,
-    /// Of a straight way: frames that are left, and the step of each; 0 frames while a hand moves it.
+    /// Of a straight way: frames that are left, and the step of each; 0 frames while a hand moves
+    /// it.
     straight_frames: u32,
     straight_step: f64,
 }

@@ -2,8 +2,8 @@
 
 use super::{Event, TrackEvent};
 
-/// Controllers that end notes (MIDI 1.0): all sound off, all notes off, and the four that change the
-/// mode, of which two are mono on and poly on.
+/// Controllers that end notes (MIDI 1.0): all sound off, all notes off, and the four that change
+/// the mode, of which two are mono on and poly on.
 pub(super) const ALL_SOUND_OFF: u8 = 120;
 pub(super) const ALL_NOTES_OFF: u8 = 123;
 pub(super) const MONO: u8 = 126;

@@ -29,8 +29,8 @@ impl Input {
         self.last = [0.0; TRACK_OUTPUTS];
     }
 
-    /// Adds the next frames. What is no number in the input counts as silence: it would never leave the
-    /// effects again.
+    /// Adds the next frames. What is no number in the input counts as silence: it would never leave
+    /// the effects again.
     pub(super) fn add_to(&mut self, playing: bool, outputs: [&mut [f32]; TRACK_OUTPUTS]) {
         let comes_in = self.is_taken && playing;
         for ((values, last), input) in outputs.into_iter().zip(&mut self.last).zip(self.block.iter()) {

@@ -61,8 +61,8 @@ impl InsertSettings<'_> {
     }
 }
 
-/// A seed of its own for each effect of a session: FNV-1a (Fowler, Noll and Vo) of the session's and of
-/// the ids.
+/// A seed of its own for each effect of a session: FNV-1a (Fowler, Noll and Vo) of the session's
+/// and of the ids.
 fn seed_of(seed: u64, track_id: &str, effect_id: &str) -> u64 {
     let ids = track_id.bytes().chain([0]).chain(effect_id.bytes());
     seed.to_le_bytes().into_iter().chain(ids).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -153,8 +153,8 @@ impl Insert {
         self.chain.latency_frames_before(effect)
     }
 
-    /// Goes on with the effects that a session says: those of the same id, kind and impulse response keep
-    /// their state.
+    /// Goes on with the effects that a session says: those of the same id, kind and impulse
+    /// response keep their state.
     pub(super) fn set(&mut self, settings: &InsertSettings<'_>) {
         self.tempo = settings.tempo.clone();
         self.bypass = settings.bypass;
@@ -313,7 +313,8 @@ impl Insert {
         self.next_tempo = next.map_or(u64::MAX, |next| (next + self.lag_frames as i64) as u64);
     }
 
-    /// Where the session moves: aims at the next place, and says how many of the frames are before it.
+    /// Where the session moves: aims at the next place, and says how many of the frames are before
+    /// it.
     fn follow(&mut self, frames: usize) -> usize {
         let clock = self.clock;
         if clock >= self.next_place {

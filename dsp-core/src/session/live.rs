@@ -24,8 +24,8 @@ impl Mixer {
         }
     }
 
-    /// Moves a track's fader, pan and switches; nothing if there is no such place. What is automated
-    /// follows its line.
+    /// Moves a track's fader, pan and switches; nothing if there is no such place. What is
+    /// automated follows its line.
     pub fn set_track_mix(&mut self, track_place: usize, mix: &TrackMix) {
         if let Some(strip) = self.desk.strips[..self.track_count].get_mut(track_place) {
             strip.fader.set_mix(mix);
@@ -42,7 +42,8 @@ impl Mixer {
         strip.is_some_and(|strip| strip.edges.iter().any(Edge::lets_through))
     }
 
-    /// Moves a send to a linear gain; nothing if there is no such place. An automated one follows its line.
+    /// Moves a send to a linear gain; nothing if there is no such place. An automated one follows
+    /// its line.
     pub fn set_send_gain(&mut self, track_place: usize, send: usize, gain: f32) {
         if let Some(strip) = self.desk.strips[..self.track_count].get_mut(track_place) {
             strip.edges.iter_mut().filter(|edge| edge.is_send(send)).for_each(|edge| edge.set_level(gain));
@@ -57,8 +58,8 @@ impl Mixer {
         }
     }
 
-    /// Moves a parameter of an effect, by its places, to a value in its unit; nothing if there is no such
-    /// thing. An automated one follows its line.
+    /// Moves a parameter of an effect, by its places, to a value in its unit; nothing if there is
+    /// no such thing. An automated one follows its line.
     pub fn set_effect_parameter(&mut self, owner: EffectOwner, effect: usize, parameter: usize, value: f64) {
         if let Some(insert) = self.insert_mut(owner) {
             insert.set_parameter(effect, parameter, value);
@@ -138,9 +139,10 @@ impl Mixer {
             .flat_map(|(place, source)| source.clips.wanted(place))
     }
 
-    /// Hands over audio that was wanted: slot and frame of the source as they stood in the [`WantedAudio`]; left
-    /// and right. May be less than was wanted. All clips that want it now take it, whoever asked: an edit since then
-    /// has changed the clips, not the source. What nobody wants any more is passed over.
+    /// Hands over audio that was wanted: slot and frame of the source as they stood in the
+    /// [`WantedAudio`]; left and right. May be less than was wanted. All clips that want it now
+    /// take it, whoever asked: an edit since then has changed the clips, not the source. What
+    /// nobody wants any more is passed over.
     pub fn fill_audio(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
         for source in &mut self.sources[..self.track_count] {
             source.clips.fill(audio_slot, source_frame, audio);
@@ -161,8 +163,8 @@ impl Mixer {
         peaks.iter_mut().zip(all).for_each(|(place, peak)| *place = peak);
     }
 
-    /// Writes the roots of the mean squares since the last call, in the order of [`Self::take_peaks`]. A sine
-    /// at full scale has 0.707.
+    /// Writes the roots of the mean squares since the last call, in the order of
+    /// [`Self::take_peaks`]. A sine at full scale has 0.707.
     pub fn take_rms(&mut self, rms: &mut [f32]) {
         let meters = self.desk.strips[..self.track_count].iter_mut().map(|strip| &mut strip.meter);
         let all = meters.chain([&mut self.desk.master.meter]).flat_map(|meter| meter.take_rms());

@@ -16,7 +16,8 @@ impl Meter {
         }
     }
 
-    /// Takes the next frames of a side, and adds them to a sum of the same length as they are behind this gain.
+    /// Takes the next frames of a side, and adds them to a sum of the same length as they are
+    /// behind this gain.
     pub(super) fn add_to(&mut self, side: usize, sums: &mut [f32], audio: &[f32], gain: f32) {
         self.note(side, gain, added(sums, audio, gain));
     }

@@ -119,8 +119,9 @@ impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
 /// Latest frame at which a session can stand: beyond it nothing is counted any more.
 const LAST_FRAME: u64 = 1 << 60;
 
-/// About how many steps of voices may be taken where a session is sought, for its notes to be there as if they had been
-/// played: some tens of milliseconds, which nobody hears while the sound breaks off anyway.
+/// About how many steps of voices may be taken where a session is sought, for its notes to be there
+/// as if they had been played: some tens of milliseconds, which nobody hears while the sound breaks
+/// off anyway.
 const SOUGHT_STEPS: u64 = 600_000;
 
 /// The same for one track.
@@ -145,7 +146,8 @@ pub struct Mixer {
 }
 
 impl Mixer {
-    /// A mixer at frame 0 that stands still. `slots` are the session's: its banks alone, or a [`Slots`].
+    /// A mixer at frame 0 that stands still. `slots` are the session's: its banks alone, or a
+    /// [`Slots`].
     ///
     /// # Errors
     ///
@@ -169,7 +171,8 @@ impl Mixer {
         Ok(mixer)
     }
 
-    /// Frames by which the output lags the session: what its effects ask for, and the limiter's look-ahead.
+    /// Frames by which the output lags the session: what its effects ask for, and the limiter's
+    /// look-ahead.
     pub fn latency_frames(&self) -> usize {
         self.strips_lag_frames + self.desk.master.latency_frames()
     }

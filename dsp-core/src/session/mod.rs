@@ -1,12 +1,12 @@
 //! A project as the engine sees it, and the processors that render it.
 //!
-//! [`Session`] is plain data in frames and linear gains. A [`Mixer`] plays it: each track's notes through
-//! a [`TrackPlayer`], its clips, its effects and its fader, through the buses and groups that it feeds; the
-//! sum through the master's effects and fader and the limiter. [`OfflineRender`] runs a mixer from the first
-//! frame to the end of the sound.
+//! [`Session`] is plain data in frames and linear gains. A [`Mixer`] plays it: each track's notes
+//! through a [`TrackPlayer`], its clips, its effects and its fader, through the buses and groups
+//! that it feeds; the sum through the master's effects and fader and the limiter. [`OfflineRender`]
+//! runs a mixer from the first frame to the end of the sound.
 //!
-//! Sound that meets is in time to the frame: what comes by a quicker way waits. Whatever moves by itself
-//! (automation, tempo) waits for the sound that it belongs to.
+//! Sound that meets is in time to the frame: what comes by a quicker way waits. Whatever moves by
+//! itself (automation, tempo) waits for the sound that it belongs to.
 
 mod assembly;
 mod audio;
@@ -79,7 +79,8 @@ pub struct Session {
     pub reverb: ReverbSettings,
     /// The chorus that all instruments share.
     pub chorus: ChorusSettings,
-    /// Tempo changes by ascending frame, for effects that keep time; none: 120 quarter notes a minute.
+    /// Tempo changes by ascending frame, for effects that keep time; none: 120 quarter notes a
+    /// minute.
     pub tempo: Vec<TempoChange>,
     /// Effects of the whole mix, before the master's fader.
     pub master_effects: Vec<EffectSettings>,
@@ -194,7 +195,8 @@ pub struct Track {
     pub pan: f32,
     /// Whether the track is silenced, its sends included.
     pub mute: bool,
-    /// While any track is solo, only those are heard, through whatever they feed, and with what feeds them.
+    /// While any track is solo, only those are heard, through whatever they feed, and with what
+    /// feeds them.
     pub solo: bool,
     /// What its notes play; a track without an instrument plays none.
     pub instrument: Option<Instrument>,
@@ -261,7 +263,8 @@ pub struct EffectSettings {
     pub values: Vec<f64>,
     /// Whether the sound passes it by.
     pub bypass: bool,
-    /// Place of the track that its side-chain hears, behind that track's effects and before its fader.
+    /// Place of the track that its side-chain hears, behind that track's effects and before its
+    /// fader.
     pub side_chain: Option<u32>,
     /// Audio slot of its impulse response, for kinds that have one.
     pub impulse: Option<u32>,
@@ -336,8 +339,8 @@ pub enum Event {
         /// 0 to 127.
         program: u8,
     },
-    /// Another program: of the bank that the bank select controllers (0 and 32) have asked for since
-    /// the last program, otherwise of the bank in force.
+    /// Another program: of the bank that the bank select controllers (0 and 32) have asked for
+    /// since the last program, otherwise of the bank in force.
     Program {
         /// 0 to 127.
         program: u8,

@@ -32,7 +32,8 @@ pub(super) struct Tempo {
 }
 
 impl Tempo {
-    /// Takes the changes that make sense, in the order of their frames; 120 bpm where there are none.
+    /// Takes the changes that make sense, in the order of their frames; 120 bpm where there are
+    /// none.
     pub(super) fn new(changes: &[TempoChange], sample_rate_hz: u32) -> Self {
         let mut sound: Vec<TempoChange> =
             changes.iter().filter(|change| change.is_sound()).copied().collect();

@@ -28,7 +28,8 @@ const SPAN_BLOCKS: usize = 8;
 
 /// How long a render may ring on after the last item.
 ///
-/// It ends a tenth of a second after the last sound, and where an echo may come yet it is waited for.
+/// It ends a tenth of a second after the last sound, and where an echo may come yet it is waited
+/// for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailConfig {
     /// Longest tail in seconds, 0 to [`MAX_TAIL_SECS`]; silence ends it sooner.
@@ -81,8 +82,9 @@ impl Length {
         !self.is_in_tail() || self.rendered_frames - self.sound_end < self.silence_frames
     }
 
-    /// Whether something may come yet, where sound may come after a gap of so many frames. What went into that gap may
-    /// have come in at the end of the session, and have been silent from there on.
+    /// Whether something may come yet, where sound may come after a gap of so many frames. What
+    /// went into that gap may have come in at the end of the session, and have been silent from
+    /// there on.
     pub(super) fn may_sound_again(&self, gap_frames: usize) -> bool {
         let quiet_frames = self.rendered_frames.saturating_sub(self.sound_end.max(self.session_frames));
         quiet_frames < self.silence_frames + gap_frames as u64
@@ -168,7 +170,8 @@ impl MixSpan {
     }
 }
 
-/// Renders a session block by block, limiter included and its latency and that of all effects taken out.
+/// Renders a session block by block, limiter included and its latency and that of all effects taken
+/// out.
 ///
 /// The tracks render a span of some blocks while the desk mixes the span before it, so that a
 /// [`Crew`] of several threads has work for all; the samples are the same with any crew.
@@ -186,7 +189,8 @@ pub struct OfflineRender {
 }
 
 impl OfflineRender {
-    /// A render of a session at its first frame. `slots` are the session's: its banks alone, or a [`Slots`].
+    /// A render of a session at its first frame. `slots` are the session's: its banks alone, or a
+    /// [`Slots`].
     ///
     /// # Errors
     ///
@@ -200,8 +204,8 @@ impl OfflineRender {
         Self::with_length(session, slots.into(), 0, length)
     }
 
-    /// A render of some frames of a session, without a tail: the samples that a whole render has there.
-    /// All that comes before is rendered, too, and left out: see [`Self::skip_by`].
+    /// A render of some frames of a session, without a tail: the samples that a whole render has
+    /// there. All that comes before is rendered, too, and left out: see [`Self::skip_by`].
     ///
     /// # Errors
     ///
@@ -243,8 +247,8 @@ impl OfflineRender {
         })
     }
 
-    /// Renders some of what comes before the first wanted frame, and says whether there is more of it. Who
-    /// does not call this waits for all of it in the first [`Self::next_block`].
+    /// Renders some of what comes before the first wanted frame, and says whether there is more of
+    /// it. Who does not call this waits for all of it in the first [`Self::next_block`].
     pub fn skip_by(&mut self, crew: &dyn Crew) -> bool {
         let frames = self.skipped_frames.min(BLOCK_FRAMES as u64);
         self.take(frames as usize, crew);
@@ -257,8 +261,8 @@ impl OfflineRender {
         self.next_block_by(&Alone)
     }
 
-    /// As [`Self::next_block`], computed by a crew. Where the tail is silent for longer than a tenth of a second, one
-    /// call renders on until it sounds again.
+    /// As [`Self::next_block`], computed by a crew. Where the tail is silent for longer than a
+    /// tenth of a second, one call renders on until it sounds again.
     pub fn next_block_by(&mut self, crew: &dyn Crew) -> Option<(&[f32], &[f32])> {
         while self.skipped_frames > 0 {
             self.skip_by(crew);
@@ -269,8 +273,8 @@ impl OfflineRender {
         Some(self.held_back.give())
     }
 
-    /// Renders the next block; where that is silent and may be left out, all up to the next that sounds. Says
-    /// whether there is anything to hand out: not at the end.
+    /// Renders the next block; where that is silent and may be left out, all up to the next that
+    /// sounds. Says whether there is anything to hand out: not at the end.
     fn render_on(&mut self, crew: &dyn Crew) -> bool {
         loop {
             let frames = self.length.next_frames();

@@ -26,7 +26,8 @@ pub(super) struct SideRoute {
     pub(super) from: usize,
 }
 
-/// All ways between the tracks of a session, which has been looked through for what cannot be played.
+/// All ways between the tracks of a session, which has been looked through for what cannot be
+/// played.
 pub(super) struct Graph {
     /// Of each track; the output is the first.
     pub(super) routes: Vec<Vec<Route>>,

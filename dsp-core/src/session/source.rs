@@ -47,7 +47,8 @@ impl Source {
         }
     }
 
-    /// Lets go of players that have fallen silent. [`Self::render`] cannot: it must not free memory.
+    /// Lets go of players that have fallen silent. [`Self::render`] cannot: it must not free
+    /// memory.
     pub(super) fn retire(&mut self) {
         self.fading.retain(|player| player.active_voices() > 0);
     }
@@ -59,7 +60,8 @@ impl Source {
         self.input.is_taken = false;
     }
 
-    /// Cuts what fades and stands at a frame. That may take, and returns, so many steps: see [`TrackPlayer::seek`].
+    /// Cuts what fades and stands at a frame. That may take, and returns, so many steps: see
+    /// [`TrackPlayer::seek`].
     pub(super) fn seek(&mut self, frame: u64, most_steps: u64) -> u64 {
         let steps = self.seek_notes(frame, most_steps);
         self.clips.seek(frame);
@@ -96,8 +98,8 @@ impl Source {
         self.player.active_voices() + self.fading.iter().map(TrackPlayer::active_voices).sum::<usize>()
     }
 
-    /// Renders the next frames, at most a block of them, and says on which outputs there may be anything but
-    /// silence; the others hold anything.
+    /// Renders the next frames, at most a block of them, and says on which outputs there may be
+    /// anything but silence; the others hold anything.
     pub(super) fn render(&mut self, playing: bool, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) -> Sounding {
         let frames = outputs[0].len();
         let motion = match (playing, self.input.is_taken) {

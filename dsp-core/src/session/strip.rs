@@ -13,8 +13,8 @@ use crate::block::BLOCK_FRAMES;
 use crate::dsp::declicker::Declicker;
 use crate::dsp::delay_line::DelayLine;
 
-/// What a track sounds like before its fader, for at most a block: left, right, and what it sends to
-/// the reverb and to the chorus.
+/// What a track sounds like before its fader, for at most a block: left, right, and what it sends
+/// to the reverb and to the chorus.
 pub(super) type TrackBlock = [[f32; BLOCK_FRAMES]; TRACK_OUTPUTS];
 
 /// What a track's source made of a number of frames, output by output; `None` for silence.
@@ -48,7 +48,8 @@ pub(super) struct Moment {
     pub(super) frames: usize,
 }
 
-/// What the strips add up to: the mix itself, what goes to the shared effects, and what feeds strips.
+/// What the strips add up to: the mix itself, what goes to the shared effects, and what feeds
+/// strips.
 pub(super) struct Sums {
     pub(super) master: Box<TrackBlock>,
     /// Of each strip that is fed.
@@ -166,8 +167,8 @@ impl Strip {
         }
     }
 
-    /// Adds the strip's next frames to the sums that it feeds. `own` is what its own source made; `taps` takes what
-    /// side-chains hear of it; `scratch` is used up.
+    /// Adds the strip's next frames to the sums that it feeds. `own` is what its own source made;
+    /// `taps` takes what side-chains hear of it; `scratch` is used up.
     pub(super) fn add_to(
         &mut self,
         place: usize,
@@ -215,7 +216,8 @@ impl Strip {
         }
     }
 
-    /// Does what [`Self::add_to`] does, without a copy, where nothing moves. Says whether that was so.
+    /// Does what [`Self::add_to`] does, without a copy, where nothing moves. Says whether that was
+    /// so.
     fn add_simply(&mut self, moment: Moment, own: Own<'_>, sums: &mut Sums) -> bool {
         let Moment { clock, moves, frames } = moment;
         let nothing_comes = own == [None; TRACK_OUTPUTS] && self.edges.iter().all(Edge::is_silent);
@@ -250,7 +252,8 @@ impl Strip {
         true
     }
 
-    /// Puts what comes to the fader into `block`, and says whether there may be anything but silence in it.
+    /// Puts what comes to the fader into `block`, and says whether there may be anything but
+    /// silence in it.
     fn gather(
         &mut self,
         place: usize,

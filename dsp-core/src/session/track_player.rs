@@ -36,8 +36,8 @@ enum Approach {
     Sounding,
 }
 
-/// Renders one track as its instrument sounds it, before fader, pan and mute, and what it sends to the
-/// reverb and the chorus of the mix.
+/// Renders one track as its instrument sounds it, before fader, pan and mute, and what it sends to
+/// the reverb and the chorus of the mix.
 ///
 /// Its position moves only with [`Self::process`]; live notes sound whether it moves or not.
 pub struct TrackPlayer {
@@ -102,10 +102,10 @@ impl TrackPlayer {
 
     /// Goes on with other events from where it is, as it moves or stands still.
     ///
-    /// Program and controllers become what the new events make of them up to here, whatever was played
-    /// live. Notes that the new events do not hold here end unless a pedal holds them; notes that both
-    /// hold sound on and are not struck again, and notes that only the new ones hold are not struck.
-    /// Standing still, the pedals stay up, so that live notes end with their keys.
+    /// Program and controllers become what the new events make of them up to here, whatever was
+    /// played live. Notes that the new events do not hold here end unless a pedal holds them; notes
+    /// that both hold sound on and are not struck again, and notes that only the new ones hold are
+    /// not struck. Standing still, the pedals stay up, so that live notes end with their keys.
     pub(super) fn replace_events(&mut self, events: &[TrackEvent], moves: bool) {
         if events == self.events {
             return;
@@ -123,14 +123,15 @@ impl TrackPlayer {
         self.held.keep(&wanted, |key| synth.apply(Event::NoteOff { key }));
     }
 
-    /// Moves to a frame: what sounded is cut, and what sounds is what playing from the start would make it, faded
-    /// in, as are program, controllers and the key from which the next note may glide. Returns how many steps of
-    /// voices that took ([`SynthProcessor::steps`]).
+    /// Moves to a frame: what sounded is cut, and what sounds is what playing from the start would
+    /// make it, faded in, as are program, controllers and the key from which the next note may
+    /// glide. Returns how many steps of voices that took ([`SynthProcessor::steps`]).
     ///
-    /// For that the notes that are held there, or have been let go not long before, are played unheard from
-    /// where they were struck, with all that is played meanwhile; without what is over by then, if that takes more than a
-    /// third of `most_steps`. If that takes more than the rest, the notes of keys that are down are struck here, in their
-    /// order, without a glide and by the presets that they were played by.
+    /// For that the notes that are held there, or have been let go not long before, are played
+    /// unheard from where they were struck, with all that is played meanwhile; without what is over
+    /// by then, if that takes more than a third of `most_steps`. If that takes more than the rest,
+    /// the notes of keys that are down are struck here, in their order, without a glide and by the
+    /// presets that they were played by.
     pub(super) fn seek(&mut self, frame: u64, most_steps: u64) -> u64 {
         let end = self.events.partition_point(|event| event.frame < frame);
         let mut steps = 0;
@@ -150,7 +151,8 @@ impl TrackPlayer {
         steps
     }
 
-    /// Stands at a frame before an event; those before it have been played. The notes of keys that are down are struck.
+    /// Stands at a frame before an event; those before it have been played. The notes of keys that
+    /// are down are struck.
     fn stand(&mut self, place: usize, frame: u64) {
         let past = &self.events[..place];
         self.position = frame;
@@ -163,8 +165,8 @@ impl TrackPlayer {
         synth.restore(past.map(|(place, event)| (event.event, held.is_struck_by(place, event.event))));
     }
 
-    /// Comes to a frame by playing some events before it unheard. Says whether that has taken no more than so many
-    /// steps, and how many; if not, it has not arrived.
+    /// Comes to a frame by playing some events before it unheard. Says whether that has taken no
+    /// more than so many steps, and how many; if not, it has not arrived.
     fn come(&mut self, events: Range<usize>, frame: u64, approach: Approach, most_steps: u64) -> (bool, u64) {
         self.stand(events.start, self.events[events.start].frame);
         for place in events {
@@ -185,7 +187,8 @@ impl TrackPlayer {
         (synth.steps() <= most_steps, synth.steps())
     }
 
-    /// Lets the time to a frame pass unheard, on the way to where the player is sought, unless that takes too long.
+    /// Lets the time to a frame pass unheard, on the way to where the player is sought, unless that
+    /// takes too long.
     fn skip_to(&mut self, frame: u64, sought: u64, most_steps: u64) {
         let filters_from = sought.saturating_sub(u64::from(self.config.frames(FILTERED_SECS)));
         let unfiltered = filters_from.clamp(self.position, frame);
@@ -250,8 +253,8 @@ impl TrackPlayer {
         }
     }
 
-    /// Renders the next frames and says on which outputs there may be anything but silence; the others are
-    /// not written.
+    /// Renders the next frames and says on which outputs there may be anything but silence; the
+    /// others are not written.
     pub(super) fn render(&mut self, motion: Motion, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) -> Sounding {
         let frames = outputs[0].len();
         let (mut done, mut sounding) = (0, [false; TRACK_OUTPUTS]);

@@ -39,8 +39,8 @@ impl TrackRender {
         })
     }
 
-    /// The next block, at most [`crate::block::BLOCK_FRAMES`]: left, right, and what the track sends to the reverb
-    /// and to the chorus; `None` after the last.
+    /// The next block, at most [`crate::block::BLOCK_FRAMES`]: left, right, and what the track
+    /// sends to the reverb and to the chorus; `None` after the last.
     pub fn next_block(&mut self) -> Option<[&[f32]; TRACK_OUTPUTS]> {
         let frames = self.length.next_frames();
         if frames == 0 || !self.length.rings() {

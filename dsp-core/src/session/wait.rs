@@ -5,7 +5,8 @@ use crate::dsp::declicker::Declicker;
 use crate::dsp::delay_line::DelayLine;
 use crate::effects::Glide;
 
-/// Delays some outputs alike. Where the delay changes, what was on its way is left out, and what comes then fades in.
+/// Delays some outputs alike. Where the delay changes, what was on its way is left out, and what
+/// comes then fades in.
 pub(super) struct Wait<const OUTPUTS: usize> {
     delays: [DelayLine; OUTPUTS],
     last_input: [f32; OUTPUTS],
@@ -47,7 +48,8 @@ impl<const OUTPUTS: usize> Wait<OUTPUTS> {
         self.frames() == 0 && self.fade.is_at_rest() && self.declicker.is_idle()
     }
 
-    /// What comes from here on belongs to what ended with this frame, which passed by while it [`Self::is_idle`].
+    /// What comes from here on belongs to what ended with this frame, which passed by while it
+    /// [`Self::is_idle`].
     pub(super) fn pass_by(&mut self, last: [f32; OUTPUTS]) {
         self.declicker.bypass(last);
     }
@@ -65,8 +67,8 @@ impl<const OUTPUTS: usize> Wait<OUTPUTS> {
         self.last_input
     }
 
-    /// Passes the next frames, in place. Which outputs may be anything but silence is said before and afterwards; those that
-    /// are silent before hold anything.
+    /// Passes the next frames, in place. Which outputs may be anything but silence is said before
+    /// and afterwards; those that are silent before hold anything.
     pub(super) fn process(&mut self, mut outputs: [&mut [f32]; OUTPUTS], sounding: &mut [bool; OUTPUTS]) {
         self.last_input = last(&outputs, sounding);
         if !self.fade.is_at_rest() {

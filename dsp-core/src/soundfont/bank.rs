@@ -168,7 +168,8 @@ impl Bank {
         }
     }
 
-    /// Bytes of memory that the decoded samples of these presets take, whether they are decoded yet or not.
+    /// Bytes of memory that the decoded samples of these presets take, whether they are decoded yet
+    /// or not.
     #[must_use]
     pub fn prepared_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         #[cfg(feature = "vorbis")]

@@ -41,8 +41,8 @@ pub(super) const DEFAULT_MODULATORS: [Modulator; 9] = {
         modulator(source(Midi(1), false, false, Linear), 50, VibLfoToPitch, ALWAYS),
         // 8.4.5: volume to attenuation; 960 centibels for a volume of 0.
         modulator(source(Midi(7), true, false, Concave), 960, InitialAttenuation, ALWAYS),
-        // 8.4.6: pan to pan. The text says 1000 tenths of a per cent, which would be all the way to a
-        // side at a quarter of the controller; as the width of the whole range it is what players
+        // 8.4.6: pan to pan. The text says 1000 tenths of a per cent, which would be all the way to
+        // a side at a quarter of the controller; as the width of the whole range it is what players
         // and the songs written for them mean: 500 to either side.
         modulator(source(Midi(10), false, true, Linear), 500, Pan, ALWAYS),
         // 8.4.7: expression to attenuation; 960 centibels for an expression of 0.

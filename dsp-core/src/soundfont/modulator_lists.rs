@@ -108,8 +108,9 @@ impl Draft {
         links.list()
     }
 
-    /// The entries. The form of version 2.01 of velocity to cutoff has an amount of 0 where the form
-    /// of 2.04 stands, too: banks state their curve in the latter, and the former for older players.
+    /// The entries. The form of version 2.01 of velocity to cutoff has an amount of 0 where the
+    /// form of 2.04 stands, too: banks state their curve in the latter, and the former for older
+    /// players.
     fn with_one_velocity_to_cutoff(&self) -> Vec<Entry> {
         let has = |entry: &Entry, form| entry.modulator.velocity_to_cutoff_form() == Some(form);
         let mut entries = self.entries.clone();

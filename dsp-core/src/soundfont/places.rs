@@ -32,8 +32,9 @@ pub(crate) fn moved(sample: &Sample, generators: &Generators, wave_frames: i64) 
     core::array::from_fn(|end| (i64::from(places[end]) + offsets[end]).clamp(0, wave_frames))
 }
 
-/// First frame and end of what a zone can play of a wave, the sample itself included. Modulators and NRPNs
-/// move places within it, so that a smaller bank, which holds these frames alone, plays the same.
+/// First frame and end of what a zone can play of a wave, the sample itself included. Modulators
+/// and NRPNs move places within it, so that a smaller bank, which holds these frames alone, plays
+/// the same.
 pub(crate) fn reach(sample: &Sample, moved: &[i64; 4]) -> [i64; 2] {
     let used = if sample.loop_ok { &moved[..] } else { &moved[..2] };
     let all = used.iter().copied().chain([sample.start.into(), sample.end.into()]);

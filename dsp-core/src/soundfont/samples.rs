@@ -26,8 +26,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Whether the header says anything of a loop: samples that play once have none, which is written in many
-    /// ways.
+    /// Whether the header says anything of a loop: samples that play once have none, which is
+    /// written in many ways.
     pub(super) fn has_loop(&self) -> bool {
         self.loop_start != self.loop_end && self.loop_end != 0
     }

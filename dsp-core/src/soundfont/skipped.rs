@@ -199,7 +199,8 @@ pub enum Reason {
         /// Minor version of the file.
         minor: u16,
     },
-    /// A sample without a stream of its own in a bank whose sample data was packed (form type `sfpk`).
+    /// A sample without a stream of its own in a bank whose sample data was packed (form type
+    /// `sfpk`).
     #[error("the bank's sample data is packed; unpacked, as an SF2, it can be played")]
     Packed,
     /// A compressed sample in a build that plays PCM only.

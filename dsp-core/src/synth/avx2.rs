@@ -1,5 +1,5 @@
-//! The kernel that nearly all voices use nearly all the time, in AVX2's own words: the compiler does
-//! not find this way to turn rows of a sample into columns. The same operations in the same
+//! The kernel that nearly all voices use nearly all the time, in AVX2's own words: the compiler
+//! does not find this way to turn rows of a sample into columns. The same operations in the same
 //! order as [`Cubic`](super::interpolation::Cubic), so the same bits.
 
 use core::arch::x86_64::{

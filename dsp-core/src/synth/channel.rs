@@ -255,8 +255,8 @@ impl Channel {
         }
     }
 
-    /// Section 9.6.2: 100, 101 and 102 count up by hundred, thousand and ten thousand; a number below
-    /// 100 is added and selects.
+    /// Section 9.6.2: 100, 101 and 102 count up by hundred, thousand and ten thousand; a number
+    /// below 100 is added and selects.
     fn select_non_registered(&mut self, value: u8) {
         self.parameter = Parameter::None;
         self.select_awe32();
@@ -300,8 +300,8 @@ impl Channel {
         }
     }
 
-    /// Data increment and decrement (MIDI RP-018): a cent of a bend range, a semitone of a coarse tuning, the
-    /// least significant byte of all others.
+    /// Data increment and decrement (MIDI RP-018): a cent of a bend range, a semitone of a coarse
+    /// tuning, the least significant byte of all others.
     fn step_data(&mut self, step: i32) {
         let msb = i32::from(self.controller(controller::DATA_ENTRY_MSB));
         let lsb = i32::from(self.controller(controller::DATA_ENTRY_LSB));
@@ -338,8 +338,8 @@ impl Channel {
         self.bend = 0;
     }
 
-    /// The bank that the bank select controllers ask for ([`selected_bank`]), of a channel that plays
-    /// drums or not. `None` if none has come since this was asked last.
+    /// The bank that the bank select controllers ask for ([`selected_bank`]), of a channel that
+    /// plays drums or not. `None` if none has come since this was asked last.
     pub(super) fn take_selected_bank(&mut self, drums: bool) -> Option<u16> {
         if !core::mem::take(&mut self.bank_selected) {
             return None;

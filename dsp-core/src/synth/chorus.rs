@@ -94,7 +94,8 @@ impl ChorusProcessor {
         self.phase_per_frame = (rate_hz.clamp(0.05, 10.0) / self.rate_hz * 4_294_967_296.0) as u32;
     }
 
-    /// Silent, and where the copies have drifted to after so many frames from the start of a new chorus.
+    /// Silent, and where the copies have drifted to after so many frames from the start of a new
+    /// chorus.
     pub fn reset(&mut self, frame: u64) {
         self.line.fill(0.0);
         self.place = 0;

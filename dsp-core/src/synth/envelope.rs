@@ -54,7 +54,8 @@ impl Stage {
 }
 
 impl Stage {
-    /// Frames to the beginning or the end of the attack or to the end of the hold, whichever is next.
+    /// Frames to the beginning or the end of the attack or to the end of the hold, whichever is
+    /// next.
     fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
         match self {
             Self::Delay(share) => Some((1.0 - share) * times.delay),
@@ -125,7 +126,8 @@ impl VolumeEnvelope {
         }
     }
 
-    /// Whether it falls, or soon will, all of the way in less than `frames`. `sustain_cb` is where the decay ends.
+    /// Whether it falls, or soon will, all of the way in less than `frames`. `sustain_cb` is where
+    /// the decay ends.
     pub(super) fn falls_within(&self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Hold(_) | Stage::Decay => self.attenuation_cb < sustain_cb && times.decay < frames,
@@ -196,7 +198,8 @@ impl ModulationEnvelope {
         }
     }
 
-    /// Whether it rises, or falls all of the way in less than `frames`. `sustain` is where the decay ends.
+    /// Whether it rises, or falls all of the way in less than `frames`. `sustain` is where the
+    /// decay ends.
     pub(super) fn moves_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Attack(_) => true,

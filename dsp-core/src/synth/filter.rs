@@ -37,8 +37,8 @@ impl FilterSetting {
         self.cutoff_cents >= *CUTOFF_CENTS.end() && self.resonance_cb <= 0.0
     }
 
-    /// The second-order low-pass of the bilinear transform (Bristow-Johnson, "Audio EQ
-    /// Cookbook"), written with the tangent of half the angle. `resonance` is that of an earlier place.
+    /// The second-order low-pass of the bilinear transform (Bristow-Johnson, "Audio EQ Cookbook"),
+    /// written with the tangent of half the angle. `resonance` is that of an earlier place.
     ///
     /// The highest point of its response lies the resonance above its gain at DC, which is half
     /// the resonance below unity.

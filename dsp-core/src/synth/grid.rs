@@ -2,8 +2,8 @@
 
 use super::interpolation::CHUNK_FRAMES;
 
-/// Coarser and finer places in time, at most about 0.4, 1.5, 3 and 6 ms apart at any sample rate. Each grid is made
-/// of places of the finer ones.
+/// Coarser and finer places in time, at most about 0.4, 1.5, 3 and 6 ms apart at any sample rate.
+/// Each grid is made of places of the finer ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Grid {
     fine_frames: u32,
@@ -12,7 +12,8 @@ pub(super) struct Grid {
 /// Distance of the finest places at the usual rates, in frames.
 const FINE_FRAMES: u32 = CHUNK_FRAMES as u32 / 2;
 
-/// The rate in hertz below which, by octaves, places lie fewer frames apart: halfway between 22.05 and 44.1 kHz.
+/// The rate in hertz below which, by octaves, places lie fewer frames apart: halfway between 22.05
+/// and 44.1 kHz.
 const LOWEST_USUAL_HZ: u32 = 33_075;
 
 impl Grid {

@@ -82,8 +82,8 @@ impl Kernel {
         }
     }
 
-    /// Fills `out` from a window whose first values are the taps before the voice's place. `fraction` is
-    /// the place's part below a frame, `step` the distance of places.
+    /// Fills `out` from a window whose first values are the taps before the voice's place.
+    /// `fraction` is the place's part below a frame, `step` the distance of places.
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
         match self {
             Self::Linear => by_fours::<Line, f32>(window, fraction, step, out),
@@ -93,8 +93,8 @@ impl Kernel {
     }
 }
 
-/// Reads values of 16 bits, of which the first are the taps before the voice's place: the values, the
-/// place's part below a frame, the distance of places, and what to fill.
+/// Reads values of 16 bits, of which the first are the taps before the voice's place: the values,
+/// the place's part below a frame, the distance of places, and what to fill.
 pub(super) type Pcm16Reader = fn(&[Pcm16], u32, u64, &mut [f32]);
 
 /// A value of a sample, as it is read.

@@ -1,5 +1,5 @@
-//! The filters of voices in lockstep: every output of a filter depends on the one before, so that only
-//! different voices can be computed together. They run as quads, two at a time where there are
+//! The filters of voices in lockstep: every output of a filter depends on the one before, so that
+//! only different voices can be computed together. They run as quads, two at a time where there are
 //! more than four of them: one fills the waits of the other.
 
 use wide::f32x4;
@@ -62,8 +62,9 @@ impl VoiceFilter {
         }
         let [near, far] = [numbers[STEPS - 2], numbers[STEPS - 1]];
         let [last, before] = [numbers[OUTPUTS], numbers[OUTPUTS + 1]];
-        // Poles at a distance r and an angle w ring as A r^n cos(w n + p). Of any two outputs that follow each other
-        // y^2 + near y z + far z^2 is A^2 sin^2 w, wherever between its peaks the wave is.
+        // Poles at a distance r and an angle w ring as A r^n cos(w n + p). Of any two outputs that
+        // follow each other y^2 + near y z + far z^2 is A^2 sin^2 w, wherever between its peaks the
+        // wave is.
         let square_of_sine = 1.0 - near * near / (4.0 * far);
         if far > 0.0 && square_of_sine > 0.0 {
             let energy = last * last + near * last * before + far * before * before;
@@ -73,8 +74,8 @@ impl VoiceFilter {
         }
     }
 
-    /// Lets the filter become another in `1 / per_frame` frames; the filters between two stable ones are
-    /// stable.
+    /// Lets the filter become another in `1 / per_frame` frames; the filters between two stable
+    /// ones are stable.
     pub(super) fn aim(&mut self, target: Coefficients, per_frame: f32) {
         let (coefficients, steps) = self.numbers.split_at_mut(STEPS);
         for ((step, coefficient), target) in steps.iter_mut().zip(coefficients).zip(target.as_array()) {
@@ -123,9 +124,9 @@ impl VoiceFilter {
 pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; GROUP];
 
 on_best_instructions! {
-    /// Passes the first `frames` frames of each chunk through its filter, of which there are `count`, in the
-    /// first lanes; what is behind these frames, and in the chunks of other lanes, stays. `moving` is
-    /// whether any coefficient of a pair of quads moves.
+    /// Passes the first `frames` frames of each chunk through its filter, of which there are
+    /// `count`, in the first lanes; what is behind these frames, and in the chunks of other lanes,
+    /// stays. `moving` is whether any coefficient of a pair of quads moves.
     pub(super) fn filter(
         filters: &mut Filters<'_>,
         chunks: &mut [Chunk; GROUP],

@@ -3,9 +3,10 @@
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!
 //! A `SynthProcessor` plays one channel. What moves slowly (envelopes, oscillators, controllers) is
-//! computed at every event, at corners of envelopes, and on a grid of frames that is as fine as the movement of
-//! the voice needs; between two such places gains and filters go straight. Where the places are depends on the events and on the frame at
-//! which the synthesizer was reset, never on how many frames a call asks for.
+//! computed at every event, at corners of envelopes, and on a grid of frames that is as fine as the
+//! movement of the voice needs; between two such places gains and filters go straight. Where the
+//! places are depends on the events and on the frame at which the synthesizer was reset, never on
+//! how many frames a call asks for.
 //!
 //! Each voice reads its sample by itself and is mixed by itself, several frames at a time; the
 //! filters of eight voices, whose outputs wait for one another, run in lockstep.

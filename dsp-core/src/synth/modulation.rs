@@ -136,8 +136,8 @@ pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Ch
     output(&[VELOCITY_TO_CUTOFF], 0, note, channel)
 }
 
-/// The least and the most that a zone's modulators add to a generator whatever controllers do: what key
-/// and velocity decide, and all that anything else may take away or give.
+/// The least and the most that a zone's modulators add to a generator whatever controllers do: what
+/// key and velocity decide, and all that anything else may take away or give.
 pub(super) fn reach(list: &[Modulator], generator: Generator, note: Note, channel: &Channel) -> (f32, f32) {
     let of_note = |source: &Source| {
         matches!(source.controller, Controller::None | Controller::NoteOnVelocity | Controller::NoteOnKey)

@@ -41,8 +41,8 @@ pub(super) struct Region {
 pub(super) struct Playback {
     region: Region,
     looping: bool,
-    /// Frames of the loop that have been gone through: so far back, what lies before its start is its
-    /// end; up to a number that no kernel looks back.
+    /// Frames of the loop that have been gone through: so far back, what lies before its start is
+    /// its end; up to a number that no kernel looks back.
     gone_through: i64,
     frame: i64,
     fraction: u32,
@@ -132,8 +132,9 @@ impl Playback {
         self.region.loop_start + (frame - self.region.loop_start).rem_euclid(self.loop_frames())
     }
 
-    /// Goes through the stretch of `count` frames from a frame on as it is heard, the loop unrolled:
-    /// `visit` gets runs of frames of the wave, or `None` for silence, and how long they are.
+    /// Goes through the stretch of `count` frames from a frame on as it is heard, the loop
+    /// unrolled: `visit` gets runs of frames of the wave, or `None` for silence, and how long they
+    /// are.
     #[inline(always)]
     fn unroll(&self, first: i64, count: usize, mut visit: impl FnMut(Option<usize>, usize)) {
         let Region { start, end, loop_start, loop_end, .. } = self.region;

@@ -20,8 +20,8 @@ const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
 /// Most zones that one note plays.
 const NOTE_ZONES_MAX: usize = 32;
 
-/// As how many steps it counts to take an event, to start a voice, to let one follow controllers, and to let the filter
-/// of one pass a chunk.
+/// As how many steps it counts to take an event, to start a voice, to let one follow controllers,
+/// and to let the filter of one pass a chunk.
 const EVENT_STEPS: u64 = 4;
 const START_STEPS: u64 = 8;
 const FOLLOW_STEPS: u64 = 4;
@@ -152,8 +152,8 @@ impl SynthProcessor {
         self.select(bank, program);
     }
 
-    /// How much has been computed since the last reset, in steps of one voice from a place of its grid to the next;
-    /// what else takes as long as some of them counts as so many.
+    /// How much has been computed since the last reset, in steps of one voice from a place of its
+    /// grid to the next; what else takes as long as some of them counts as so many.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
@@ -173,7 +173,8 @@ impl SynthProcessor {
         self.take(event, true);
     }
 
-    /// As [`Self::apply`]; a note that begins is only `heard` if that is said, and does to others what it does.
+    /// As [`Self::apply`]; a note that begins is only `heard` if that is said, and does to others
+    /// what it does.
     pub(crate) fn take(&mut self, event: Event, heard: bool) {
         self.steps += EVENT_STEPS;
         match event {
@@ -397,9 +398,9 @@ impl SynthProcessor {
         self.voices.clear();
     }
 
-    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, behind the
-    /// first `done` of a block. Outputs are only written where `sounding` says, which is kept: those that
-    /// begin to sound get silence before.
+    /// Renders the next frames, left, right, and what goes to the reverb and to the chorus, behind
+    /// the first `done` of a block. Outputs are only written where `sounding` says, which is kept:
+    /// those that begin to sound get silence before.
     pub(crate) fn render(
         &mut self,
         mut block: [&mut [f32]; TRACK_OUTPUTS],
@@ -428,9 +429,9 @@ impl SynthProcessor {
         }
     }
 
-    /// Lets the next frames pass unheard. Voices are then what rendering would have made them, but for what
-    /// their filters remember: of that only what came while it `filters`, which takes longer. Ends before its time if so
-    /// many steps have been taken.
+    /// Lets the next frames pass unheard. Voices are then what rendering would have made them, but
+    /// for what their filters remember: of that only what came while it `filters`, which takes
+    /// longer. Ends before its time if so many steps have been taken.
     pub(crate) fn skip(&mut self, mut frames: u64, filters: bool, most_steps: u64) {
         let longest = if filters { CHUNK_FRAMES } else { usize::MAX };
         while frames > 0 && self.steps <= most_steps {
@@ -451,8 +452,8 @@ impl SynthProcessor {
         self.voices.rise(self.clock, self.sample_rate_hz);
     }
 
-    /// Aims voices if that is due. Says how many of the next frames come before the next of it, at most so many,
-    /// and at most the longest that can be, if there are voices.
+    /// Aims voices if that is due. Says how many of the next frames come before the next of it, at
+    /// most so many, and at most the longest that can be, if there are voices.
     fn begin_part(&mut self, frames: usize, longest: usize) -> usize {
         if self.stretch_frames == 0 {
             self.aim();
@@ -466,8 +467,8 @@ impl SynthProcessor {
         part
     }
 
-    /// Aims the voices that are where they were aimed at; all of them, if events have come in between or
-    /// this is a place of the coarse grid.
+    /// Aims the voices that are where they were aimed at; all of them, if events have come in
+    /// between or this is a place of the coarse grid.
     fn aim(&mut self) {
         let clock = self.clock;
         let is_stale = core::mem::take(&mut self.stale);

@@ -39,8 +39,8 @@ impl Ramps {
         }
     }
 
-    /// Lets the gains begin at 0 and be a share of what they would have been in so many frames. `passed` frames have been
-    /// counted.
+    /// Lets the gains begin at 0 and be a share of what they would have been in so many frames.
+    /// `passed` frames have been counted.
     pub(super) fn rise(&mut self, passed: u32, frames: u32, share: f32) {
         let passed = passed as f32;
         for (start, step) in self.starts.iter_mut().zip(&mut self.steps) {
@@ -70,9 +70,9 @@ struct Way {
 const COUNT: Lanes = Lanes([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
 
 on_best_instructions! {
-    /// Adds the next frames of voices, in their order, to the outputs of their track, which all have the same
-    /// length, at most that of a chunk. `passed` frames have been counted. Outputs that are not yet
-    /// `written` hold anything.
+    /// Adds the next frames of voices, in their order, to the outputs of their track, which all
+    /// have the same length, at most that of a chunk. `passed` frames have been counted. Outputs
+    /// that are not yet `written` hold anything.
     pub(super) fn add(
         voices: &[Option<Voice>],
         chunks: &[Chunk; GROUP],

@@ -37,8 +37,8 @@ pub struct ReverbProcessor {
 /// Highest gain of what the reverb adds.
 const LEVEL_MAX: f32 = 4.0;
 
-/// Time after which nothing is left of the largest room, in seconds: its slowest comb (37 ms, feedback
-/// 0.98) falls by 300 dB in 63.
+/// Time after which nothing is left of the largest room, in seconds: its slowest comb (37 ms,
+/// feedback 0.98) falls by 300 dB in 63.
 const SILENT_AFTER_SECS: u32 = 64;
 
 impl ReverbProcessor {
@@ -128,8 +128,8 @@ impl ReverbProcessor {
     }
 }
 
-/// Most frames that are computed at a time: fewer than the shortest delay, 225 frames at 44.1 kHz, at
-/// any rate from 16 kHz on, so that nothing that is computed comes back in the same part.
+/// Most frames that are computed at a time: fewer than the shortest delay, 225 frames at 44.1 kHz,
+/// at any rate from 16 kHz on, so that nothing that is computed comes back in the same part.
 const PART_FRAMES: usize = 64;
 
 /// One side: eight combs in lockstep, then the allpasses.
@@ -249,8 +249,8 @@ impl Damping {
         Self { kept: f32x4::splat(damping), let_in: f32x4::splat(feedback * (1.0 - damping)) }
     }
 
-    /// Turns what comes out of the combs' lines in four frames, of which only the first `count` are wanted,
-    /// into what goes into them, and returns the sums of what came out.
+    /// Turns what comes out of the combs' lines in four frames, of which only the first `count` are
+    /// wanted, into what goes into them, and returns the sums of what came out.
     #[inline(always)]
     fn pass(
         &self,
@@ -330,8 +330,8 @@ on_best_instructions! {
     fn pass_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
 }
 
-/// Added to what comes in: tails end there, 500 dB below full scale, and never reach denormal numbers, which are
-/// slow.
+/// Added to what comes in: tails end there, 500 dB below full scale, and never reach denormal
+/// numbers, which are slow.
 const FLOOR: f32 = 1e-25;
 
 #[cfg(test)]

@@ -180,8 +180,8 @@ pub(super) fn send_lift_cb(tenths: f32) -> f32 {
     if gain > 1.0 { -gain_to_centibels(gain) } else { 0.0 }
 }
 
-/// Gains for a pan in tenths of a per cent to the right, by equal power, and for sends in tenths of a
-/// per cent.
+/// Gains for a pan in tenths of a per cent to the right, by equal power, and for sends in tenths of
+/// a per cent.
 fn output_gains(pan: f32, reverb: f32, chorus: f32) -> [f32; TRACK_OUTPUTS] {
     let turn = (pan / 1_000.0 + 0.5).clamp(0.0, 1.0) * core::f32::consts::FRAC_PI_2;
     let send = |tenths: f32| VOICE_GAIN * SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);

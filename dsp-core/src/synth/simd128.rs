@@ -9,8 +9,8 @@ use core::arch::wasm32::{
 use super::interpolation::{FOUR, Pcm16, UNIT_16};
 
 /// Fills `out` from values of 16 bits, of which the first is the one before the voice's place;
-/// `fraction` is the place's part below a frame, `step` the distance of places. Silence, if the values
-/// end before the last place.
+/// `fraction` is the place's part below a frame, `step` the distance of places. Silence, if the
+/// values end before the last place.
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     if !reach_to_last(values, fraction, step, out.len()) {
         return out.fill(0.0);

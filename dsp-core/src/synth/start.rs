@@ -10,8 +10,8 @@ use crate::soundfont::{Bank, Generator, Generators, Sample};
 /// Attenuation of notes that are struck with the soft pedal down. MIDI leaves the amount open.
 const SOFT_PEDAL_CB: f32 = 30.0;
 
-/// A zone of a preset and one of its instrument that play a note, if their sample can be played: one that cannot be
-/// decoded takes no voice from others and ends none.
+/// A zone of a preset and one of its instrument that play a note, if their sample can be played:
+/// one that cannot be decoded takes no voice from others and ends none.
 pub(super) fn zones(bank: &Bank, preset: usize, key: u8, velocity: u8) -> impl Iterator<Item = ZonePlace> {
     let preset_zones = bank.presets().get(preset).map_or(&[][..], |preset| &preset.zones).iter().enumerate();
     preset_zones
@@ -92,9 +92,9 @@ pub(super) fn exclusive_class(bank: &Bank, zones: ZonePlace) -> i16 {
     own.saturating_add(offset)
 }
 
-/// Where a note plays its sample: the header's places, moved by the offsets of the zone, and from there, within
-/// what the zone can play, by those that its modulators and NRPNs say as the note starts (section 8.1.2, generators
-/// 0 to 4, 12, 45 and 50).
+/// Where a note plays its sample: the header's places, moved by the offsets of the zone, and from
+/// there, within what the zone can play, by those that its modulators and NRPNs say as the note
+/// starts (section 8.1.2, generators 0 to 4, 12, 45 and 50).
 fn region(
     sample: &Sample,
     generators: &Generators,

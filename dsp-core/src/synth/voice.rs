@@ -1,5 +1,5 @@
-//! One voice: a zone of a preset that sounds for a note, and where it goes: its pitch, its gains, its
-//! filter, from one place of the grid to the next.
+//! One voice: a zone of a preset that sounds for a note, and where it goes: its pitch, its gains,
+//! its filter, from one place of the grid to the next.
 
 use super::channel::{Channel, summed};
 use super::envelope::{FULL_FALL_CB, ModulationEnvelope, VolumeEnvelope};
@@ -137,7 +137,8 @@ pub(super) struct Voice {
     least_attenuation_cb: f32,
     /// To the reverb and to the chorus, in tenths of a per cent, likewise.
     most_sent: [f32; 2],
-    /// How far the envelope must fall so that a sample of full scale is not heard, whatever controllers do.
+    /// How far the envelope must fall so that a sample of full scale is not heard, whatever
+    /// controllers do.
     inaudible_cb: f32,
     /// Of the loop, once it has been looked through.
     sample_attenuation_cb: Option<f32>,
@@ -152,13 +153,15 @@ pub(super) struct Voice {
     aimed_at: u64,
     aimed_frames: u32,
     pitch_cents: f32,
-    /// What the gains of the outputs have besides the envelope, where the stretch begins and where it ends.
+    /// What the gains of the outputs have besides the envelope, where the stretch begins and where
+    /// it ends.
     shares: [[f32; TRACK_OUTPUTS]; 2],
     /// What the filter is to become, and what it is at the end of the stretch.
     filter_target: (FilterSetting, Coefficients),
     filter_aim: Coefficients,
     resonance: Resonance,
-    /// Frames, from where the stretch begins, in which gains and filter are still to follow a controller.
+    /// Frames, from where the stretch begins, in which gains and filter are still to follow a
+    /// controller.
     smooth_frames: u32,
     /// When it is to be released, on the synthesizer's clock: notes sound for a while at least.
     release_at: Option<u64>,
@@ -306,8 +309,8 @@ impl Voice {
         self.settings.set(&values, self.note.key, tuning_cents, around.sample_rate_hz);
         let sends = SENDS.into_iter().zip(self.most_sent);
         let sent = sends.map(|(send, most)| most + larger(offset(send), 0.0)).fold(0.0, larger);
-        // The highest gain of the filter lies half the resonance above unity; an NRPN may take from the
-        // attenuation; and what is sent may be louder than what is heard at once.
+        // The highest gain of the filter lies half the resonance above unity; an NRPN may take from
+        // the attenuation; and what is sent may be louder than what is heard at once.
         let lifted_cb = self.settings.resonance_cb / 2.0
             + self.settings.tremolo_to_volume_cb.abs()
             + larger(-offset(Generator::InitialAttenuation), 0.0)
@@ -327,8 +330,8 @@ impl Voice {
         }
     }
 
-    /// Whether two voices may be the sides of one stereo sample: zones of one instrument, played by one
-    /// zone of the preset.
+    /// Whether two voices may be the sides of one stereo sample: zones of one instrument, played by
+    /// one zone of the preset.
     pub(super) fn is_layer_of(&self, other: &Self) -> bool {
         let ZonePlace { preset_zone, instrument, .. } = self.zones;
         self.serial == other.serial
@@ -435,8 +438,8 @@ impl Voice {
         self.now.volume.delay_frames(&self.settings.volume_times).is_some_and(|frames| frames >= 1.0)
     }
 
-    /// The grid on which the voice is aimed: so fine that straight lines between its places are not heard.
-    /// Pitches go in steps.
+    /// The grid on which the voice is aimed: so fine that straight lines between its places are not
+    /// heard. Pitches go in steps.
     pub(super) fn grid_frames(&self, grid: Grid) -> u32 {
         let settings = &self.settings;
         let pitch_moves = settings.vibrato_to_pitch != 0.0
@@ -481,9 +484,9 @@ impl Voice {
         self.playback.is_over(kernel) && self.filter.is_quiet()
     }
 
-    /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could bring
-    /// it back: its gain, its key and velocity, the fall of its envelope and what is left of its
-    /// sample count, less all that modulators could lift.
+    /// Whether the voice has fallen below hearing, 96 dB below full scale, and no controller could
+    /// bring it back: its gain, its key and velocity, the fall of its envelope and what is left of
+    /// its sample count, less all that modulators could lift.
     pub(super) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(fallen_cb) = self.now.volume.fallen_cb() else { return false };
         if fallen_cb + self.sample_attenuation_cb.unwrap_or(0.0) >= self.inaudible_cb {
@@ -557,7 +560,8 @@ impl Voice {
         self.then = self.now;
         self.then.advance(&self.settings, frames as f32);
         self.aimed_frames = frames;
-        // What a controller moves takes its time, however near the next place is; what moves by itself arrives.
+        // What a controller moves takes its time, however near the next place is; what moves by
+        // itself arrives.
         let way = if self.smooth_frames > frames { frames as f32 / self.smooth_frames as f32 } else { 1.0 };
         let per_frame = 1.0 / frames as f32;
         let risen = self.risen(self.aimed_at + u64::from(frames), sample_rate_hz);
@@ -629,19 +633,20 @@ impl Voice {
     }
 }
 
-/// Share of a zone's initial attenuation that is applied: a decibel of the file is 0.4 dB, as on the
-/// sound cards for which banks were made, and in every player since.
+/// Share of a zone's initial attenuation that is applied: a decibel of the file is 0.4 dB, as on
+/// the sound cards for which banks were made, and in every player since.
 const ATTENUATION_SHARE: f32 = 0.4;
 
-/// A fall by 96 dB in less time is computed on a fine grid; one in less than twice of it on the middle one, and one
-/// in less than a fifth on the finest.
+/// A fall by 96 dB in less time is computed on a fine grid; one in less than twice of it on the
+/// middle one, and one in less than a fifth on the finest.
 const FAST_FALL_SECS: f32 = 0.25;
 
-/// Shortest time that a note sounds before its release, in seconds: files have drum notes of no length
-/// at all.
+/// Shortest time that a note sounds before its release, in seconds: files have drum notes of no
+/// length at all.
 const LEAST_NOTE_SECS: f32 = 0.01;
 
-/// Time in which a voice rises that is heard from its middle on, in seconds, besides the way to the next place of its grid.
+/// Time in which a voice rises that is heard from its middle on, in seconds, besides the way to the
+/// next place of its grid.
 const RISE_SECS: f32 = 0.003;
 
 /// Time in which a voice that must end falls by 96 dB.

@@ -17,7 +17,8 @@ pub(super) const GROUP: usize = 16;
 /// Places beyond the polyphony, for voices that are on their way out.
 const SPARE_PLACES: usize = 4 * GROUP;
 
-/// How long a voice is spared that has just begun, in seconds: what is struck now is missed most, however soft.
+/// How long a voice is spared that has just begun, in seconds: what is struck now is missed most,
+/// however soft.
 const SPARED_SECS: f32 = 0.05;
 
 const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
@@ -165,8 +166,8 @@ impl Voices {
         self.used = 0;
     }
 
-    /// Aims voices: `aim` gets each, and where it stands in the count of frames, which begins anew if `aims_all`; it
-    /// says which voices stay. The others are let go.
+    /// Aims voices: `aim` gets each, and where it stands in the count of frames, which begins anew
+    /// if `aims_all`; it says which voices stay. The others are let go.
     pub(super) fn aim(&mut self, aims_all: bool, mut aim: impl FnMut(&mut Voice, Offset) -> bool) {
         let offset = Offset { passed: self.passed, restarts: aims_all };
         if aims_all {
@@ -182,8 +183,8 @@ impl Voices {
         self.polyphony
     }
 
-    /// Makes room for `count` voices: those that are missed least fade; what has not been heard yet goes at
-    /// once. All voices must have caught up.
+    /// Makes room for `count` voices: those that are missed least fade; what has not been heard yet
+    /// goes at once. All voices must have caught up.
     pub(super) fn make_room(&mut self, count: usize, clock: u64, sample_rate_hz: f32) {
         let sounding = self.iter().filter(|voice| !voice.fading).count();
         let spared_frames = (SPARED_SECS * sample_rate_hz) as u64;
@@ -235,8 +236,8 @@ impl Voices {
         }
     }
 
-    /// Fills the outputs, which all have the same length, with the next frames of all voices, at most a
-    /// chunk of them, and says which outputs it has filled; nothing is heard on the others.
+    /// Fills the outputs, which all have the same length, with the next frames of all voices, at
+    /// most a chunk of them, and says which outputs it has filled; nothing is heard on the others.
     pub(super) fn render(
         &mut self,
         bank: &Bank,
@@ -267,7 +268,8 @@ impl Voices {
         self.iter_mut().for_each(|voice| voice.rise(clock, passed, sample_rate_hz));
     }
 
-    /// Lets the next frames pass unheard, as many as there are until voices are aimed; filters do not know of them.
+    /// Lets the next frames pass unheard, as many as there are until voices are aimed; filters do
+    /// not know of them.
     pub(super) fn skip(&mut self, bank: &Bank, frames: usize) {
         let waves = bank.waves();
         for voice in self.iter_mut() {
@@ -282,8 +284,9 @@ impl Voices {
     }
 }
 
-/// Order in which voices are missed least: released ones before held ones, quiet ones before loud ones, old
-/// ones before new ones; the last of all are those that began less than so many frames ago.
+/// Order in which voices are missed least: released ones before held ones, quiet ones before loud
+/// ones, old ones before new ones; the last of all are those that began less than so many frames
+/// ago.
 fn missed(voice: &Voice, clock: u64, spared_frames: u64) -> (bool, bool, i32, u64) {
     let is_spared = voice.age_frames(clock) < spared_frames;
     (is_spared, !voice.released, -(voice.attenuation_cb() as i32), voice.serial)

@@ -32,7 +32,8 @@ fn sine() -> Vec<i16> {
 /// Number of the generator that says how a sample loops.
 pub(crate) const SAMPLE_MODES: u16 = 54;
 
-/// A sound bank: preset 0:0 plays instrument 0 with sample 0, preset 0:1 instrument 1 with sample 1.
+/// A sound bank: preset 0:0 plays instrument 0 with sample 0, preset 0:1 instrument 1 with
+/// sample 1.
 pub(crate) fn sound() -> Tables {
     let mut tables = Tables::new();
     for program in 0..2 {

@@ -1,6 +1,7 @@
-//! Broken and hostile banks: each is refused by name, or played without what is wrong with it.
-//! None makes the engine panic, take much more memory than the file has bytes or ask for some more often, or
-//! play on without an end. Work is counted, in requests for memory, calls, voices and frames, not timed.
+//! Broken and hostile banks: each is refused by name, or played without what is wrong with it. None
+//! makes the engine panic, take much more memory than the file has bytes or ask for some more
+//! often, or play on without an end. Work is counted, in requests for memory, calls, voices and
+//! frames, not timed.
 
 mod counting;
 #[path = "../maker/mod.rs"]

@@ -65,8 +65,8 @@ pub(crate) fn session() -> Session {
     }
 }
 
-/// What a preset's track sounds like by itself: the bits of its four outputs. However hostile the bank is, no
-/// call takes memory or computes more voices than there may be.
+/// What a preset's track sounds like by itself: the bits of its four outputs. However hostile the
+/// bank is, no call takes memory or computes more voices than there may be.
 pub(crate) fn track(bank: &Bank, number: usize) -> Vec<u32> {
     let session = session();
     let (player, making) = cost(|| TrackPlayer::new(&session, &session.tracks[number], Some(bank)));

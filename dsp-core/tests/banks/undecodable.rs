@@ -15,7 +15,8 @@ const CALLS: u64 = 60;
 /// The fewest voices that a session can have.
 const POLYPHONY: u16 = 8;
 
-/// A bank with one preset of a looped PCM sample and, if asked for, a damaged stream on the same keys.
+/// A bank with one preset of a looped PCM sample and, if asked for, a damaged stream on the same
+/// keys.
 fn bank(has_damaged_zone: bool) -> Bank {
     let mut tables = Tables { version: (3, 0), ..Tables::new() };
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 1_000).collect();

@@ -49,8 +49,8 @@ fn everything() -> Tables {
     tables
 }
 
-/// Notes more often than there are voices for them, with every kind of event at odd frames. The wheel has a
-/// range of so many semitones.
+/// Notes more often than there are voices for them, with every kind of event at odd frames. The
+/// wheel has a range of so many semitones.
 fn events(bend_range: u8) -> Vec<(f64, Event)> {
     let first = [control(65, 127), control(5, 40), control(101, 0), control(100, 0), control(6, bend_range)];
     let mut events = first.map(|event| (0.0, event)).to_vec();

@@ -70,7 +70,8 @@ fn data_goes_up_and_down_by_steps() {
     let rig = Rig::sine(&[]);
     let steps = [control(DATA, 64), control(INCREMENT, 0), control(INCREMENT, 0), control(DECREMENT, 0)];
     assert_near("a semitone", cents_after(&rig, &[&registered(2), &steps]), 100.0, TOLERANCE_CENTS);
-    // MIDI RP-018: cents of a bend range, which begins at two semitones; a hundred of them are the next semitone.
+    // MIDI RP-018: cents of a bend range, which begins at two semitones; a hundred of them are the
+    // next semitone.
     for (step, count, expected) in [(INCREMENT, 30, 230.0), (INCREMENT, 130, 330.0), (DECREMENT, 1, 199.0)] {
         let steps = vec![control(step, 0); count];
         let measured = cents_after(&rig, &[&registered(0), &steps, &[bend(-8_192)]]);

@@ -1,5 +1,5 @@
-//! The curves of a modulator's two sources (sections 8.2.2 to 8.2.4 and 9.5.3), and its transform. The
-//! destination is the attenuation, of which centibels count in full.
+//! The curves of a modulator's two sources (sections 8.2.2 to 8.2.4 and 9.5.3), and its transform.
+//! The destination is the attenuation, of which centibels count in full.
 
 use dsp_core::session::Event;
 
@@ -73,7 +73,8 @@ const VALUES: [u8; 9] = [0, 1, 20, 32, 63, 64, 90, 100, 127];
 
 const TOLERANCE_CB: f64 = 0.2;
 
-/// How much softer these modulators make a note, in centibels, with the two controllers at these values.
+/// How much softer these modulators make a note, in centibels, with the two controllers at these
+/// values.
 fn attenuation_cb(modulators: &[ModulatorRecord], first: u8, second: u8) -> f64 {
     // 20 dB that a modulator can take away, by the zone, which counts by two fifths.
     let room = [(INITIAL_ATTENUATION, 500)];

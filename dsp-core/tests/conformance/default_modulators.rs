@@ -81,7 +81,8 @@ fn pressure_and_the_modulation_wheel_bring_vibrato() {
 
 #[test]
 fn pan_moves_from_side_to_side() {
-    // 8.4.6, its amount taken as the width of the range: 500 times (2 value / 128 - 1) to either side.
+    // 8.4.6, its amount taken as the width of the range: 500 times (2 value / 128 - 1) to either
+    // side.
     let rig = Rig::level(&[]);
     for (value, angle_degrees) in
         [(0, 0.0), (32, 22.5), (48, 33.75), (64, 45.0), (80, 56.25), (96, 67.5), (127, 89.297)]

@@ -82,7 +82,8 @@ fn the_times_of_the_modulation_are_in_timecents() {
         let measured = cents_at(&sound.left, secs, SINE_HZ);
         assert_near(&format!("number {destination}"), measured, expected_cents, 12.0);
     };
-    // Half a second, doubled: the delay and the hold are over then, the attack and the falls half done.
+    // Half a second, doubled: the delay and the hold are over then, the attack and the falls half
+    // done.
     let long = [(DECAY_MOD_ENV, 0)];
     check(&long, DELAY_MOD_ENV, 0.95, 0.0);
     check(&long, DELAY_MOD_ENV, 1.25, 900.0);
@@ -139,7 +140,8 @@ fn the_cutoff_is_in_cents_and_the_resonance_in_centibels() {
     // A resonance of 10 dB takes 5 dB from the bass.
     let resonant = rig(&sine(), &[(INITIAL_FILTER_FC, 7_051)], INITIAL_FILTER_Q, 100);
     assert_near("number 9", db(level_of(&resonant, 24) / open(24)), -5.0, 0.2);
-    // An oscillator of 0.5 Hz at its top, and an envelope that stays at its own, both an octave down.
+    // An oscillator of 0.5 Hz at its top, and an envelope that stays at its own, both an octave
+    // down.
     let moved = [(INITIAL_FILTER_FC, 8_251), (FREQ_MOD_LFO, -4_837)];
     for destination in [MOD_LFO_TO_FILTER_FC, MOD_ENV_TO_FILTER_FC] {
         let rig = rig(&sine(), &moved, destination, -1_200);

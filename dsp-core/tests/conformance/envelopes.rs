@@ -122,8 +122,8 @@ fn a_voice_ends_when_it_has_fallen_96_decibels_below_full_scale() {
             let rig = Rig::of(&tables(&frames, fall, &[]));
             let sound = rig.play(&[(0.0, on(60, 127)), (release_secs, off(60))], 1.2);
             let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-            // Both sides together, as the pan divides them; volume 100 is 4.15 dB that do not count,
-            // as its controller may give them back.
+            // Both sides together, as the pan divides them; volume 100 is 4.15 dB that do not
+            // count, as its controller may give them back.
             let level_db = db(libm::hypot(sound.left[last], sound.right[last])) + 4.15;
             assert_near("the level of the last frame", level_db, -96.0, 0.3);
             assert_eq!(sound.active_voices, 0);
@@ -214,7 +214,8 @@ fn low_keys_hold_and_decay_the_modulation_longer() {
 
 #[test]
 fn what_a_controller_lifts_is_heard_to_its_end() {
-    // An attenuation of 57.6 dB that controller 1 takes away again, and a fall by 96 dB in four seconds.
+    // An attenuation of 57.6 dB that controller 1 takes away again, and a fall by 96 dB in four
+    // seconds.
     const MODULATION_LIFTS: [u16; 5] = [0x0081, INITIAL_ATTENUATION, (-576_i16).cast_unsigned(), 0, 0];
     let generators = [(INITIAL_ATTENUATION, 1_440), (DECAY_VOL_ENV, 2_400), (SUSTAIN_VOL_ENV, 1_440)];
     let rig = Rig::of(&tables(&level(), &generators, &[MODULATION_LIFTS]));

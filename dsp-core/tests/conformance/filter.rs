@@ -120,8 +120,8 @@ fn a_soft_note_has_a_lower_cutoff() {
 
 #[test]
 fn a_filter_rings_on_behind_the_end_of_its_sample() {
-    // 4500 cents are 110 Hz; a resonance of 30 dB there rings for most of a second behind the 42 ms of the
-    // sample, which plays once.
+    // 4500 cents are 110 Hz; a resonance of 30 dB there rings for most of a second behind the 42 ms
+    // of the sample, which plays once.
     let rig = Rig::sine(&[(SAMPLE_MODES, 0), (INITIAL_FILTER_FC, 4_500), (INITIAL_FILTER_Q, 300)]);
     let sound = rig.hold(60, 127, 2.0);
     let peak = sound.left.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));

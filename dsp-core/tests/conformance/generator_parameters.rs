@@ -1,4 +1,5 @@
-//! Generators as parameters that are not registered (section 9.6): what a unit of their data is worth.
+//! Generators as parameters that are not registered (section 9.6): what a unit of their data is
+//! worth.
 
 use dsp_core::session::Event;
 
@@ -71,7 +72,8 @@ fn frequencies_of_oscillators_move_by_four_cents() {
 
 #[test]
 fn times_of_the_modulation_move_by_two_timecents() {
-    // Half a second, doubled: the delay and the hold are over then, the attack and the falls half done.
+    // Half a second, doubled: the delay and the hold are over then, the attack and the falls half
+    // done.
     let check = |generators: &[(u16, i16)], generator: u16, secs: f64, expected_cents: f64| {
         let swept = [
             (MOD_ENV_TO_PITCH, 1_200),

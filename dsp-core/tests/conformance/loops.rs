@@ -110,7 +110,8 @@ fn loops_that_a_zone_turns_round_play_once() {
 
 #[test]
 fn a_loop_may_end_with_its_sample_and_begin_with_it() {
-    // Whole periods of a sine: nothing but the sine is heard, however often the loop has been passed.
+    // Whole periods of a sine: nothing but the sine is heard, however often the loop has been
+    // passed.
     for (start, end) in [(100, 2_000), (0, 2_000), (0, 1_900), (1_900, 2_000)] {
         for key in [48_u8, 60, 67, 84] {
             let sound = looped(&sine(), start, end, &[]).hold(key, 127, 2.0);

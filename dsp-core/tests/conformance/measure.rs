@@ -42,8 +42,8 @@ pub(crate) fn cents_at(signal: &[f64], secs: f64, reference_hz: f64) -> f64 {
     cents(pitch_hz(signal, secs - 0.0125, secs + 0.0125), reference_hz)
 }
 
-/// What is left of a tone when the sine of its frequency that fits best is taken out, in decibels below
-/// that. `angle` is that of a frame, in radians.
+/// What is left of a tone when the sine of its frequency that fits best is taken out, in decibels
+/// below that. `angle` is that of a frame, in radians.
 pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
     let waves = |n: usize| [libm::sin(angle * n as f64), libm::cos(angle * n as f64)];
     // The normal equations of least squares.

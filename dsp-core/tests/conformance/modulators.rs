@@ -1,5 +1,5 @@
-//! Modulators of the file (sections 7.4, 8.2, 8.3 and 9.5). The destination here is the attenuation,
-//! of which a modulator's centibels count in full.
+//! Modulators of the file (sections 7.4, 8.2, 8.3 and 9.5). The destination here is the
+//! attenuation, of which a modulator's centibels count in full.
 
 use dsp_core::session::Event;
 

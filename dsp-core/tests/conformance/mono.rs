@@ -1,5 +1,5 @@
-//! Mono mode (MIDI 1.0, controllers 126 and 127): a channel sounds one key, the one struck last of those that are
-//! down.
+//! Mono mode (MIDI 1.0, controllers 126 and 127): a channel sounds one key, the one struck last of
+//! those that are down.
 
 use dsp_core::session::Event;
 

@@ -136,7 +136,8 @@ fn controller_eighty_four_names_the_key_from_which_the_next_note_glides() {
 
 #[test]
 fn a_note_of_an_exclusive_class_ends_the_others() {
-    // 8.1.2, number 57. Keys up to 60 are of class 1, those above of class 2 and those from 100 on of none.
+    // 8.1.2, number 57. Keys up to 60 are of class 1, those above of class 2 and those from 100 on
+    // of none.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();

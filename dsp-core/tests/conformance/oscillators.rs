@@ -92,8 +92,8 @@ fn the_modulation_oscillator_moves_the_volume() {
 
 #[test]
 fn all_that_moves_the_pitch_adds_up() {
-    // Both oscillators at their tops after half a second, an envelope that stays at seven tenths, the wheel's
-    // share of the vibrato, the tunings and the bend.
+    // Both oscillators at their tops after half a second, an envelope that stays at seven tenths,
+    // the wheel's share of the vibrato, the tunings and the bend.
     let rig = Rig::sine(&[
         (MOD_LFO_TO_PITCH, 100),
         (FREQ_MOD_LFO, HALF_HZ),

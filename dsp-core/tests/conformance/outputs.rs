@@ -20,8 +20,8 @@ fn at_end(output: &[f64]) -> f64 {
 
 #[test]
 fn attenuation_counts_by_two_fifths() {
-    // 8.1.2, number 48, as the sound cards understood it for which banks were made: a decibel of the
-    // file is 0.4 dB.
+    // 8.1.2, number 48, as the sound cards understood it for which banks were made: a decibel of
+    // the file is 0.4 dB.
     let full = at_end(&dry(&[]).left);
     for attenuation_cb in [50, 100, 400, 1_000] {
         let level_db = db(at_end(&dry(&[(INITIAL_ATTENUATION, attenuation_cb)]).left) / full);

@@ -1,5 +1,5 @@
-//! Places of a sample that modulators and NRPNs move (sections 8.2 and 9.6): where a note begins to read follows
-//! what they say as it starts.
+//! Places of a sample that modulators and NRPNs move (sections 8.2 and 9.6): where a note begins to
+//! read follows what they say as it starts.
 
 use crate::generator::*;
 use crate::measure::{assert_near, frame};
@@ -46,14 +46,15 @@ fn the_velocity_moves_where_a_note_begins() {
     let rig = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE), (INITIAL_FILTER_FC, 13_500)], &modulators));
     assert_near("at full velocity", heard(&rig.hold(60, 127, 0.1), 100, full_scale()), 100.0, 2.0);
     let soft = rig.hold(60, 27, 0.1);
-    // (127 - 27) / 128 of it. The default modulators make a soft note softer, so it is compared with another.
+    // (127 - 27) / 128 of it. The default modulators make a soft note softer, so it is compared
+    // with another.
     let plain = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).hold(60, 27, 0.3);
     let found = (0..plain.left.len()).find(|&n| plain.left[n] >= soft.left[2_000]).expect("the same value");
     assert_near("at velocity 27", found as f64, 12_000.0, 40.0);
 }
 
-/// A number that is not registered, for a generator of the note after it (9.6.1: 120 and the generator's number; the
-/// data counts from 8192).
+/// A number that is not registered, for a generator of the note after it (9.6.1: 120 and the
+/// generator's number; the data counts from 8192).
 fn nrpn(generator: u16, amount: i32) -> [(f64, Event); 4] {
     let data = 8_192 + amount;
     let values = [(99, 120), (98, generator as u8), (6, (data >> 7) as u8), (38, (data & 127) as u8)];
@@ -69,7 +70,8 @@ fn an_nrpn_moves_where_a_note_begins() {
 
 #[test]
 fn nothing_moves_a_place_into_another_sample() {
-    // The level's 2000 frames stand before the ramp in the wave. A smaller bank leaves the ramp out.
+    // The level's 2000 frames stand before the ramp in the wave. A smaller bank leaves the ramp
+    // out.
     let mut tables = tables(&level(), &[(SAMPLE_MODES, ONCE)], &[]);
     tables.add_sample(&ramp(), LOOP);
     let events = [&nrpn(END_ADDRS_OFFSET, 8_000)[..], &[(0.0, on(60, 127))]].concat();

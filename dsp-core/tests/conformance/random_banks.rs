@@ -1,5 +1,5 @@
-//! Banks in which everything moves at random: whatever they are, they sound alike at every sample rate, and the
-//! same in calls of any size.
+//! Banks in which everything moves at random: whatever they are, they sound alike at every sample
+//! rate, and the same in calls of any size.
 
 use dsp_core::session::Event;
 
@@ -58,7 +58,8 @@ fn levels(generators: &[(u16, i16)], rate_hz: u32) -> Vec<f64> {
 /// Levels below this are not compared: -70 dB.
 const AUDIBLE: f64 = 3e-4;
 
-/// How far levels may be apart, in decibels: where something sweeps fast, a hundredth of a second is not the same one.
+/// How far levels may be apart, in decibels: where something sweeps fast, a hundredth of a second
+/// is not the same one.
 const MOST_DB: f64 = 0.8;
 
 #[test]

@@ -27,7 +27,8 @@ fn a_key_has_its_pitch() {
 
 #[test]
 fn the_volume_takes_its_times() {
-    // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s; and parts of these.
+    // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s; and parts of
+    // these.
     for (part, tolerance) in [(1.0, 0.05), (0.2, 0.05), (0.1, 0.05), (0.05, 0.05), (0.02, 0.05)] {
         let timecents = |secs: f64| libm::round(1_200.0 * libm::log2(secs * part)) as i16;
         let mut rig = Rig::level(&[
@@ -89,7 +90,8 @@ fn the_modulation_takes_its_times() {
 
 #[test]
 fn three_decibels_are_missing_at_the_cutoff() {
-    // 1200 log2(480 / 8.176) is 7051; the other cutoffs lie four, three and two octaves below, and three above.
+    // 1200 log2(480 / 8.176) is 7051; the other cutoffs lie four, three and two octaves below, and
+    // three above.
     for (cutoff_cents, key) in [(2_251, 12), (3_451, 24), (4_651, 36), (7_051, 60), (10_651, 96)] {
         for rate_hz in RATES_HZ {
             let level = |generators: &[(u16, i16)]| {

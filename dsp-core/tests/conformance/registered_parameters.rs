@@ -1,5 +1,5 @@
-//! Registered parameters changed while a note sounds, and the least significant bytes of data (38) and of the
-//! time of a glide (37).
+//! Registered parameters changed while a note sounds, and the least significant bytes of data (38)
+//! and of the time of a glide (37).
 
 use dsp_core::session::Event;
 
@@ -74,14 +74,16 @@ fn the_tunings_and_the_bend_add_up() {
 
 #[test]
 fn the_low_byte_of_data_counts_once_its_parameter_is_selected() {
-    // Half of a hundred cents less a 128th part of them: the most significant byte is 64 from the selection.
+    // Half of a hundred cents less a 128th part of them: the most significant byte is 64 from the
+    // selection.
     check(&[], &[&registered(1)[..], &[control(DATA_LSB, 64)]].concat(), (0.0, 100.0 * 64.0 / 8_192.0));
     check(&[], &[control(DATA_LSB, 64)], (0.0, 0.0));
 }
 
 #[test]
 fn the_low_byte_of_the_time_of_a_glide_is_a_128th_of_a_step() {
-    // 3 ms, doubled by every twelve steps of controller 5: 0.77 s at 96, 0.81 s at 96 and 127 of 128.
+    // 3 ms, doubled by every twelve steps of controller 5: 0.77 s at 96, 0.81 s at 96 and 127
+    // of 128.
     let rig = Rig::sine(&[(crate::generator::RELEASE_VOL_ENV, -12_000)]);
     for lsb in [0_u8, 64, 127] {
         let events = [

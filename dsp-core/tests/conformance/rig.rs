@@ -150,7 +150,8 @@ impl Rig {
         self
     }
 
-    /// Plays events, each at a time in seconds, for so many seconds. Nothing may be allocated meanwhile.
+    /// Plays events, each at a time in seconds, for so many seconds. Nothing may be allocated
+    /// meanwhile.
     pub(crate) fn play(&self, events: &[(f64, Event)], secs: f64) -> Sound {
         let rate_hz = f64::from(self.session.sample_rate_hz);
         let frames = |secs: f64| libm::round(secs * rate_hz) as u64;

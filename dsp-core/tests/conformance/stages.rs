@@ -60,7 +60,8 @@ fn a_note_let_go_at_its_end_is_released_once() {
 
 #[test]
 fn a_note_of_no_length_sounds_for_ten_milliseconds() {
-    // Files have drum notes that end where they begin. The shortest release takes a millisecond more.
+    // Files have drum notes that end where they begin. The shortest release takes a millisecond
+    // more.
     for rate_hz in [16_000, 44_100, 48_000, 192_000] {
         let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]).with_sample_rate(rate_hz);
         for held_secs in [0.0, 0.002, 0.02] {

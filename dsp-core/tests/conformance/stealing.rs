@@ -24,7 +24,8 @@ fn gentle() -> Rig {
 
 #[test]
 fn voices_fade_when_they_make_room() {
-    // A new note every millisecond, of which eight may sound: the others fade in 50 ms, 50 at a time.
+    // A new note every millisecond, of which eight may sound: the others fade in 50 ms, 50 at a
+    // time.
     let events: Vec<_> = (0..1_000).map(|n| (0.001 * f64::from(n), on((n % 100) as u8 + 20, 127))).collect();
     let sound = gentle().with_polyphony(8).play(&events, 1.0);
     // The attack takes 192 frames, and a fade begins with 96 dB in 2400 frames.

@@ -1,4 +1,5 @@
-//! Which of two modulators counts when they are alike but for their amounts (sections 7.4, 8.4 and 9.5.1).
+//! Which of two modulators counts when they are alike but for their amounts (sections 7.4, 8.4 and
+//! 9.5.1).
 
 use crate::generator::*;
 use crate::maker::{ModulatorRecord, Tables};
@@ -32,8 +33,8 @@ fn the_later_of_two_in_one_zone_counts() {
         assert_near(what, attenuation_cb(&rig), expected, TOLERANCE_CB);
     };
     check("another amount", to_attenuation(100), 50.0);
-    // Others that differ in more add up: 20 of the first, and of the second the share of a source that falls, one
-    // that velocity opens and one that is made positive.
+    // Others that differ in more add up: 20 of the first, and of the second the share of a source
+    // that falls, one that velocity opens and one that is made positive.
     check("an amount source", [SOURCE, INITIAL_ATTENUATION, 100, VELOCITY, 0], 20.0 + 50.0 * 127.0 / 128.0);
     check("a direction", [SOURCE | NEGATIVE, INITIAL_ATTENUATION, 100, 0, 0], 20.0 - 50.0);
     check("a transform", [SOURCE, INITIAL_ATTENUATION, (-100_i16).cast_unsigned(), 0, ABSOLUTE], 20.0 + 50.0);
@@ -100,8 +101,9 @@ fn a_preset_adds_to_the_defaults() {
 
 #[test]
 fn both_forms_of_velocity_to_cutoff_replace_the_default_of_the_text() {
-    // 8.4.2 of 2.04, and that of 2.01 with its switch: neither of them at an amount of 0 leaves the default's
-    // -2400 cents of a velocity of 1, which would take 24 decibels from a sine at the cutoff.
+    // 8.4.2 of 2.04, and that of 2.01 with its switch: neither of them at an amount of 0 leaves the
+    // default's -2400 cents of a velocity of 1, which would take 24 decibels from a sine at the
+    // cutoff.
     const OF_2_04: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0, 0];
     const OF_2_01: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0x0d02, 0];
     let response_db = |modulators: &[ModulatorRecord]| {

@@ -139,7 +139,8 @@ fn values_end_at_their_ranges() {
     tables.add_preset_zone((&[(PAN, 400), (INITIAL_ATTENUATION, -300)], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.1);
     assert_eq!(sound.left[frame(0.05)], 0.0);
-    // An attenuation below none is none: the controllers' own 4.15 dB (8.4.5) are all that it can take.
+    // An attenuation below none is none: the controllers' own 4.15 dB (8.4.5) are all that it can
+    // take.
     let full = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
     assert!(db(sound.right[frame(0.05)] / full) < 4.16);
 }

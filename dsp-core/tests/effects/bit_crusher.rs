@@ -34,7 +34,8 @@ fn steps_are_as_wide_as_the_bits_say() {
 
 #[test]
 fn dither_is_triangular() {
-    // A level between two steps comes out right on average, and the error is a quarter of a step squared.
+    // A level between two steps comes out right on average, and the error is a quarter of a step
+    // squared.
     let input = [vec![0.3 / 128.0; 96_000], vec![0.3 / 128.0; 96_000]];
     let [left, right] = crushed(8.0, &[("dither", 1.0)], &input);
     let mean = left.iter().map(|value| f64::from(*value)).sum::<f64>() / 96_000.0;

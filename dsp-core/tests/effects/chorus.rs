@@ -31,7 +31,8 @@ fn voices_at_rest_make_a_comb() {
 
 #[test]
 fn each_voice_stands_where_its_phase_says() {
-    // Half-way through a slow turn's first half, the first voice is at its latest, the second at its earliest.
+    // Half-way through a slow turn's first half, the first voice is at its latest, the second at
+    // its earliest.
     let parameters = apart(&[("rate_hz", 0.02), ("depth_ms", 3.0), ("delay_ms", 10.0), ("mix", 1.0)]);
     for (turn, late_ms) in [(0.0, [10.0, 10.0]), (0.25, [13.0, 7.0]), (0.75, [7.0, 13.0])] {
         let mut chain = chain_of("chorus", &parameters);
@@ -64,7 +65,8 @@ fn voices_divide_a_turn_and_the_way_from_side_to_side() {
             chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
             let output = through(&mut chain, &impulse(2_400));
             for (side, sign) in output.iter().zip([-1.0, 1.0]) {
-                // A side loses a voice by as much as that moves away from it; together they have a power of 1.
+                // A side loses a voice by as much as that moves away from it; together they have a
+                // power of 1.
                 let place = |voice: i32| spread * (2.0 * f64::from(voice) / f64::from(voices - 1) - 1.0);
                 let gain = |voice: i32| (1.0 + sign * place(voice)).min(1.0);
                 let power: f64 = (0..voices).map(|voice| gain(voice).powi(2)).sum();

@@ -70,7 +70,8 @@ fn attack_and_release_take_their_time_constants() {
             let attack = frames_to_63(&gains_db, 100, 100 + loud);
             let release = frames_to_63(&gains_db, 100 + loud, 100 + loud + quiet);
             let what = format!("at {rate_hz} Hz, frames of");
-            // Between two frames an exponential is read off a straight line: up to an eighth of a frame.
+            // Between two frames an exponential is read off a straight line: up to an eighth of a
+            // frame.
             check(
                 &format!("{what} {attack_ms} ms attack"),
                 attack,
@@ -119,7 +120,8 @@ fn a_side_chain_of_anything_leaves_finite_gains() {
 #[test]
 fn the_high_pass_of_the_side_chain_is_a_butterworth() {
     for frequency_hz in [250.0, 500.0, 1_000.0, 2_000.0, 8_000.0] {
-        // At a ratio of 2 and far above the threshold the gain falls by half of what the level rises.
+        // At a ratio of 2 and far above the threshold the gain falls by half of what the level
+        // rises.
         let settings = [
             ("threshold_db", -60.0),
             ("ratio", 2.0),

@@ -124,7 +124,8 @@ fn set(chain: &mut Chain, id: &str, value: f64) {
     chain.set(0, effect_kind("delay").unwrap().parameter_place(id).unwrap(), value);
 }
 
-/// The steepest step of a sine that passes while something changes after half a second, against that of the sine.
+/// The steepest step of a sine that passes while something changes after half a second, against
+/// that of the sine.
 fn steepest_while(parameters: &[(&str, f64)], change: impl FnOnce(&mut Chain)) -> f64 {
     let [left, right] = sine(200.0, 0.5, 96_000);
     let part =

@@ -105,7 +105,8 @@ fn all_types_are_their_prototypes() {
 
 #[test]
 fn the_oscillator_swings_by_its_octaves_in_time_with_the_clock() {
-    // Noise through a band-pass filter: its level at a quarter of the swing's period tells where the filter is.
+    // Noise through a band-pass filter: its level at a quarter of the swing's period tells where
+    // the filter is.
     let parameters = [
         ("type", BAND),
         ("cutoff_hz", 1_000.0),
@@ -167,7 +168,8 @@ fn probe(frames: usize) -> Vec<f32> {
     probe
 }
 
-/// Octaves of the cut-off of [`low_pass`] above 250 Hz, in each period of what it leaves of the [`probe`].
+/// Octaves of the cut-off of [`low_pass`] above 250 Hz, in each period of what it leaves of the
+/// [`probe`].
 fn octaves(sample_rate_hz: u32, passed: &[f32]) -> Vec<f64> {
     let rate_hz = f64::from(sample_rate_hz);
     let of_period = |period: &[f32]| {
@@ -250,7 +252,8 @@ fn the_envelope_rises_and_falls_in_its_time_constants() {
             let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
             let octaves = octaves(rate_hz, &left);
             let (start, turn) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
-            // The cut-off goes from control place to control place: it is there one of them, 32 frames, later.
+            // The cut-off goes from control place to control place: it is there one of them, 32
+            // frames, later.
             for (what, time_ms, from, to) in
                 [("attack", attack_ms, start, turn), ("release", release_ms, turn, octaves.len())]
             {
@@ -347,7 +350,8 @@ fn changes_do_not_click() {
 
 #[test]
 fn a_swept_tone_has_no_steps() {
-    // The cut-off glides by control places; between them it goes straight. Steps of 1.5 kHz would show as sidebands.
+    // The cut-off glides by control places; between them it goes straight. Steps of 1.5 kHz would
+    // show as sidebands.
     let parameters = [("lfo_octaves", 1.0), ("lfo_rate_hz", 2.0), ("cutoff_hz", 1_000.0)];
     let [left, _] = through(&mut chain_of("filter", &parameters), &sine(1_000.0, 0.5, 48_000));
     let carrier = tone(&left[4_800..], 1_000.0).0;

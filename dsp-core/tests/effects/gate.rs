@@ -65,7 +65,8 @@ fn it_opens_and_closes_in_its_time_constants() {
             let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
             for (what, time_ms, taken) in [("attack", attack_ms, attack), ("release", release_ms, release)] {
                 let expected = frames(time_ms);
-                // Between two frames an exponential is read off a straight line: up to an eighth of a frame.
+                // Between two frames an exponential is read off a straight line: up to an eighth of
+                // a frame.
                 let tolerance = 0.02 * expected + 0.125;
                 check(&format!("at {rate_hz} Hz, frames of {time_ms} ms {what}"), taken, expected, tolerance);
             }
@@ -143,7 +144,8 @@ fn the_high_pass_keeps_the_bass_from_opening_it() {
 fn the_high_pass_of_the_side_chain_is_a_butterworth() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for frequency_hz in [251.0, 499.0, 1_000.3, 1_999.0, 3_989.0] {
-            // An expander at a ratio of 2 turns down by what the peaks lie below the threshold, while it holds.
+            // An expander at a ratio of 2 turns down by what the peaks lie below the threshold,
+            // while it holds.
             let settings = [
                 ("threshold_db", 0.0),
                 ("ratio", 2.0),

@@ -33,8 +33,8 @@ fn values_of(mut spectrum: Vec<Complex<f64>>, frames: usize) -> Vec<f64> {
     values
 }
 
-/// The true peak of an even number of values that begin and end in silence, sixteen times finer, by all of their
-/// spectrum and nothing else: no window, and no cut below half the sample rate.
+/// The true peak of an even number of values that begin and end in silence, sixteen times finer, by
+/// all of their spectrum and nothing else: no window, and no cut below half the sample rate.
 fn true_peak(values: &[f32]) -> f64 {
     let mut spectrum = spectrum(values);
     // Half of what is at half the sample rate belongs to its image.
@@ -43,8 +43,9 @@ fn true_peak(values: &[f32]) -> f64 {
     finer.iter().fold(0.0, |peak: f64, value| peak.max(value.abs())) / values.len() as f64
 }
 
-/// What a meter reads that looks at so many frames on either side: sixteen times oversampling with a sinc under a Blackman
-/// window, five times as long as that of the limiter. Close to half the sample rate it reads less than there is.
+/// What a meter reads that looks at so many frames on either side: sixteen times oversampling with
+/// a sinc under a Blackman window, five times as long as that of the limiter. Close to half the
+/// sample rate it reads less than there is.
 fn metered_peak(values: &[f32]) -> f64 {
     const REACH: usize = 64;
     let mut highest = peak(values);
@@ -135,7 +136,8 @@ fn hard_signals() -> Vec<(String, Stereo)> {
     signals.into_iter().map(|(what, signal)| (what, faded(signal))).collect()
 }
 
-/// By how much a limiter lets a signal exceed its ceiling, in decibels: between samples, and at them.
+/// By how much a limiter lets a signal exceed its ceiling, in decibels: between samples, and at
+/// them.
 fn over_db(rate_hz: u32, settings: [f64; 3], signal: &Stereo) -> [f64; 2] {
     let [input_gain_db, ceiling_dbtp, release_ms] = settings;
     let settings =

@@ -68,8 +68,8 @@ pub(crate) fn steps(levels: &[(f64, usize)]) -> Stereo {
     [values.clone(), values]
 }
 
-/// Frames from `start` until a value has gone 63 % (`1 - 1/e`) of the way from before it to where it
-/// is before `end`.
+/// Frames from `start` until a value has gone 63 % (`1 - 1/e`) of the way from before it to where
+/// it is before `end`.
 pub(crate) fn frames_to_63(values: &[f64], start: usize, end: usize) -> f64 {
     let (from, to) = (values[start - 1], values[end - 1]);
     let wanted = from + (to - from) * (1.0 - (-1.0_f64).exp());
@@ -89,8 +89,8 @@ pub(crate) fn cycle(values: &[f64], middle: f64) -> f64 {
     (rises[rises.len() - 1] - rises[0]) / (rises.len() - 1) as f64
 }
 
-/// How late a side is against a sine of 1 kHz at the middles of windows of 10 ms, in milliseconds. Whole periods do not
-/// show in the first of them.
+/// How late a side is against a sine of 1 kHz at the middles of windows of 10 ms, in milliseconds.
+/// Whole periods do not show in the first of them.
 pub(crate) fn lateness_ms(values: &[f32]) -> Vec<f64> {
     let mut last = 0.0;
     let frames = RATE_HZ as usize / 100;
@@ -213,7 +213,8 @@ pub(crate) fn check(what: &str, measured: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Asserts that an effect that stands at some frame sounds as if silence had passed through it from the session's start.
+/// Asserts that an effect that stands at some frame sounds as if silence had passed through it from
+/// the session's start.
 #[track_caller]
 pub(crate) fn check_started_anywhere(kind: &str, parameters: &[(&str, f64)]) {
     let bpm = 133.0;

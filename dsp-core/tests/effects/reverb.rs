@@ -50,7 +50,8 @@ fn octave(values: &[f32], centre_hz: f64) -> Vec<f64> {
     signal
 }
 
-/// The level of all that is still to come, in decibels, at each frame (M. R. Schroeder, JASA 37, 1965).
+/// The level of all that is still to come, in decibels, at each frame (M. R. Schroeder, JASA 37,
+/// 1965).
 fn energy_decay_db(powers: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
     let mut decay: Vec<f64> = powers
@@ -140,7 +141,8 @@ fn bass_and_treble_decay_in_their_own_time() {
         ]);
         let answers = answers(&parameters, 2.4 * f64::max(1.0, low));
         for octave_hz in [63.0, 125.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0] {
-            // Losses in decibels a second add up; the shelves go from one to the other as first-order filters do.
+            // Losses in decibels a second add up; the shelves go from one to the other as
+            // first-order filters do.
             let warped = |hz: f64| (PI * hz / f64::from(RATE_HZ)).tan();
             let bass = 1.0 / (1.0 + (warped(octave_hz) / warped(300.0)).powi(2));
             let treble = 1.0 - 1.0 / (1.0 + (warped(octave_hz) / warped(3_000.0)).powi(2));
@@ -151,8 +153,8 @@ fn bass_and_treble_decay_in_their_own_time() {
     }
 }
 
-/// The share of values beyond the standard deviation, against that of noise (J. S. Abel and P. Huang, "A Simple, Robust
-/// Measure of Reverberation Echo Density", AES 121st Convention, 2006).
+/// The share of values beyond the standard deviation, against that of noise (J. S. Abel and P.
+/// Huang, "A Simple, Robust Measure of Reverberation Echo Density", AES 121st Convention, 2006).
 fn echo_density(values: &[f32]) -> f64 {
     let deviation = rms(values);
     let beyond = values.iter().filter(|value| f64::from(value.abs()) > deviation).count();
@@ -177,7 +179,8 @@ fn echoes_become_dense_soon() {
     }
 }
 
-/// Powers of a spectrum: a radix-2 transform of so many values (a power of two) under a Hann window.
+/// Powers of a spectrum: a radix-2 transform of so many values (a power of two) under a Hann
+/// window.
 fn powers(values: &[f64]) -> Vec<f64> {
     let frames = values.len();
     let window = |frame: usize| 0.5 - 0.5 * (TAU * (frame as f64 + 0.5) / frames as f64).cos();
@@ -231,13 +234,15 @@ fn the_tail_is_noise_and_does_not_ring() {
         let band = &powers[(100.0 / 48_000.0 * 32_768.0) as usize..(16_000.0 / 48_000.0 * 32_768.0) as usize];
         let mean = band.iter().sum::<f64>() / band.len() as f64;
         let mean_log = band.iter().map(|power| power.ln()).sum::<f64>() / band.len() as f64;
-        // Noise: powers are exponentially distributed, and the ratio of the means is e to minus Euler's constant.
-        // Small rooms have fewer resonances than a spectrum of 0.7 s can tell apart.
+        // Noise: powers are exponentially distributed, and the ratio of the means is e to minus
+        // Euler's constant. Small rooms have fewer resonances than a spectrum of 0.7 s can tell
+        // apart.
         let flatness = mean_log.exp() / mean;
         println!("spectral flatness, {what}: {flatness:.3} (noise: 0.5615)");
         assert!(flatness > 0.5615 * if size < 0.5 { 0.5 } else { 0.8 });
         let highest = band.iter().fold(0.0_f64, |a, b| a.max(*b)) / mean;
-        // Of n exponentially distributed values the highest is about ln n times the mean: 9.3, rarely twice that; small rooms, as above.
+        // Of n exponentially distributed values the highest is about ln n times the mean: 9.3,
+        // rarely twice that; small rooms, as above.
         println!("highest bin over the mean, {what}: {:.1} dB", 10.0 * highest.log10());
         assert!(highest < if size < 0.5 { 4.0 } else { 2.0 } * (band.len() as f64).ln());
     }
@@ -391,7 +396,8 @@ fn all_pass(values: &mut [f64], frames: usize, g: f64) {
 
 #[test]
 fn diffusion_is_four_all_passes_on_each_side() {
-    // Primes from 4.7, 7.3, 10.9 and 13.9 ms on the left, and from 5.3, 6.7, 11.9 and 12.7 ms on the right.
+    // Primes from 4.7, 7.3, 10.9 and 13.9 ms on the left, and from 5.3, 6.7, 11.9 and 12.7 ms on
+    // the right.
     for (silent, delays) in [(1, [227, 353, 523, 673]), (0, [257, 331, 571, 613])] {
         let late: usize = delays.iter().sum();
         let room = |diffusion: f64| {
@@ -524,7 +530,8 @@ fn changes_do_not_click() {
         let before = through(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
         chain.set(0, kind.parameter_place(id).unwrap(), value);
         let after = through(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
-        // A change of room moves the level of a single frequency; a click would be far steeper than it is in either.
+        // A change of room moves the level of a single frequency; a click would be far steeper than
+        // it is in either.
         let in_either = steepest(&before[0][SECOND / 2..]).max(steepest(&after[0][SECOND / 2..]));
         let ratio = steepest(&after[0]) / in_either;
         println!("steepest step after {id} = {value}: {ratio:.3} of those before and later");

@@ -28,7 +28,8 @@ fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
     EffectConfig { sample_rate_hz, seed: 1, impulse: Some(RESPONSE.each_ref().map(|side| &side[..])) }
 }
 
-/// Where the values of parameters stand in a test. What would mute the effect, a mix of nothing, stays where it is.
+/// Where the values of parameters stand in a test. What would mute the effect, a mix of nothing,
+/// stays where it is.
 #[derive(Clone, Copy, Debug)]
 enum Setting {
     Defaults,
@@ -85,7 +86,8 @@ impl Bare {
         Self { effect, kind }
     }
 
-    /// What comes out, heard by a side-chain, too. Two parameters move in each tenth of the time if `moves`.
+    /// What comes out, heard by a side-chain, too. Two parameters move in each tenth of the time if
+    /// `moves`.
     fn play(&mut self, input: &Stereo, moves: bool) -> Stereo {
         let [mut left, mut right] = input.clone();
         let calls = left.len() / CONTROL_FRAMES;
@@ -189,7 +191,8 @@ fn what_rests_is_as_if_it_had_worked() {
             *value = if is_burst { *value } else { 0.0 };
         }
     }
-    // What keeps an effect from resting: a side-chain that hears next to nothing instead of silence.
+    // What keeps an effect from resting: a side-chain that hears next to nothing instead of
+    // silence.
     let almost = input.each_ref().map(|side| -> Vec<f32> {
         side.iter().map(|value| if *value == 0.0 { 1e-19 } else { *value }).collect()
     });
@@ -295,7 +298,8 @@ fn the_loudest_input_leaves_nothing_that_is_no_number() {
 
 #[test]
 fn every_rate_will_do() {
-    // So soft that no setting, with all of its gains, reaches the ceiling unless something runs away.
+    // So soft that no setting, with all of its gains, reaches the ceiling unless something runs
+    // away.
     let input = noise(1e-9, SECOND / 4);
     for kind in EFFECTS {
         for setting in SETTINGS {
@@ -387,7 +391,8 @@ fn a_bypass_passes_the_signal_late_by_the_latency_and_nothing_else() {
 
 #[test]
 fn bypassing_does_not_click() {
-    // Silence through a bypass stays silence, and a tone never steps further than it and its double do.
+    // Silence through a bypass stays silence, and a tone never steps further than it and its double
+    // do.
     let tone = sine(100.0, 0.25, SECOND);
     let kind = effect_kind("utility").unwrap();
     let mut chain = chain(kind, Setting::Defaults);

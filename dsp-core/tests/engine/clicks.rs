@@ -52,8 +52,8 @@ fn started(session: &Session) -> Mixer {
     mixer
 }
 
-/// Left of what is heard just before some edits, each so many frames after the one before, and of the second and a half after
-/// the last.
+/// Left of what is heard just before some edits, each so many frames after the one before, and of
+/// the second and a half after the last.
 fn around_edits(before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>) -> [Vec<f32>; 2] {
     let mut mixer = started(&session(before));
     let mut heard = play(&mut mixer, BEFORE, &[128]);
@@ -74,8 +74,8 @@ fn steepest(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
 }
 
-/// That an edit is followed by no step that is steeper than this many times those of the sine, and nothing louder than
-/// before and after it.
+/// That an edit is followed by no step that is steeper than this many times those of the sine, and
+/// nothing louder than before and after it.
 #[track_caller]
 fn check(what: &str, before: Vec<Track>, after: Vec<Track>, most: f32) {
     check_all(what, before, vec![(0, after)], most);

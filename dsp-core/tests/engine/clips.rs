@@ -347,7 +347,8 @@ fn a_short_loop_is_asked_for_once() {
         let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
         let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
-        // Forth, back to before the clip, and back to what the rounds that have played since then have taken the place of.
+        // Forth, back to before the clip, and back to what the rounds that have played since then
+        // have taken the place of.
         for start in [0, 50_000, 70, 40_000, 600] {
             for mixer in [&mut mixer, &mut expected] {
                 mixer.seek(start);

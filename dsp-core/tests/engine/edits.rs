@@ -221,7 +221,8 @@ fn seeking_keeps_a_note_that_sostenuto_holds_there() {
 
 #[test]
 fn a_seek_leads_into_a_glide_and_the_next_note_glides_from_the_last_key() {
-    // Glides of a second from key 45 up to 69, one that began before the seek and one that begins after it.
+    // Glides of a second from key 45 up to 69, one that began before the seek and one that begins
+    // after it.
     let glides = [control(0, 5, 100), control(0, 65, 127)];
     let early = [&glides[..], &[control(5, 84, 45), on(10, 69)]].concat();
     let late = [&glides[..], &[on(10, 45), off(2_000, 45), on(40_000, 69)]].concat();

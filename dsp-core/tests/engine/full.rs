@@ -75,7 +75,8 @@ fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     EFFECTS.iter().map(one).collect()
 }
 
-/// Lines for the first continuous parameter of each effect and for its rate, within the middle of their ranges.
+/// Lines for the first continuous parameter of each effect and for its rate, within the middle of
+/// their ranges.
 fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
     let lanes_of = |(place, effect): (usize, &EffectSettings)| {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
@@ -98,7 +99,8 @@ fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
     effects.iter().enumerate().flat_map(lanes_of).collect()
 }
 
-/// A song of so many seconds: notes, clips, every effect, a group, a bus, automation, changes of tempo.
+/// A song of so many seconds: notes, clips, every effect, a group, a bus, automation, changes of
+/// tempo.
 pub(crate) fn song(secs: u64) -> Session {
     let end = secs * SECOND;
     let notes: Vec<(u64, u64, u8)> = (0..4 * secs)

@@ -1,4 +1,5 @@
-//! Hands and edits beside lanes of automation: nothing jumps that should glide, and what is followed is followed exactly.
+//! Hands and edits beside lanes of automation: nothing jumps that should glide, and what is
+//! followed is followed exactly.
 
 use dsp_core::session::{
     Audio, AudioSlot, AutomationLane, AutomationTarget, Clip, Curve, Mixer, SendSettings, Session, Slots,
@@ -11,7 +12,8 @@ use crate::sessions::peak;
 /// Where playing starts: on a multiple of 32 frames, between two, and just before one.
 const STARTS: [u64; 3] = [0, 16, 31];
 
-/// How long it takes to an edited lane, in frames, and from there to the next multiple of 32 at most.
+/// How long it takes to an edited lane, in frames, and from there to the next multiple of 32 at
+/// most.
 const APPROACH_FRAMES: usize = 480;
 const STEP_FRAMES: usize = 32;
 
@@ -113,7 +115,8 @@ fn a_hand_on_the_pan_glides_beside_a_lane_of_the_volume() {
     }
 }
 
-/// What a lane moves, two values as far apart as can be, and a session in which it is at one of them.
+/// What a lane moves, two values as far apart as can be, and a session in which it is at one of
+/// them.
 type Target = (&'static str, [f64; 2], Box<dyn Fn(f64) -> Session>);
 
 fn targets() -> Vec<Target> {

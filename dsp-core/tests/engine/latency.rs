@@ -1,4 +1,5 @@
-//! Effects that take their time keep nothing waiting: what is opposite cancels, wherever they stand.
+//! Effects that take their time keep nothing waiting: what is opposite cancels, wherever they
+//! stand.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::session::{AutomationTarget, Clip, Curve, EffectSettings, Event, SendSettings, Session, Track};
@@ -25,7 +26,8 @@ fn bus(id: &str) -> Track {
     Track { id: id.to_owned(), ..Track::default() }
 }
 
-/// A limiter that has nothing to do, and a saturator of which none is mixed in: late, and nothing else.
+/// A limiter that has nothing to do, and a saturator of which none is mixed in: late, and nothing
+/// else.
 fn latent() -> Vec<EffectSettings> {
     let saturator = effect_kind("saturator").unwrap();
     let mut values: Vec<f64> = saturator.parameters.iter().map(|parameter| parameter.default).collect();

@@ -167,7 +167,8 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
             _ => -10.0,
         };
         let level_db = db(left[frame as usize]);
-        // Between two places the gain goes straight, not the level: 0.01 dB at 20 dB in 1000 frames.
+        // Between two places the gain goes straight, not the level: 0.01 dB at 20 dB in 1000
+        // frames.
         assert!((level_db - expected).abs() < 0.015, "{level_db} dB at {frame}, expected {expected}");
     }
     let (left, right) = lines(&[

@@ -54,7 +54,8 @@ fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint
     Session { tracks: vec![track], length_frames: 20 * SECOND, ..Session::default() }
 }
 
-/// By how many dBFS a second that a seek led to, ten seconds later, differs from that of playing from the start.
+/// By how many dBFS a second that a seek led to, ten seconds later, differs from that of playing
+/// from the start.
 fn off_db(session: &Session) -> f64 {
     let slots = [Some(noise(20 * SECOND))];
     let heard_from = |frame: u64| {

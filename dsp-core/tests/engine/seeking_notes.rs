@@ -13,11 +13,12 @@ const SOSTENUTO: u8 = 66;
 const MONO: u8 = 126;
 const POLY: u8 = 127;
 
-/// Within which what is sought is faded in, in frames: a rise, and the way to the next place of the coarsest grid.
+/// Within which what is sought is faded in, in frames: a rise, and the way to the next place of the
+/// coarsest grid.
 const RISE: usize = 144 + 256;
 
-/// The small bank with everything moving: a filter that closes, vibrato, tremolo, and slow envelopes. Notes of its
-/// kit end each other.
+/// The small bank with everything moving: a filter that closes, vibrato, tremolo, and slow
+/// envelopes. Notes of its kit end each other.
 fn moving_bank() -> Bank {
     let signed = |value: i16| value as u16;
     const EXCLUSIVE_CLASS: u16 = 57;
@@ -76,8 +77,8 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     left
 }
 
-/// What is heard in the second from a frame on, and in the one that begins ten seconds later, where that is sought or
-/// everything before is played.
+/// What is heard in the second from a frame on, and in the one that begins ten seconds later, where
+/// that is sought or everything before is played.
 fn heard(bank: &Bank, song: &Session, frame: u64, is_sought: bool) -> [Vec<f32>; 2] {
     let slots = [Some(bank.clone())];
     let mut mixer = Mixer::new(song, &slots).unwrap();
@@ -94,8 +95,8 @@ fn heard(bank: &Bank, song: &Session, frame: u64, is_sought: bool) -> [Vec<f32>;
     [at_once, play(&mut mixer, SECOND as usize)]
 }
 
-/// How loud it is from a frame on, and by how many dBFS what a seek leads to differs from what playing from the start
-/// leads to: at once, and ten seconds later.
+/// How loud it is from a frame on, and by how many dBFS what a seek leads to differs from what
+/// playing from the start leads to: at once, and ten seconds later.
 fn off_db(bank: &Bank, song: &Session, sought: u64) -> (f32, [f64; 2]) {
     let from_seek = heard(bank, song, sought, true);
     let whole = heard(bank, song, sought, false);

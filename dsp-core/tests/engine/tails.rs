@@ -91,8 +91,8 @@ fn played(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2] {
     [&both[latency_frames..frames], &both[frames + latency_frames..]].map(<[f32]>::to_vec)
 }
 
-/// Checks that a render has all sound, ends a tenth of a second after the last, or with the session, and is what a
-/// mixer plays. Returns where the sound ends.
+/// Checks that a render has all sound, ends a tenth of a second after the last, or with the
+/// session, and is what a mixer plays. Returns where the sound ends.
 #[track_caller]
 fn check(what: &str, session: &Session) -> u64 {
     let audio = audio();

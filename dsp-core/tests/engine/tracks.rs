@@ -30,7 +30,8 @@ fn held_note() -> Session {
     session(vec![track("first", &[]), track("held", &[(0, 400_000, 69)]), track("last", &[])])
 }
 
-/// A mixer that has played [`held_note`] until the sine stands near its top, where a cut clicks most.
+/// A mixer that has played [`held_note`] until the sine stands near its top, where a cut clicks
+/// most.
 fn sounding() -> Mixer {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
     mixer.play();
@@ -39,8 +40,8 @@ fn sounding() -> Mixer {
     while last < 0.9 * top {
         last = play(&mut mixer, 1)[0];
     }
-    // What is heard lags: on to the place of the wave, of 108.84 frames a period, where what is played
-    // now stands at its top.
+    // What is heard lags: on to the place of the wave, of 108.84 frames a period, where what is
+    // played now stands at its top.
     let lag = mixer.latency_frames() as f64 % 108.84;
     play(&mut mixer, (108.84 - lag) as usize);
     mixer
@@ -64,7 +65,8 @@ fn a_track_that_is_taken_away_or_changed_ends_without_a_click() {
         edit(&mut edited);
         mixer.set_session(&edited, &banks()).unwrap();
         let heard = play(&mut mixer, 9_600);
-        // A fall by 96 dB in a twentieth of a second, 0.04 dB a frame, hardly bends a wave of 441 Hz.
+        // A fall by 96 dB in a twentieth of a second, 0.04 dB a frame, hardly bends a wave of 441
+        // Hz.
         let step = steepest(&heard);
         assert!(step < 1.5 * undisturbed, "{what}: a step of {step}, {undisturbed} without the edit");
     }

@@ -72,8 +72,8 @@ impl Tables {
         }
     }
 
-    /// Adds a mono sample at 48 kHz, recorded at key 60, with the zero frames behind it that section
-    /// 6.1 asks for; returns its number. The loop counts from the sample's own first frame.
+    /// Adds a mono sample at 48 kHz, recorded at key 60, with the zero frames behind it that
+    /// section 6.1 asks for; returns its number. The loop counts from the sample's own first frame.
     pub(crate) fn add_sample(&mut self, frames: &[i16], loops: core::ops::Range<u32>) -> u16 {
         const GUARD_FRAMES: usize = 46;
         let start = (self.wave.len() / 2) as u32;

@@ -14,8 +14,8 @@ const SHAPED: [NoiseShaping; 2] = [NoiseShaping::Lipshitz, NoiseShaping::Wannama
 const RATE_HZ: u32 = 44_100;
 
 /// The filter H as its paper prints it: "Minimally Audible Noise Shaping" (JAES 39-11, 1991) and
-/// "Psychoacoustically Optimal Noise Shaping" (JAES 40-7/8, 1992). Not the engine's own table, so that
-/// a wrong digit there is found.
+/// "Psychoacoustically Optimal Noise Shaping" (JAES 40-7/8, 1992). Not the engine's own table, so
+/// that a wrong digit there is found.
 fn published_taps(shaping: NoiseShaping) -> &'static [f64] {
     match shaping {
         NoiseShaping::Off => &[],
@@ -112,7 +112,8 @@ fn shaped_errors_have_the_same_mean_and_power_at_every_level() {
             expected_rms(shaping),
             100.0 * worst_rms
         );
-        // Five standard deviations of white noise: the filters leave a fourth of it at 0 Hz, and less.
+        // Five standard deviations of white noise: the filters leave a fourth of it at 0 Hz, and
+        // less.
         assert!(worst_mean < 0.25 * 5.0 * 0.5 / libm::sqrt(ROUNDS as f64));
         assert!(worst_rms < 0.02);
     }
@@ -196,7 +197,8 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
             // A line of noise alone is higher once in 10 000.
             assert!(harmonics.loudest_db() < 9.7);
         }
-        // The measure finds what it looks for: twice as loud and only rounded, the tone is a square.
+        // The measure finds what it looks for: twice as loud and only rounded, the tone is a
+        // square.
         let rounded: Vec<f64> =
             samples.iter().map(|value| (f64::from(*value) * 32_768.0 * 2.0).round()).collect();
         let harmonics = Harmonics::of(&amplitudes(&rounded), line);

@@ -1,5 +1,5 @@
-//! The cases of EBU Tech 3341 (table 1) and the meters that go through them. Tones are 1 kHz, in phase on
-//! all channels; levels are peaks in dBFS.
+//! The cases of EBU Tech 3341 (table 1) and the meters that go through them. Tones are 1 kHz, in
+//! phase on all channels; levels are peaks in dBFS.
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::meters::MasterMeter;
@@ -256,7 +256,8 @@ pub(crate) fn peak_cases(rate_hz: u32) -> Vec<PeakCase> {
     tones.chain(bursts).collect()
 }
 
-/// A tone of a sixth of the rate at 0.50 with one period of a fourth of it at 1.00, at four times the rate.
+/// A tone of a sixth of the rate at 0.50 with one period of a fourth of it at 1.00, at four times
+/// the rate.
 fn burst(quarter_secs: usize) -> Vec<f64> {
     let sixth = tone(1.0 / 24.0, 0.0, quarter_secs / 24 * 24);
     let mut signal: Vec<f64> = sixth.iter().map(|value| 0.5 * value).collect();

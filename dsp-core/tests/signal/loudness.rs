@@ -1,5 +1,5 @@
-//! The measurement of finished signals: the cases of EBU Tech 3341 (table 1) and Tech 3342, each made here as it
-//! is described.
+//! The measurement of finished signals: the cases of EBU Tech 3341 (table 1) and Tech 3342, each
+//! made here as it is described.
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 

@@ -1,5 +1,6 @@
-//! Resampling, dither, loudness and true peak by figures: each test prints what it measures, and asserts its bound.
-//! `cargo test --package dsp-core --test signal -- --nocapture` shows the figures.
+//! Resampling, dither, loudness and true peak by figures: each test prints what it measures, and
+//! asserts its bound. `cargo test --package dsp-core --test signal -- --nocapture` shows the
+//! figures.
 
 mod dither;
 mod ebu;

@@ -1,4 +1,5 @@
-//! The meters of the master against signals that are known, and against the measurement of finished ones.
+//! The meters of the master against signals that are known, and against the measurement of finished
+//! ones.
 
 use core::f64::consts::TAU;
 

@@ -113,7 +113,8 @@ fn ripple_is_a_hundredth_of_a_decibel_to_20_khz_and_half_power_is_at_95_percent_
     pass_band::<f32>();
 }
 
-/// Tones from 1 Hz to the Nyquist frequency of the input, close together around that of the lower rate.
+/// Tones from 1 Hz to the Nyquist frequency of the input, close together around that of the lower
+/// rate.
 fn tones_hz<S: Path>(rig: &Rig<S>) -> Vec<f64> {
     let edge = rig.lower_nyquist_hz();
     let fixed = [1.0, 20.0, 100.0, 997.0, 3_000.0, 8_000.0, 12_345.0, 15_000.0, 18_000.0, 19_500.0, 20_000.0];
@@ -420,7 +421,8 @@ fn another_resampler_finds_the_same() {
         println!(
             "({input_hz}, {output_hz}): off rubato by at most {double_db:.1} dBFS (f64), {single_db:.1} dBFS (f32)"
         );
-        // Both pass 18 kHz unchanged; what remains are stop bands and, for f32, the steps of its values.
+        // Both pass 18 kHz unchanged; what remains are stop bands and, for f32, the steps of its
+        // values.
         assert!(double_db <= -140.0);
         assert!(single_db <= -130.0);
     }

@@ -62,7 +62,8 @@ fn window(frames: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Amplitudes of the lines of a signal from 0 to the Nyquist frequency: a sine shows as its amplitude.
+/// Amplitudes of the lines of a signal from 0 to the Nyquist frequency: a sine shows as its
+/// amplitude.
 pub(crate) fn amplitudes(signal: &[f64]) -> Vec<f64> {
     let window = window(signal.len());
     let mut weighted: Vec<f64> = signal.iter().zip(&window).map(|(value, weight)| value * weight).collect();

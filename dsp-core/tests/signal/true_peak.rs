@@ -26,8 +26,8 @@ fn cases_15_to_23_peaks_between_samples() {
     }
 }
 
-/// The highest magnitude of the waveform through a periodic signal, at 16 times its rate: its spectrum,
-/// and nothing above.
+/// The highest magnitude of the waveform through a periodic signal, at 16 times its rate: its
+/// spectrum, and nothing above.
 fn exact_peak_db(signal: &[f64]) -> f64 {
     const FINER: usize = 16;
     let frames = signal.len();

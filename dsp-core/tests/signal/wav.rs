@@ -39,8 +39,8 @@ fn errors(steps: &[f64], samples: &[f32], full_scale: f64) -> Vec<f64> {
     steps.iter().zip(wanted).map(|(step, wanted)| step - wanted).collect()
 }
 
-/// Far too loud at first: noise, a tone that stays at its peak for long, a square, each 12 dB above full
-/// scale. Then held under the ceiling by the limiter of the mix.
+/// Far too loud at first: noise, a tone that stays at its peak for long, a square, each 12 dB above
+/// full scale. Then held under the ceiling by the limiter of the mix.
 fn limited(rate_hz: u32) -> [Vec<f32>; 2] {
     let mut state = 1_u32;
     let noise = core::iter::repeat_with(|| {
@@ -93,8 +93,8 @@ fn the_ceiling_of_the_mix_keeps_head_room_for_dither_and_its_shaping() {
 
 #[test]
 fn the_ceiling_keeps_head_room_where_a_render_is_converted_to_another_rate() {
-    // A render is limited at the engine's rate, converted, limited once more, since conversion finds what is between samples,
-    // and then dithered.
+    // A render is limited at the engine's rate, converted, limited once more, since conversion
+    // finds what is between samples, and then dithered.
     for (engine_hz, file_hz) in [(44_100, 48_000), (48_000, 44_100), (96_000, 44_100), (96_000, 48_000)] {
         let [left, right] = limited(engine_hz);
         let mut converted = resample(engine_hz, file_hz, &[&left, &right]).unwrap();

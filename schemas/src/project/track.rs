@@ -244,7 +244,8 @@ pub struct AutomationPoint {
     pub extra: Extra,
 }
 
-/// How an automated value goes on to the next point: in seconds, whatever the tempo does on the way.
+/// How an automated value goes on to the next point: in seconds, whatever the tempo does on the
+/// way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AutomationCurve {
     /// In a straight line.

@@ -38,7 +38,8 @@ impl Builder<'_> {
         known
     }
 
-    /// Names the first point of a lane that lies outside the range of what it moves: there may be thousands.
+    /// Names the first point of a lane that lies outside the range of what it moves: there may be
+    /// thousands.
     fn name_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
         let reason = |point: &AutomationPoint| LeftOutReason::of_range(point.value, range);
         let first = lane.points.iter().enumerate().find_map(|(place, point)| Some((place, reason(point)?)));

@@ -89,7 +89,8 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
     item.source.server_file_id.as_deref().or(item.server_file_id.as_deref())
 }
 
-/// The files of the service that a project plays: those of its audio items and of its effects, each once.
+/// The files of the service that a project plays: those of its audio items and of its effects, each
+/// once.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     let (mut used, mut known) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {

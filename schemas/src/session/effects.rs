@@ -68,7 +68,8 @@ impl Builder<'_> {
         None
     }
 
-    /// The values of all parameters of an effect; those of which it says nothing have their defaults.
+    /// The values of all parameters of an effect; those of which it says nothing have their
+    /// defaults.
     fn values(&mut self, effect: &Effect, kind: &EffectKind, pointer: &str) -> Vec<f64> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
         for (id, value) in &effect.params {
@@ -99,8 +100,8 @@ fn built_in(effect: &Effect) -> Option<&'static EffectKind> {
     effect_kind(name)
 }
 
-/// The value of a parameter as a project writes it: a number, for a switch also true or false, for a choice
-/// also its name. Numbers may lie outside the parameter's range.
+/// The value of a parameter as a project writes it: a number, for a switch also true or false, for
+/// a choice also its name. Numbers may lie outside the parameter's range.
 fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     match (value, parameter.scale) {
         (Value::Number(number), _) => number.as_f64(),

@@ -1,8 +1,8 @@
 //! Where audio items lie in the session and in their sources, to the frame.
 //!
-//! A project counts the start of an item in ticks, and what it plays in frames of the file. What is rounded item by
-//! item does not meet: an item that goes on where another ends, as the halves of a split one do, is placed by that
-//! other one, so that all of a *run* sound as one.
+//! A project counts the start of an item in ticks, and what it plays in frames of the file. What is
+//! rounded item by item does not meet: an item that goes on where another ends, as the halves of a
+//! split one do, is placed by that other one, so that all of a *run* sound as one.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::Clock;
 use super::sounds::AudioPlace;
 use crate::project::AudioItem;
 
-/// How far the source of an item may begin from the end of another's that it continues, in frames of the file: as much
-/// as what was moved after a split is rounded differently.
+/// How far the source of an item may begin from the end of another's that it continues, in frames
+/// of the file: as much as what was moved after a split is rounded differently.
 const JOINT_FILE_FRAMES: u64 = 1;
 
 /// Where an item lies, in frames at the session's sample rate.
@@ -66,7 +66,8 @@ impl<'a> Runs<'a> {
         Place { frame, offset_frames, length_frames: end - frame }
     }
 
-    /// A loop begins and ends by itself: where its source starts over must not depend on where it stands.
+    /// A loop begins and ends by itself: where its source starts over must not depend on where it
+    /// stands.
     fn place_loop(&self, item: &AudioItem, audio: AudioPlace) -> Place {
         let frames = |frames| self.clock.frames_of_file(frames, audio.file_rate_hz);
         let offset_frames = frames(item.offset_frames);
@@ -78,8 +79,8 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// A run that begins with an item, and its first frame. The source stands to the item's tick as the project
-    /// says, to half a frame.
+    /// A run that begins with an item, and its first frame. The source stands to the item's tick as
+    /// the project says, to half a frame.
     fn begun(&self, item: &AudioItem, audio: AudioPlace) -> (Run, u64) {
         let frame = self.clock.frame_at(item.start_tick.into());
         let beyond = self.clock.tempo.frames_beyond(item.start_tick.into(), self.clock.sample_rate_hz);
@@ -109,19 +110,22 @@ impl Clock {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// The frame of a source, at the session's sample rate, that sounds at the frame nearest to a tick which lies
-    /// `beyond` that, -0.5 to 0.5 frames; at the tick itself, a frame of the file is to sound.
+    /// The frame of a source, at the session's sample rate, that sounds at the frame nearest to a
+    /// tick which lies `beyond` that, -0.5 to 0.5 frames; at the tick itself, a frame of the file
+    /// is to sound.
     fn offset_of_file(&self, file_frame: u64, file_rate_hz: u32, beyond: f64) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         let scaled = u128::from(file_frame) * rate_hz;
         let part = (scaled % file_rate_hz) as f64 / file_rate_hz as f64;
-        // Halves go down: a tick that lies half a frame before its frame leaves whole frames as they are.
+        // Halves go down: a tick that lies half a frame before its frame leaves whole frames as
+        // they are.
         let up = u64::from(part - beyond > 0.5);
         u64::try_from(scaled / file_rate_hz).unwrap_or(u64::MAX).saturating_add(up)
     }
 
-    /// How far from the end of an item another that continues it may start, in frames. The ticks of the two were
-    /// rounded to frames of the file, their starts to those of the session, and what lies between, once each.
+    /// How far from the end of an item another that continues it may start, in frames. The ticks of
+    /// the two were rounded to frames of the file, their starts to those of the session, and what
+    /// lies between, once each.
     fn joint_frames(&self, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         ((2 * rate_hz + 3 * file_rate_hz) / (2 * file_rate_hz)) as u64

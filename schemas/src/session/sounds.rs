@@ -13,11 +13,12 @@ pub struct AudioPlace {
 
 /// Knows where the caller will put what a project names.
 pub trait Sounds {
-    /// Slot of the bank of a soundfont id (`None` is the default bank), or `None` where there is no such
-    /// bank: its tracks play no notes.
+    /// Slot of the bank of a soundfont id (`None` is the default bank), or `None` where there is no
+    /// such bank: its tracks play no notes.
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32>;
 
-    /// Where the audio of a file of the service is, or `None` where there is none: its items are silent.
+    /// Where the audio of a file of the service is, or `None` where there is none: its items are
+    /// silent.
     fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace>;
 }
 
@@ -61,7 +62,8 @@ pub enum LeftOutReason {
         /// What the project calls it.
         id: String,
     },
-    /// A value that its parameter cannot have, such as the name of a choice that is none of its choices.
+    /// A value that its parameter cannot have, such as the name of a choice that is none of its
+    /// choices.
     #[error("the parameter has no such value")]
     Value,
     /// A number outside the range of what it is for, which counts as the nearer end.

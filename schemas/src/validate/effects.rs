@@ -7,8 +7,8 @@ use crate::json::{Kind, View};
 
 /// Violations in a list of effects.
 ///
-/// Effects and parameters that this version does not know are none, nor are values outside a range: documents
-/// of other versions have to load.
+/// Effects and parameters that this version does not know are none, nor are values outside a range:
+/// documents of other versions have to load.
 pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
     for (index, effect) in owner.list("effects").enumerate() {
         if !effect.get("type").is_some_and(|kind| kind.is_text("builtin")) {

@@ -355,8 +355,8 @@ fn frames_beyond_the_exact_numbers_of_a_double_are_refused() {
     }
 }
 
-/// A whole number may be written with an exponent; above 2^53 nobody could tell which one it is, and a document that
-/// is valid could not be read.
+/// A whole number may be written with an exponent; above 2^53 nobody could tell which one it is,
+/// and a document that is valid could not be read.
 #[test]
 fn every_whole_number_of_the_schema_has_a_greatest_value() {
     fn check_rule(pointer: &str, rule: &Value) {

@@ -10,7 +10,8 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Lists who did what, when and from where, the newest first. Entries are kept as `SF_AUDIT_RETENTION_DAYS` says.
+/// Lists who did what, when and from where, the newest first. Entries are kept as
+/// `SF_AUDIT_RETENTION_DAYS` says.
 #[utoipa::path(get, path = "/admin/audit", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, AuditQuery),
     responses((status = 200, body = Page<Entry>), CommonErrors))]
 pub(super) async fn list(

@@ -115,8 +115,8 @@ fn week() -> u32 {
 pub(super) struct NewInviteAnswer {
     /// The code to hand to whoever is invited. It is never shown again.
     code: String,
-    /// The page's path with the code, where whoever is invited registers. The code stands behind `#`, which no browser
-    /// sends, so that no log has it.
+    /// The page's path with the code, where whoever is invited registers. The code stands behind
+    /// `#`, which no browser sends, so that no log has it.
     register_path: String,
     /// What is kept of it.
     #[serde(flatten)]

@@ -34,7 +34,8 @@ pub(super) struct PluginScan {
     instruments: usize,
     /// Plugins that change sound.
     effects: usize,
-    /// Plugins and modules of which it is not known what they are for, and folders that could not be read.
+    /// Plugins and modules of which it is not known what they are for, and folders that could not
+    /// be read.
     problems: Vec<PluginProblem>,
 }
 
@@ -80,7 +81,8 @@ pub(super) struct SoundFontScan {
     usable: usize,
     /// The bank that stands in for a missing one; null where there is none.
     default_soundfont_id: Option<String>,
-    /// Banks that cannot be played, or not wholly, and files that are not played because another of their id is.
+    /// Banks that cannot be played, or not wholly, and files that are not played because another of
+    /// their id is.
     problems: Vec<ScanProblem>,
 }
 

@@ -22,7 +22,8 @@ pub(super) struct UserStorage {
     username: String,
     /// Audio files.
     audio_files: u64,
-    /// What they take with decoded copies, peaks and uploads under way, in bytes. This counts of the quota.
+    /// What they take with decoded copies, peaks and uploads under way, in bytes. This counts of
+    /// the quota.
     audio_bytes: u64,
     /// SoundFonts that the user has uploaded, each content once.
     soundfonts: u64,

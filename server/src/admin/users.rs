@@ -108,7 +108,8 @@ pub(super) async fn read(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewUser {
-    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter.
+    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
+    /// matter.
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
     /// What the user may do; `user` by default.
@@ -159,8 +160,8 @@ pub(super) async fn create(
 pub(super) struct UserChange {
     /// What the user may do from now on.
     role: Option<Role>,
-    /// Whether the account is switched off. Switched off, its tokens end, its API keys rest, and its tasks are
-    /// cancelled.
+    /// Whether the account is switched off. Switched off, its tokens end, its API keys rest, and
+    /// its tasks are cancelled.
     disabled: Option<bool>,
     /// What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
     #[serde(default, deserialize_with = "given")]
@@ -217,7 +218,8 @@ async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &Us
     }
 }
 
-/// Gives an account a generated password, which must be changed at the next log-in. Its tokens and API keys end.
+/// Gives an account a generated password, which must be changed at the next log-in. Its tokens and
+/// API keys end.
 #[utoipa::path(post, path = "/admin/users/{id}/reset-password", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the account")),
     responses((status = 200, body = ProvidedUser), CommonErrors))]

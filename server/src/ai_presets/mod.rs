@@ -1,4 +1,5 @@
-//! Prompt templates: texts for language models, with places to fill in, under keywords that they are found by.
+//! Prompt templates: texts for language models, with places to fill in, under keywords that they
+//! are found by.
 
 mod queries;
 mod store;

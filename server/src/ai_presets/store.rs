@@ -1,4 +1,5 @@
-//! Prompt templates in the database. Every statement names the owner: a template of somebody else does not exist here.
+//! Prompt templates in the database. Every statement names the owner: a template of somebody else
+//! does not exist here.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;

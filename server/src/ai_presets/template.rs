@@ -1,7 +1,8 @@
 //! Filling in: `{{name}}` stands for a variable.
 //!
-//! A name is a letter or `_`, then letters, digits or `_`, 64 at most, all ASCII, with any blanks around it. Whatever else stands
-//! between braces is text. What is filled in is text too: braces in it mean nothing.
+//! A name is a letter or `_`, then letters, digits or `_`, 64 at most, all ASCII, with any blanks
+//! around it. Whatever else stands between braces is text. What is filled in is text too: braces in
+//! it mean nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -35,7 +35,8 @@ pub(super) struct TemplateBody {
     pub(super) title: String,
     /// The text: 1 to 20000 characters, with `{{name}}` where a variable goes.
     pub(super) body: String,
-    /// What it is found by: at most 20 of 1 to 64 characters, in any case different; none by default.
+    /// What it is found by: at most 20 of 1 to 64 characters, in any case different; none by
+    /// default.
     #[serde(default)]
     pub(super) keywords: Vec<String>,
     /// Whether it is to be at hand; not by default.
@@ -200,7 +201,8 @@ pub(super) struct RenderedTemplate {
     text: String,
 }
 
-/// Fills in the variables of a prompt template of the caller. A value is text: braces in it mean nothing.
+/// Fills in the variables of a prompt template of the caller. A value is text: braces in it mean
+/// nothing.
 #[utoipa::path(post, path = "/ai_presets/{id}/render", tag = "ai_presets", request_body = RenderTemplate,
     params(("id", description = "Id of the template")),
     responses((status = 200, body = RenderedTemplate), CommonErrors))]

@@ -74,8 +74,9 @@ pub(super) async fn whole(response: reqwest::Response, max_bytes: u64) -> ApiRes
     Ok(bytes)
 }
 
-/// The events of an answer as they come. What goes wrong on the way is an event `error` with a problem, since the status
-/// has been sent. Between two events that are far apart, heartbeats keep the connection alive.
+/// The events of an answer as they come. What goes wrong on the way is an event `error` with a
+/// problem, since the status has been sent. Between two events that are far apart, heartbeats keep
+/// the connection alive.
 fn events(
     response: reqwest::Response,
     max_bytes: u64,

@@ -1,8 +1,10 @@
-//! Language models: requests of users are passed to the one service that the administrator has chosen.
+//! Language models: requests of users are passed to the one service that the administrator has
+//! chosen.
 //!
-//! What passes: the JSON of a request, parsed and written anew, and the JSON or the event stream of an answer. Headers of
-//! the request do not pass, nor those of the answer but for its kind. The service's key is added here and seen nowhere
-//! else; redirects and proxies are not followed, so no other address is ever asked.
+//! What passes: the JSON of a request, parsed and written anew, and the JSON or the event stream of
+//! an answer. Headers of the request do not pass, nor those of the answer but for its kind. The
+//! service's key is added here and seen nowhere else; redirects and proxies are not followed, so no
+//! other address is ever asked.
 
 mod answer;
 mod refusal;

@@ -1,4 +1,5 @@
-//! Language models through the real router, with a small service of the test at the other end of a real socket.
+//! Language models through the real router, with a small service of the test at the other end of a
+//! real socket.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -24,7 +24,8 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::tasks::{StartedTask, TaskContext};
 
-/// Changes when the same samples would measure otherwise; what was kept before is then measured anew.
+/// Changes when the same samples would measure otherwise; what was kept before is then measured
+/// anew.
 const ANALYSIS_VERSION: u32 = 2;
 
 /// What is kept of an analysis.
@@ -34,7 +35,8 @@ struct Kept {
     analysis: AudioAnalysis,
 }
 
-/// Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking again is quick.
+/// Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking
+/// again is quick.
 #[utoipa::path(post, path = "/audio/{id}/analyze", tag = "audio",
     params(("id", description = "Id of the file"), AnalyzeQuery),
     responses((status = 200, body = AudioAnalysis), (status = 202, body = StartedTask), CommonErrors))]

@@ -1,9 +1,9 @@
-//! The decoded copies: WAV files of 32-bit floats with one fixed layout, so that their frames can be
-//! found without reading the header.
+//! The decoded copies: WAV files of 32-bit floats with one fixed layout, so that their frames can
+//! be found without reading the header.
 //!
 //! `RIFF`, room for sizes (`JUNK`, or `ds64` above 4 GiB: EBU Tech 3306), `fmt ` as
-//! `WAVE_FORMAT_EXTENSIBLE`, `fact`, `data`. The samples begin at byte 116, which is divisible by four:
-//! a page may look at them in place.
+//! `WAVE_FORMAT_EXTENSIBLE`, `fact`, `data`. The samples begin at byte 116, which is divisible by
+//! four: a page may look at them in place.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 

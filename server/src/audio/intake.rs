@@ -165,7 +165,8 @@ pub(crate) fn free_bytes(_: &Path) -> ApiResult<Option<u64>> {
     Ok(None)
 }
 
-/// A nameless file in the store's folder that is being filled. Dropped, it is gone. For threads that may block.
+/// A nameless file in the store's folder that is being filled. Dropped, it is gone. For threads
+/// that may block.
 #[derive(Debug)]
 pub(super) struct Intake {
     writer: BlobWriter,

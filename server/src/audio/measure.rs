@@ -25,16 +25,17 @@ pub(super) struct AudioAnalysis {
     pub(super) duration_secs: f64,
     /// Sample rate in hertz.
     pub(super) sample_rate_hz: u32,
-    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and below 400 ms. A mono file counts
-    /// as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one channel.
+    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and
+    /// below 400 ms. A mono file counts as it is played here, from both loudspeakers: 3 LU more
+    /// than meters say that take it for one channel.
     pub(super) lufs: Option<f64>,
     /// Loudness range in LU (EBU Tech 3342).
     pub(super) loudness_range_lu: f64,
-    /// Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null for silence, and below
-    /// 10 ms. Mono as in `lufs`.
+    /// Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null
+    /// for silence, and below 10 ms. Mono as in `lufs`.
     pub(super) max_momentary_lufs: Option<f64>,
-    /// Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null for silence, and below
-    /// 10 ms. Mono as in `lufs`.
+    /// Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null
+    /// for silence, and below 10 ms. Mono as in `lufs`.
     pub(super) max_short_term_lufs: Option<f64>,
     /// Highest true peak of any channel in dBTP; null for silence.
     pub(super) true_peak_db: Option<f64>,
@@ -46,12 +47,13 @@ pub(super) struct AudioAnalysis {
     pub(super) tempo: Option<TempoEstimate>,
     /// Estimated key; null where there are no tones.
     pub(super) key: Option<KeyEstimate>,
-    /// Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate goes.
+    /// Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate
+    /// goes.
     pub(super) third_octaves: Vec<BandLevel>,
 }
 
-/// A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a tempo below 80 or above 165 may come
-/// out doubled or halved.
+/// A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a
+/// tempo below 80 or above 165 may come out doubled or halved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct TempoEstimate {
     /// Beats a minute.
@@ -60,7 +62,8 @@ pub(super) struct TempoEstimate {
     pub(super) regularity: f64,
 }
 
-/// A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key fits nearly as well.
+/// A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key
+/// fits nearly as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct KeyEstimate {
     /// Tonic, such as `C` or `F#`.
@@ -91,7 +94,8 @@ impl From<Key> for KeyEstimate {
     }
 }
 
-/// Measures a decoded copy. Blocks; `observer` hears the share that is done and says whether to go on.
+/// Measures a decoded copy. Blocks; `observer` hears the share that is done and says whether to go
+/// on.
 pub(super) fn measure(
     samples: impl Read + Seek,
     report: &Report,

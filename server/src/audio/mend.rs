@@ -15,7 +15,7 @@ use crate::blobs::{BlobKey, Blobs};
 use crate::config::AudioLimits;
 use crate::db::Db;
 use crate::error::ApiResult;
-use crate::helpers::Helpers;
+use crate::helper_processes::Helpers;
 
 /// What a check knows of the stored files.
 pub(crate) struct Findings<'f> {

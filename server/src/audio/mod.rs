@@ -1,9 +1,10 @@
 //! Audio files: uploads, their decoded copies, waveforms and measurements.
 //!
-//! A file that is uploaded is stored as it came, named by its SHA-256, together with a decoded copy (32-bit
-//! float WAV at the file's own rate, mono or stereo) and its peaks. Identical content is stored once, whoever
-//! sends it; a user has at most one file of it. What a user may store is counted as it lies on the disk,
-//! decoded copies included, each content once; SoundFonts that the user has uploaded count along.
+//! A file that is uploaded is stored as it came, named by its SHA-256, together with a decoded copy
+//! (32-bit float WAV at the file's own rate, mono or stereo) and its peaks. Identical content is
+//! stored once, whoever sends it; a user has at most one file of it. What a user may store is
+//! counted as it lies on the disk, decoded copies included, each content once; SoundFonts that the
+//! user has uploaded count along.
 //!
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older
 //! revisions of a project do not hold it. A deleted file comes back when a project that names it is
@@ -65,7 +66,7 @@ use crate::config::Config;
 use crate::db::{self, Db};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
-use crate::helpers::Helpers;
+use crate::helper_processes::Helpers;
 use crate::permits::{Bounds, Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
@@ -156,8 +157,8 @@ impl Audio {
         self.decoder.inspect(files, is_wanted)
     }
 
-    /// Waits until nobody else, in whatever process, brings or deletes contents: audio, or SoundFonts, which count of the
-    /// same quota. For threads that may block.
+    /// Waits until nobody else, in whatever process, brings or deletes contents: audio, or
+    /// SoundFonts, which count of the same quota. For threads that may block.
     pub(crate) fn lock_contents(&self, db: &Db, runtime: &Handle) -> ApiResult<ContentsGuard<'_>> {
         let here = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let everywhere = runtime.block_on(db::lock(db, "audio contents"))?;

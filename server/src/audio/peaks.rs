@@ -25,7 +25,8 @@ use crate::state::AppState;
 const FRAMES_PER_PIXEL_MAX: u64 = 65_536;
 const FRAMES_PER_PIXEL_DEFAULT: u64 = 256;
 
-/// Most pixels of an answer that comes from the stored levels, and of one that is made from the samples.
+/// Most pixels of an answer that comes from the stored levels, and of one that is made from the
+/// samples.
 const STORED_PIXELS_MAX: u64 = 1 << 20;
 const MADE_PIXELS_MAX: u64 = 1 << 16;
 
@@ -47,14 +48,16 @@ pub(super) struct Peaks {
     bits: u32,
     /// Pixels.
     length: u64,
-    /// Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127 or 32767.
+    /// Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127
+    /// or 32767.
     data: Vec<i16>,
 }
 
 /// Answers with least and greatest samples of stretches of a file.
 ///
-/// The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values. From 256
-/// frames a pixel on they were made at the upload; finer ones are made from the samples as they are asked for.
+/// The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values.
+/// From 256 frames a pixel on they were made at the upload; finer ones are made from the samples as
+/// they are asked for.
 #[utoipa::path(get, path = "/audio/{id}/peaks", tag = "audio",
     params(("id", description = "Id of the file"), PeaksQuery),
     responses((status = 200, description = "The peaks", headers(("ETag" = String)), content(

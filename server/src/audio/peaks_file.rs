@@ -1,7 +1,8 @@
 //! The stored peaks of a file: levels of 256, 512, ... 65536 frames a pixel, one after another.
 //!
-//! A pixel is the least and the greatest sample of each channel in turn, as 16-bit integers, little-endian. A
-//! header of 32 bytes says what they are; everything else follows from the number of frames.
+//! A pixel is the least and the greatest sample of each channel in turn, as 16-bit integers,
+//! little-endian. A header of 32 bytes says what they are; everything else follows from the number
+//! of frames.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 

@@ -9,7 +9,8 @@ use crate::any_case;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UploadQuery {
-    /// `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is this answer.
+    /// `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is
+    /// this answer.
     #[serde(default, rename = "async")]
     pub(super) asynchronous: bool,
 }
@@ -39,11 +40,13 @@ pub(super) enum FileFormat {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FileQuery {
-    /// `original`, the default, or `wav32f`: the samples that browser and service both play, as a 32-bit float WAV file.
+    /// `original`, the default, or `wav32f`: the samples that browser and service both play, as a
+    /// 32-bit float WAV file.
     #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: FileFormat,
-    /// With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's own, the default.
+    /// With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's
+    /// own, the default.
     pub(super) sample_rate_hz: Option<u32>,
 }
 
@@ -73,7 +76,8 @@ pub(super) struct PeaksQuery {
     pub(super) samples_per_pixel: Option<u64>,
     /// First pixel, 0 by default.
     pub(super) start: Option<u64>,
-    /// How many pixels; by default all that follow. At most 1048576, below 256 frames a pixel 65536.
+    /// How many pixels; by default all that follow. At most 1048576, below 256 frames a
+    /// pixel 65536.
     pub(super) pixels: Option<u64>,
 }
 

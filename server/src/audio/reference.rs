@@ -38,8 +38,9 @@ pub(super) struct ReferenceAnswer {
     duration_secs: f64,
     /// Sample rate in hertz.
     sample_rate_hz: u32,
-    /// Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts as it is played here, from
-    /// both loudspeakers: 3 LU more than meters say that take it for one channel.
+    /// Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts
+    /// as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one
+    /// channel.
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,

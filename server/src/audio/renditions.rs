@@ -27,7 +27,8 @@ pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, &format!("{sha256}_{sample_rate_hz}"), "wav").map_err(ApiError::internal)
 }
 
-/// The samples of a file at a rate as a 32-bit float WAV file, mono or stereo; they begin at byte 116. A copy at another rate than its own is made when it is first asked for.
+/// The samples of a file at a rate as a 32-bit float WAV file, mono or stereo; they begin at
+/// byte 116. A copy at another rate than its own is made when it is first asked for.
 pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_hz: u32) -> ApiResult<File> {
     let report = &found.content.report;
     let sha256 = &found.content.sha256;

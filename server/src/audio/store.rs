@@ -410,7 +410,8 @@ pub(super) async fn set_tags(
     tags: &[String],
 ) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Changes nothing, and holds the file: of two that replace its tags at once, one comes after the other.
+    // Changes nothing, and holds the file: of two that replace its tags at once, one comes after
+    // the other.
     let mine = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)

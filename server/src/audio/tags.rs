@@ -18,8 +18,8 @@ use crate::state::AppState;
 const TAGS_MAX: usize = 50;
 const TAG_MAX_CHARS: usize = 64;
 
-/// A text as it is compared: in lower case, and composed (Unicode Standard Annex 15, form C), for systems differ in how they
-/// write letters with marks.
+/// A text as it is compared: in lower case, and composed (Unicode Standard Annex 15, form C), for
+/// systems differ in how they write letters with marks.
 pub(super) fn search_key(text: &str) -> String {
     text.nfc().collect::<String>().to_lowercase()
 }

@@ -32,8 +32,8 @@ pub(crate) fn open_original(state: &AppState, sha256: &str) -> ApiResult<Option<
     Ok(state.blobs.read(&ContentKeys::new(sha256)?.original)?)
 }
 
-/// Takes what `content` gives as a file of `owner_id`, under all limits of an upload, and says whether the user had it
-/// before. Blocks.
+/// Takes what `content` gives as a file of `owner_id`, under all limits of an upload, and says
+/// whether the user had it before. Blocks.
 ///
 /// # Errors
 /// As for an upload; what cannot be read is 400 `unreadable`.

@@ -1,7 +1,7 @@
 //! The audit log: who did what, when and from where.
 //!
-//! Other slices call [`record`] once something has happened. Administrators read the entries through
-//! `/admin/audit`; after `SF_AUDIT_RETENTION_DAYS` they are deleted.
+//! Other slices call [`record`] once something has happened. Administrators read the entries
+//! through `/admin/audit`; after `SF_AUDIT_RETENTION_DAYS` they are deleted.
 
 mod store;
 
@@ -167,7 +167,8 @@ pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &s
     }
 }
 
-/// Deletes entries that are older than the settings keep them, now and every hour until the service stops.
+/// Deletes entries that are older than the settings keep them, now and every hour until the service
+/// stops.
 pub async fn keep_to_retention(state: AppState) {
     loop {
         if let Err(error) = prune(&state.db, state.config.accounts.audit_retention_days).await {

@@ -6,9 +6,11 @@
 //!
 //! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` without `SF_TRUSTED_PROXIES` unless set;
 //! 2. the peer address is loopback, or in `standalone` one of the machine's own;
-//! 3. `SF_TRUSTED_PROXIES` names no address of this machine, which a proxy here may leave by any of;
+//! 3. `SF_TRUSTED_PROXIES` names no address of this machine, which a proxy here may leave by any
+//!    of;
 //! 4. the request is not HTTP/1.0, which proxies speak and browsers do not;
-//! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]), and no `Connection: upgrade`;
+//! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]), and no
+//!    `Connection: upgrade`;
 //! 6. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
 //! 7. `Origin`, if sent, equals this service's own origin to the letter;
 //! 8. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
@@ -49,7 +51,8 @@ pub enum NotLocal {
     /// A proxy is in between.
     #[error("the request carries the forwarding header `{0}`")]
     Forwarded(String),
-    /// `Connection: upgrade`, which the usual blocks of nginx and Apache for WebSockets send with every request.
+    /// `Connection: upgrade`, which the usual blocks of nginx and Apache for WebSockets send with
+    /// every request.
     #[error("the request asks to upgrade the connection, as proxies do (Connection: upgrade)")]
     Upgrade,
     /// `Host` is missing, doubled, or names something else than this machine.
@@ -183,7 +186,8 @@ impl LocalRule {
         address.is_loopback() || (!address.is_unspecified() && self.interface_addresses().contains(&address))
     }
 
-    /// The machine's own addresses; they change when a cable is plugged, so they are looked up again now and then.
+    /// The machine's own addresses; they change when a cable is plugged, so they are looked up
+    /// again now and then.
     fn interface_addresses(&self) -> Vec<IpAddr> {
         let Ok(mut known) = self.own_addresses.lock() else { return Vec::new() };
         if let Some((at, addresses)) = known.as_ref()
@@ -203,7 +207,8 @@ impl LocalRule {
     }
 }
 
-/// Whether `Connection` lists `upgrade`. Nothing here can be upgraded, so neither page nor scripts need it.
+/// Whether `Connection` lists `upgrade`. Nothing here can be upgraded, so neither page nor scripts
+/// need it.
 fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::CONNECTION).iter();
     values

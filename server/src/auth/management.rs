@@ -46,8 +46,8 @@ pub async fn create_user(
     Ok(Provided { row, generated_password })
 }
 
-/// Gives an account a new password, which must be changed at the next log-in; all its tokens and API keys end.
-/// Without `password` one is generated.
+/// Gives an account a new password, which must be changed at the next log-in; all its tokens and
+/// API keys end. Without `password` one is generated.
 ///
 /// # Errors
 /// 404 without such an account; 400 `weak_password` or `password_too_long`.

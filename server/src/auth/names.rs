@@ -9,8 +9,8 @@ const NAME_MAX_CHARS: usize = 64;
 /// A name as it is stored: trimmed, in lower case.
 ///
 /// # Errors
-/// 400 `bad_username`: it has 2 to 64 of the letters a to z, digits and `. _ - + @`, and begins with a letter or
-/// digit. No other alphabets, so that no two names look alike.
+/// 400 `bad_username`: it has 2 to 64 of the letters a to z, digits and `. _ - + @`, and begins
+/// with a letter or digit. No other alphabets, so that no two names look alike.
 pub(super) fn clean_username(name: &str) -> Result<String, ApiError> {
     let name = name.trim().to_lowercase();
     let letters_fit = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-+@".contains(&byte));

@@ -45,7 +45,8 @@ pub struct Passwords {
     of_registrations: Arc<Permits>,
     /// For judging passwords without a log-in, which must not delay log-ins.
     judgements: Arc<Permits>,
-    /// A hash of nothing anybody knows: checked when there is no account, so that both take as long.
+    /// A hash of nothing anybody knows: checked when there is no account, so that both take as
+    /// long.
     decoy: Arc<str>,
 }
 

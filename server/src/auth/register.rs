@@ -22,12 +22,14 @@ use crate::state::AppState;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewAccount {
-    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter.
+    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
+    /// matter.
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
     /// Password: a score of 3 or more, at most 1024 bytes.
     password: String,
-    /// Code of an invitation. Needed where registration is by invitation; elsewhere it may give a role.
+    /// Code of an invitation. Needed where registration is by invitation; elsewhere it may give a
+    /// role.
     invite: Option<String>,
 }
 

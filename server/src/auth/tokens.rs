@@ -62,7 +62,8 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Takes the signing key from the settings, or from the storage folder, where it is made on first start.
+    /// Takes the signing key from the settings, or from the storage folder, where it is made on
+    /// first start.
     ///
     /// # Errors
     /// When the key file cannot be read or written, or is not a key.

@@ -9,8 +9,8 @@
 //! | [`Admin`] | administrators |
 //! | [`LoggedInAdmin`] | administrators, but not by an API key |
 //!
-//! A key that leaks must not be able to outlive its deletion: so no key makes keys or tokens, changes
-//! passwords, or manages accounts.
+//! A key that leaks must not be able to outlive its deletion: so no key makes keys or tokens,
+//! changes passwords, or manages accounts.
 
 use std::net::IpAddr;
 
@@ -178,7 +178,8 @@ pub struct AdminOrLocal(pub CurrentUser);
 #[derive(Debug, Clone)]
 pub struct LoggedInAdminOrLocal(pub CurrentUser);
 
-/// An administrator by a token or locally: 403 `admin_only` or `api_key_not_allowed` for everybody else.
+/// An administrator by a token or locally: 403 `admin_only` or `api_key_not_allowed` for everybody
+/// else.
 #[derive(Debug, Clone)]
 pub struct LoggedInAdmin(pub CurrentUser);
 
@@ -209,7 +210,8 @@ impl FromRequestParts<AppState> for AnyUser {
             state.rates.admit_user(&row.id)?;
         }
         parts.extensions.insert(Sender(row.id.clone()));
-        // A local caller is the administrator even without a token, so the flag would protect nothing.
+        // A local caller is the administrator even without a token, so the flag would protect
+        // nothing.
         row.must_change_password &= local.is_err() || row.role != Role::Admin;
         Ok(Self { row, via, address, local: local.is_ok(), token })
     }

@@ -48,14 +48,16 @@ pub(crate) struct Thoroughness {
     /// Whether files that belong to nothing are moved to the quarantine, missing ones brought back
     /// from there, and damaged ones made again that can be. The service must not be running.
     pub(crate) repair: bool,
-    /// How long this database must have needed no file that is moved; `SF_ORPHAN_AGE_SECS` if `None`.
+    /// How long this database must have needed no file that is moved; `SF_ORPHAN_AGE_SECS` if
+    /// `None`.
     pub(crate) unneeded_for: Option<Duration>,
 }
 
 /// Looks at the database and at every file that it speaks of.
 ///
 /// # Errors
-/// When the database cannot be opened or the storage not be read; what is wrong in them is no error.
+/// When the database cannot be opened or the storage not be read; what is wrong in them is no
+/// error.
 pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<Report> {
     let _lock = match how.repair {
         true => Some(StorageLock::of(&config.storage.dir)?),
@@ -176,7 +178,8 @@ fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<Strin
     Ok((found != *wanted).then(|| format!("is damaged: its SHA-256 is {found}")))
 }
 
-/// Files that belong to nothing. Where somebody may be bringing files, only those that are old enough.
+/// Files that belong to nothing. Where somebody may be bringing files, only those that are old
+/// enough.
 fn left_over(
     config: &Config,
     db: &Db,

@@ -57,7 +57,8 @@ pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content>
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Every plain file below a folder, by its path from there; none if there is no such folder. Links are left out.
+/// Every plain file below a folder, by its path from there; none if there is no such folder. Links
+/// are left out.
 pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(relative) = folders.pop() {

@@ -28,11 +28,12 @@ pub(crate) struct Made {
     pub(crate) has_database: bool,
 }
 
-/// Makes a backup in `folder`, which must be empty or missing. The service may be running. Without the database it holds
-/// the files of which the database speaks meanwhile.
+/// Makes a backup in `folder`, which must be empty or missing. The service may be running. Without
+/// the database it holds the files of which the database speaks meanwhile.
 ///
 /// # Errors
-/// When something cannot be read or written, by name; what was written until then stays and is no backup.
+/// When something cannot be read or written, by name; what was written until then stays and is no
+/// backup.
 pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) -> anyhow::Result<Made> {
     let is_elsewhere = config.storage.database.kind() == Kind::Postgres;
     anyhow::ensure!(
@@ -98,7 +99,8 @@ impl Copying {
             };
             let mut missing = None;
             for one in &expected {
-                // With S3, what of an upload has come lies on the machine that it began on, maybe another.
+                // With S3, what of an upload has come lies on the machine that it began on, maybe
+                // another.
                 if !self.has_or_adds(one)? && !one.is_growing {
                     missing = Some(one.key.file_name());
                 }
@@ -168,7 +170,8 @@ impl Copying {
         Ok(())
     }
 
-    /// Files of which the database does not speak: whichever there are, unless they are deleted at this moment.
+    /// Files of which the database does not speak: whichever there are, unless they are deleted at
+    /// this moment.
     fn unlisted(&mut self) -> anyhow::Result<()> {
         for kind in UNLISTED {
             for entry in self.blobs.entries(kind.folder)? {

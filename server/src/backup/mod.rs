@@ -9,9 +9,10 @@
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```
 //!
-//! The database is copied first, as it is at one moment, and then every file that the copy speaks of. A file that somebody
-//! deletes in between is missed: then the database is copied again. Files never change, so those that were copied
-//! before are good. With PostgreSQL that moment is a snapshot, which `pg_dump` and the list of files share.
+//! The database is copied first, as it is at one moment, and then every file that the copy speaks
+//! of. A file that somebody deletes in between is missed: then the database is copied again. Files
+//! never change, so those that were copied before are good. With PostgreSQL that moment is a
+//! snapshot, which `pg_dump` and the list of files share.
 
 pub(crate) mod check;
 mod files;

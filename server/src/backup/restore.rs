@@ -18,12 +18,13 @@ use crate::storage_lock::StorageLock;
 /// Start of the name of the folder that takes what was there before.
 const REPLACED: &str = "replaced-";
 
-/// Puts the backup in `folder` into the storage that the settings name; the service must not be running. What is there is
-/// only touched with `replace`, and then moved aside. Says how many files were put back, and where the old ones are.
+/// Puts the backup in `folder` into the storage that the settings name; the service must not be
+/// running. What is there is only touched with `replace`, and then moved aside. Says how many files
+/// were put back, and where the old ones are.
 ///
 /// # Errors
-/// Before anything is touched: when the backup is not whole, or something is stored already. Later: when something
-/// cannot be written, by name.
+/// Before anything is touched: when the backup is not whole, or something is stored already. Later:
+/// when something cannot be written, by name.
 pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> anyhow::Result<Restored> {
     let manifest = Manifest::read(folder)?;
     let address = &config.storage.database;

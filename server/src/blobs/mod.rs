@@ -1,12 +1,13 @@
 //! Files the service keeps beside the database: renders, audio.
 //!
-//! They lie in a folder, or in object storage that speaks S3. In both cases whoever reads or writes has a local file: it
-//! can be mapped, and a decoder in a process of its own can fill it. With object storage a file is complete when it is stored
-//! there; the folder is then a cache, from which the files go that were not asked for for longest (`cache.rs`).
+//! They lie in a folder, or in object storage that speaks S3. In both cases whoever reads or writes
+//! has a local file: it can be mapped, and a decoder in a process of its own can fill it. With
+//! object storage a file is complete when it is stored there; the folder is then a cache, from
+//! which the files go that were not asked for for longest (`cache.rs`).
 //!
 //! A file appears whole or not at all: it is written under a temporary name in its own folder,
-//! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start; in a folder that
-//! other processes share only when it is so old that none of them can be writing it.
+//! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start; in
+//! a folder that other processes share only when it is so old that none of them can be writing it.
 
 mod cache;
 mod orphans;
@@ -57,7 +58,8 @@ impl BlobKey {
     /// The key of `id` among the files of one kind.
     ///
     /// # Errors
-    /// When `id` holds anything but ASCII letters, digits, `-` and `_`, so that no id leaves the folder.
+    /// When `id` holds anything but ASCII letters, digits, `-` and `_`, so that no id leaves the
+    /// folder.
     pub fn new(folder: &'static str, id: &str, extension: &'static str) -> Result<Self, BadBlobId> {
         let fits = (1..=128).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -181,7 +183,8 @@ impl Entry {
 }
 
 impl Blobs {
-    /// Opens the store in `root`, making the folder if needed and sweeping files that were left unfinished.
+    /// Opens the store in `root`, making the folder if needed and sweeping files that were left
+    /// unfinished.
     ///
     /// # Errors
     /// When the folder cannot be made or read.
@@ -226,7 +229,8 @@ impl Blobs {
         Ok(())
     }
 
-    /// Opens object storage, with a cache in `root` that keeps at most `cache_bytes`; `sharing` says who else uses it.
+    /// Opens object storage, with a cache in `root` that keeps at most `cache_bytes`; `sharing`
+    /// says who else uses it.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -243,7 +247,8 @@ impl Blobs {
         Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..own })
     }
 
-    /// A store of files that other machines do not need: this one, or a folder beside the cache of object storage.
+    /// A store of files that other machines do not need: this one, or a folder beside the cache of
+    /// object storage.
     #[must_use]
     pub fn local(&self) -> Self {
         match &self.remote {
@@ -280,8 +285,8 @@ impl Blobs {
         &self.root
     }
 
-    /// Where the file of `key` is on this machine, whether it exists or not. With object storage it may
-    /// have to be fetched first, as [`Self::read`] does.
+    /// Where the file of `key` is on this machine, whether it exists or not. With object storage it
+    /// may have to be fetched first, as [`Self::read`] does.
     #[must_use]
     pub fn path(&self, key: &BlobKey) -> PathBuf {
         self.root.join(key.folder).join(key.file_name())
@@ -309,8 +314,8 @@ impl Blobs {
         BlobWriter::create(folder, destination)
     }
 
-    /// Starts writing a file of one kind whose id is known only once it is whole: it gets its name from
-    /// [`BlobWriter::finish_as`].
+    /// Starts writing a file of one kind whose id is known only once it is whole: it gets its name
+    /// from [`BlobWriter::finish_as`].
     ///
     /// # Errors
     /// When the folder or the file cannot be made.
@@ -323,8 +328,8 @@ impl Blobs {
         })
     }
 
-    /// A nameless file with the content of the stored file of `key`, which stays: a second name of the same
-    /// bytes where the disk can do that, otherwise a copy.
+    /// A nameless file with the content of the stored file of `key`, which stays: a second name of
+    /// the same bytes where the disk can do that, otherwise a copy.
     ///
     /// # Errors
     /// When there is no such file, or it cannot be copied.
@@ -356,7 +361,8 @@ impl Blobs {
         Ok(found)
     }
 
-    /// The files of one kind that are stored for good: with object storage those that are there, whatever the cache has.
+    /// The files of one kind that are stored for good: with object storage those that are there,
+    /// whatever the cache has.
     ///
     /// # Errors
     /// When they cannot be listed.

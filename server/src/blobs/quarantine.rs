@@ -26,8 +26,8 @@ const DELETED: &str = "-deleted";
 /// How often moving a file is tried while others remove the folder that it goes to.
 const MOVE_ATTEMPTS_MAX: u32 = 100;
 
-/// Batches of object storage that are asked for a file one by one. Where there are more, listing all
-/// of them takes fewer requests: one for 1,000 files.
+/// Batches of object storage that are asked for a file one by one. Where there are more, listing
+/// all of them takes fewer requests: one for 1,000 files.
 const BATCHES_ASKED_MAX: usize = 10;
 
 /// Why a file was set aside.

@@ -22,7 +22,8 @@ const REQUEST_WITHIN: Duration = Duration::from_secs(120);
 const TRIES_WITHIN: Duration = Duration::from_secs(180);
 const RETRIES_MAX: usize = 6;
 
-/// A bucket, or what in it begins with a prefix. Its functions block: they are for threads that may.
+/// A bucket, or what in it begins with a prefix. Its functions block: they are for threads that
+/// may.
 #[derive(Debug, Clone)]
 pub struct Remote {
     store: Arc<dyn ObjectStore>,

@@ -38,8 +38,8 @@ impl BlobWriter {
         self
     }
 
-    /// Where the bytes are until the file is finished, so that another process can write them. What was
-    /// written through `self` must be flushed before.
+    /// Where the bytes are until the file is finished, so that another process can write them. What
+    /// was written through `self` must be flushed before.
     #[must_use]
     pub fn temporary(&self) -> &Path {
         &self.temporary
@@ -54,8 +54,8 @@ impl BlobWriter {
         self.finish()
     }
 
-    /// Syncs the file, gives it its name and syncs the folder. With object storage it is stored there first.
-    /// Returns where it is.
+    /// Syncs the file, gives it its name and syncs the folder. With object storage it is stored
+    /// there first. Returns where it is.
     ///
     /// # Errors
     /// When any step fails; the destination is then as it was.

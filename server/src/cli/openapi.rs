@@ -5,7 +5,8 @@ use std::io::Write as _;
 use crate::config::{Config, Source};
 use crate::router;
 
-/// Print the description of the API (OpenAPI 3.1, JSON), as the service gives it at /api/v1/openapi.json.
+/// Print the description of the API (OpenAPI 3.1, JSON), as the service gives it at
+/// /api/v1/openapi.json.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry openapi > openapi.json

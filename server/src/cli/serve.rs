@@ -61,7 +61,8 @@ where
     outcome
 }
 
-/// Lines go to standard error, and as JSON to the end of the log that administrators read; both without secrets.
+/// Lines go to standard error, and as JSON to the end of the log that administrators read; both
+/// without secrets.
 fn start_log(config: &LogConfig) {
     // Checked when the settings were read.
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));

@@ -3,7 +3,8 @@
 use super::Settings;
 use super::serve::run_until_stopped;
 
-/// Run background tasks beside a service on PostgreSQL; as many of these as you like, on any machine.
+/// Run background tasks beside a service on PostgreSQL; as many of these as you like, on any
+/// machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   SF_DATABASE_URL=postgres://user:password@host/database songfoundry worker

@@ -122,7 +122,8 @@ fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {
         .collect()
 }
 
-/// Whether this is an origin in the form in which browsers send it: compared to the letter, any other never fits.
+/// Whether this is an origin in the form in which browsers send it: compared to the letter, any
+/// other never fits.
 fn is_origin(text: &str) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.authority()) else { return false };

@@ -37,7 +37,8 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
     })
 }
 
-/// The helper that was installed together with this program; where that is unknown, the one in `PATH`.
+/// The helper that was installed together with this program; where that is unknown, the one in
+/// `PATH`.
 fn beside_this_program() -> PathBuf {
     let name = format!("{BRIDGE}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(&name)));

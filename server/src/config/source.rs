@@ -31,7 +31,8 @@ impl Source {
     /// current folder if there is one.
     ///
     /// # Errors
-    /// When the file cannot be read, is not TOML, or holds an unknown key or a value of an unusable kind.
+    /// When the file cannot be read, is not TOML, or holds an unknown key or a value of an unusable
+    /// kind.
     pub fn from_process(explicit_file: Option<&Path>) -> Result<Self, ConfigError> {
         let environment = environment()?;
         let file = match explicit_file {

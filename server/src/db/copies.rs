@@ -35,7 +35,8 @@ pub(crate) async fn open_copy(path: &Path) -> Result<Db, sqlx::Error> {
     AnyPoolOptions::new().max_connections(1).connect(&format!("sqlite:{}?mode=ro", path.display())).await
 }
 
-/// What a database finds wrong with itself, in sentences. PostgreSQL looks after itself, and only has to answer.
+/// What a database finds wrong with itself, in sentences. PostgreSQL looks after itself, and only
+/// has to answer.
 ///
 /// # Errors
 /// When it does not answer.

@@ -12,12 +12,14 @@ use tokio::process::Command;
 
 use super::{DatabaseAddress, Db};
 
-/// An address with nothing in it: everything is in the environment, where no list of processes shows the password.
+/// An address with nothing in it: everything is in the environment, where no list of processes
+/// shows the password.
 const FROM_ENVIRONMENT: &str = "--dbname=postgresql://";
 
 /// The database as it is at one moment, for everybody who reads through it or by its name.
 pub(crate) struct Snapshot {
-    /// Reads what was there at that moment. It is one connection, whose transaction is the snapshot.
+    /// Reads what was there at that moment. It is one connection, whose transaction is the
+    /// snapshot.
     pub(crate) db: Db,
     name: String,
 }
@@ -108,7 +110,8 @@ async fn run(name: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Variables of PostgreSQL's client library that say what the address says (PostgreSQL's manual, 34.15).
+/// Variables of PostgreSQL's client library that say what the address says (PostgreSQL's manual,
+/// 34.15).
 fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
     let url = Url::parse(address.reveal()).with_context(|| super::cannot_open(address))?;
     let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();

@@ -5,10 +5,11 @@ use std::time::Duration;
 use super::Db;
 use crate::clock;
 
-/// Takes the lease of this name for a while, or keeps it for longer. False while another holder has it.
+/// Takes the lease of this name for a while, or keeps it for longer. False while another holder has
+/// it.
 ///
-/// Clocks of machines may differ, so two may have it for as long as they do: what is done under a lease must be
-/// harmless when done twice.
+/// Clocks of machines may differ, so two may have it for as long as they do: what is done under a
+/// lease must be harmless when done twice.
 ///
 /// # Errors
 /// When the database refuses.

@@ -8,8 +8,8 @@ use sqlx::{Any, AnyConnection, Transaction};
 use super::{Db, Kind, kind};
 use crate::turns::{Turn, Turns};
 
-/// Held while one process does something that others must not do meanwhile. Dropped, or with its process
-/// gone, it is free again.
+/// Held while one process does something that others must not do meanwhile. Dropped, or with its
+/// process gone, it is free again.
 #[derive(Debug)]
 #[must_use = "the lock is let go when this is dropped"]
 pub(crate) struct Lock {
@@ -18,7 +18,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Lets go at once. Dropped instead, it is let go soon after, and needs a thread of the runtime.
+    /// Lets go at once. Dropped instead, it is let go soon after, and needs a thread of the
+    /// runtime.
     pub(crate) async fn release(mut self) {
         if let Some(held) = self.held.take()
             && let Err(error) = held.rollback().await
@@ -29,8 +30,8 @@ impl Lock {
     }
 }
 
-/// Waits until no other process holds the lock of this name, and takes it. Threads of this process that
-/// want the same must agree among themselves before, since each lock keeps a connection.
+/// Waits until no other process holds the lock of this name, and takes it. Threads of this process
+/// that want the same must agree among themselves before, since each lock keeps a connection.
 ///
 /// # Errors
 /// When the database refuses, or another process holds it for too long.
@@ -78,12 +79,12 @@ impl DerefMut for Locked {
     }
 }
 
-/// Who begins a transaction with a lock in this process: those who wait for the same lock hold no connections, which
-/// others read by meanwhile.
+/// Who begins a transaction with a lock in this process: those who wait for the same lock hold no
+/// connections, which others read by meanwhile.
 static BEGINNING: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
-/// Begins a transaction that holds the lock of this name to its end. On SQLite, where one transaction writes at a time,
-/// all names share one lock.
+/// Begins a transaction that holds the lock of this name to its end. On SQLite, where one
+/// transaction writes at a time, all names share one lock.
 ///
 /// # Errors
 /// As [`lock`].

@@ -1,9 +1,10 @@
 //! The database: opening it safely and bringing it to the current form.
 //!
-//! `sqlx`'s `Any` driver stands between, so that one SQL text and one set of migrations serve SQLite and
-//! PostgreSQL: `$1` placeholders, and TEXT, BIGINT and DOUBLE PRECISION columns only. A sum is cast to
-//! BIGINT, since PostgreSQL widens it. Every statement must be right under READ COMMITTED, with other
-//! processes at work between any two of them: what must not change meanwhile is written first.
+//! `sqlx`'s `Any` driver stands between, so that one SQL text and one set of migrations serve
+//! SQLite and PostgreSQL: `$1` placeholders, and TEXT, BIGINT and DOUBLE PRECISION columns only. A
+//! sum is cast to BIGINT, since PostgreSQL widens it. Every statement must be right under READ
+//! COMMITTED, with other processes at work between any two of them: what must not change meanwhile
+//! is written first.
 
 mod address;
 mod copies;
@@ -91,7 +92,8 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     pool(address, &url, limits).await.with_context(cannot_open)
 }
 
-/// The same for somebody who only looks at it: it must be there, and in the form that this program knows.
+/// The same for somebody who only looks at it: it must be there, and in the form that this program
+/// knows.
 ///
 /// # Errors
 /// As [`open`]; and when it is missing or in another form, which is named.
@@ -172,8 +174,8 @@ pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Resu
         .await
 }
 
-/// Brings the database to the current form. Of several processes that start at once, one does it. Nothing ever
-/// brings it back to an older one.
+/// Brings the database to the current form. Of several processes that start at once, one does it.
+/// Nothing ever brings it back to an older one.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     if let Err(error) = MIGRATIONS.run(&mut connection).await {
         let newest = newest_form();

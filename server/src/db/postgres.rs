@@ -7,14 +7,15 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 
 use super::DatabaseAddress;
 
-/// Oldest version that is used, as `server_version_num` writes it: older ones get no fixes any more.
+/// Oldest version that is used, as `server_version_num` writes it: older ones get no fixes any
+/// more.
 const VERSION_MIN: i64 = 130_000;
 
 /// How long the server may take to let us in.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// What every connection is told. A statement, a wait for a lock and a forgotten transaction all end, so
-/// that one stuck process never holds up the others for good. Times are in milliseconds.
+/// What every connection is told. A statement, a wait for a lock and a forgotten transaction all
+/// end, so that one stuck process never holds up the others for good. Times are in milliseconds.
 const SETTINGS: [&str; 3] = [
     "SET default_transaction_isolation = 'read committed'",
     "SET statement_timeout = 60000",

@@ -13,8 +13,8 @@ const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
 /// Pragmas of every connection, after its busy time-out.
 ///
-/// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two writers
-/// never meet halfway, every transaction that writes begins with its write.
+/// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two
+/// writers never meet halfway, every transaction that writes begins with its write.
 const CONNECTION_PRAGMAS: [&str; 3] =
     ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"];
 
@@ -34,8 +34,9 @@ pub(super) fn identity(_: &Path) -> Identity {
     None
 }
 
-/// A prepared connection, with the file and its folder made if needed, and the address for the pool, which makes no
-/// file: one that is gone later was moved away by mistake, and writes beside it would be lost.
+/// A prepared connection, with the file and its folder made if needed, and the address for the
+/// pool, which makes no file: one that is gone later was moved away by mistake, and writes beside
+/// it would be lost.
 pub(super) async fn first_connection(
     address: &DatabaseAddress,
     wait_max: Duration,
@@ -67,9 +68,10 @@ pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) 
     Ok(())
 }
 
-/// Whether a connection that is given back has no transaction open. SQLite ends one by itself when its disk is full; the
-/// driver then rolls back what is not there any more, nests the connection's next transaction in one that it believes
-/// in, and whatever that leaves open would keep the connection at an old state of the database, where it cannot write.
+/// Whether a connection that is given back has no transaction open. SQLite ends one by itself when
+/// its disk is full; the driver then rolls back what is not there any more, nests the connection's
+/// next transaction in one that it believes in, and whatever that leaves open would keep the
+/// connection at an old state of the database, where it cannot write.
 pub(super) async fn is_at_rest(connection: &mut AnyConnection) -> bool {
     sqlx::query("ROLLBACK").execute(connection).await.is_err()
 }

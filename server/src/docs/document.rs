@@ -115,7 +115,8 @@ const ANSWERS: &[(&str, &str)] = &[
 /// Whether something holds of the operation with this path and description.
 type Holds = fn(&str, &Map<String, Value>) -> bool;
 
-/// What an operation may be refused for, beside what stands at its handler: when, with which status, and why.
+/// What an operation may be refused for, beside what stands at its handler: when, with which
+/// status, and why.
 const REFUSALS: &[(Holds, &str, &str)] = &[
     (asks_something, "400", "The request is malformed."),
     (asks_who, "401", "No token, or one that is not valid (any more)."),
@@ -144,7 +145,8 @@ fn asks_who(_: &str, operation: &Map<String, Value>) -> bool {
 
 /// Whether an operation asks who its caller is.
 pub(crate) fn is_for_users(operation: &Map<String, Value>) -> bool {
-    // Whoever needs not be known may ask with an empty requirement; the document's own asks for a token.
+    // Whoever needs not be known may ask with an empty requirement; the document's own asks for a
+    // token.
     operation
         .get("security")
         .and_then(Value::as_array)

@@ -1,5 +1,5 @@
-//! The API's description: `/api/v1/openapi.json`, a page to browse it at `/api/docs`, and a table of all operations, who
-//! may do them and what they may be refused for, at `/api/operations`.
+//! The API's description: `/api/v1/openapi.json`, a page to browse it at `/api/docs`, and a table
+//! of all operations, who may do them and what they may be refused for, at `/api/operations`.
 
 mod document;
 mod examples;

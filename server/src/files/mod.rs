@@ -1,7 +1,8 @@
-//! Files and processes of this machine: the helpers that the service has started, and files that a desktop saves.
+//! Files and processes of this machine: the helpers that the service has started, and files that a
+//! desktop saves.
 //!
-//! Administrators only, which on a desktop is whoever sits at it: ending a helper stops what others wait for, and saving
-//! writes outside the storage folder.
+//! Administrators only, which on a desktop is whoever sits at it: ending a helper stops what others
+//! wait for, and saving writes outside the storage folder.
 
 mod processes;
 mod queries;

@@ -9,7 +9,7 @@ use crate::audit::{self, Action};
 use crate::auth::{AdminOrLocal, LoggedInAdminOrLocal};
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Path};
-use crate::helpers::Helper;
+use crate::helper_processes::Helper;
 use crate::state::AppState;
 
 /// Helper processes.

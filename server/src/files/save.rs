@@ -37,8 +37,8 @@ pub(super) struct SavedFile {
     size_bytes: u64,
 }
 
-/// Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a file whose name is
-/// taken gets a number. Administrators only.
+/// Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a
+/// file whose name is taken gets a number. Administrators only.
 #[utoipa::path(post, path = "/files/save", tag = "files", security(("bearer" = ["admin"])), params(SaveQuery),
     request_body(content = String, content_type = "application/octet-stream", description = "The file"),
     responses((status = 201, body = SavedFile),
@@ -123,7 +123,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Gives a file a second name, never that of another file. Where the disk knows no second names it is copied.
+/// Gives a file a second name, never that of another file. Where the disk knows no second names it
+/// is copied.
 fn give_name(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {

@@ -1,4 +1,5 @@
-//! What kinds of tasks there are. A slice brings a kind as a constant, and it is listed in [`KINDS`].
+//! What kinds of tasks there are. A slice brings a kind as a constant, and it is listed in
+//! [`KINDS`].
 
 use schemas::json::JsonText;
 use serde_json::Value;
@@ -14,8 +15,8 @@ use crate::{audio, multitrack, plugins};
 pub(crate) struct Kind {
     /// Name, as the API shows it.
     pub(crate) name: &'static str,
-    /// Does it: on a thread that may block, for the task's owner, from its input to its result. It may be run again
-    /// after it was cut off at any place.
+    /// Does it: on a thread that may block, for the task's owner, from its input to its result. It
+    /// may be run again after it was cut off at any place.
     pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<JsonText>,
     /// Removes the files that a task of this kind has beside the database, by its input, where the
     /// task ends while it waits. Blocks.
@@ -23,8 +24,8 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// Whether a task of this kind has files of its own, which whoever started it may have nowhere else. It is taken up
-    /// again after its process has ended, on a desktop too.
+    /// Whether a task of this kind has files of its own, which whoever started it may have nowhere
+    /// else. It is taken up again after its process has ended, on a desktop too.
     pub(crate) fn keeps_files(&self) -> bool {
         self.discard.is_some()
     }

@@ -1,9 +1,9 @@
-//! How tasks get to the threads that run them: on a desktop within the process, in a server deployment through a
-//! queue that many processes share.
+//! How tasks get to the threads that run them: on a desktop within the process, in a server
+//! deployment through a queue that many processes share.
 //!
-//! A [`Delivery`] is an offer, not a right: whoever gets one asks the database for the task (`tasks/store.rs`), which
-//! gives each attempt to one of them. So nothing depends on a delivery coming once; and what
-//! never came is offered again.
+//! A [`Delivery`] is an offer, not a right: whoever gets one asks the database for the task
+//! (`tasks/store.rs`), which gives each attempt to one of them. So nothing depends on a delivery
+//! coming once; and what never came is offered again.
 
 pub(crate) mod kinds;
 pub(crate) mod queue;

@@ -1,7 +1,9 @@
-//! The runner of a server deployment: `apalis` with its PostgreSQL storage, shared by any number of processes.
+//! The runner of a server deployment: `apalis` with its PostgreSQL storage, shared by any number of
+//! processes.
 //!
-//! It brings offers to idle workers within milliseconds, and those of a worker that died to another. Which attempt holds
-//! a task, and what comes of it, is decided by the table of tasks alone.
+//! It brings offers to idle workers within milliseconds, and those of a worker that died to
+//! another. Which attempt holds a task, and what comes of it, is decided by the table of tasks
+//! alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -22,7 +24,8 @@ use crate::tasks::Tasks;
 /// Name of the queue within `apalis`.
 const NAME: &str = "songfoundry-tasks";
 
-/// Connections of a process to the queue: one listens, the others fetch, push and show that the worker lives.
+/// Connections of a process to the queue: one listens, the others fetch, push and show that the
+/// worker lives.
 const CONNECTIONS_MAX: u32 = 4;
 
 /// Signs of life of a worker within the time after which it counts as gone.
@@ -50,7 +53,8 @@ impl Queue {
     /// Opens the queue, making its tables if needed.
     ///
     /// # Errors
-    /// When the database refuses; also if it lacks the extension `hstore`, which belongs to PostgreSQL.
+    /// When the database refuses; also if it lacks the extension `hstore`, which belongs to
+    /// PostgreSQL.
     pub(crate) async fn open(address: &DatabaseAddress, lost_after: Duration) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)

@@ -1,4 +1,5 @@
-//! The runner of a desktop: a few threads of this process, which take up tasks in the order of their start.
+//! The runner of a desktop: a few threads of this process, which take up tasks in the order of
+//! their start.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
@@ -12,7 +13,8 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Starts `workers` threads. They end when the last [`Threads`] is dropped and the queue is empty.
+    /// Starts `workers` threads. They end when the last [`Threads`] is dropped and the queue is
+    /// empty.
     ///
     /// # Errors
     /// When the system gives no thread.

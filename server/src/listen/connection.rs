@@ -113,7 +113,8 @@ async fn over_http1<Io>(
         }
     });
     let mut builder = http1::Builder::new();
-    // The time-out of a head also counts while none is on its way, so resting connections end by it too.
+    // The time-out of a head also counts while none is on its way, so resting connections end by it
+    // too.
     builder.timer(TokioTimer::new()).header_read_timeout(shared.idle_max);
     builder.max_buf_size(HTTP1_BUFFER_MAX_BYTES);
     let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -204,7 +205,8 @@ async fn answer(shared: &Shared, request: Request) -> Result<Response, Infallibl
     shared.router.clone().oneshot(request).await
 }
 
-/// HTTP/2 has the host in `:authority` (RFC 9113, section 8.3.1); whoever checks it looks at `Host`.
+/// HTTP/2 has the host in `:authority` (RFC 9113, section 8.3.1); whoever checks it looks at
+/// `Host`.
 fn name_host(request: &mut Request) {
     if request.headers().contains_key(header::HOST) {
         return;

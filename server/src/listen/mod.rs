@@ -1,7 +1,7 @@
 //! Taking connections: with HTTPS or without, with an end for those that say nothing.
 //!
-//! The router sees every request with its peer's address, with [`Https`] if it came encrypted, and with a `Host`
-//! header whatever the version of HTTP.
+//! The router sees every request with its peer's address, with [`Https`] if it came encrypted, and
+//! with a `Host` header whatever the version of HTTP.
 
 mod activity;
 mod connection;
@@ -25,7 +25,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::NetworkConfig;
 
-/// Wait after the system could not hand over a connection, most likely for want of file descriptors.
+/// Wait after the system could not hand over a connection, most likely for want of file
+/// descriptors.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// Marks a request that came encrypted to this process; among the request's extensions.
@@ -61,7 +62,8 @@ pub(crate) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(counted) = open.admit(peer.ip()) else { continue };
-                // Answers are small and wanted at once; without this some would wait for an acknowledgement.
+                // Answers are small and wanted at once; without this some would wait for an
+                // acknowledgement.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection was gone before it began");
                     continue;

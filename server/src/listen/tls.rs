@@ -228,8 +228,8 @@ fn malformed(setting: &'static str, path: &Path, what: String) -> TlsError {
     TlsError::Malformed { setting, path: path.to_owned(), what }
 }
 
-/// Whether a certificate is good at `time`. Who signed it is the browsers' business: the verifier, which trusts
-/// nobody here, looks at the dates before anything else.
+/// Whether a certificate is good at `time`. Who signed it is the browsers' business: the verifier,
+/// which trusts nobody here, looks at the dates before anything else.
 fn validity(certified: &CertifiedKey, time: UnixTime) -> Validity {
     let Some(certificate) = certified.cert.first() else { return Validity::Good };
     let Ok(parsed) = ParsedCertificate::try_from(certificate) else { return Validity::Good };

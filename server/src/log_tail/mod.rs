@@ -1,4 +1,5 @@
-//! The last lines of the log, kept in memory for administrators, and what must not stand in any line.
+//! The last lines of the log, kept in memory for administrators, and what must not stand in any
+//! line.
 
 mod redact;
 

@@ -31,8 +31,8 @@ pub(super) fn redacted(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// Hides what `secret` finds at each place of `mark`: how far behind the place it begins, and its length. It is
-/// given what follows the mark.
+/// Hides what `secret` finds at each place of `mark`: how far behind the place it begins, and its
+/// length. It is given what follows the mark.
 fn replace(text: &mut Cow<'_, str>, mark: &str, secret: impl Fn(&str) -> (usize, usize)) {
     let mut from = 0;
     while let Some(found) = text[from..].find(mark) {

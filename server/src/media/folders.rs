@@ -42,8 +42,8 @@ pub(super) struct Tree {
     truncated: bool,
 }
 
-/// Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the folders that may be
-/// looked into, are left out. Administrators only.
+/// Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the
+/// folders that may be looked into, are left out. Administrators only.
 #[utoipa::path(get, path = "/media/tree", tag = "media", security(("bearer" = ["admin"])), params(TreeQuery),
     responses((status = 200, body = Tree), CommonErrors))]
 pub(super) async fn tree(

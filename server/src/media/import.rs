@@ -57,8 +57,9 @@ pub(super) struct RefusedMedia {
     problem: Problem,
 }
 
-/// Makes audio files of this machine audio files of the caller, without sending them: they are named, and read here. Limits
-/// and quota are those of an upload. If none can be taken, the first refusal is the answer. Administrators only.
+/// Makes audio files of this machine audio files of the caller, without sending them: they are
+/// named, and read here. Limits and quota are those of an upload. If none can be taken, the first
+/// refusal is the answer. Administrators only.
 #[utoipa::path(post, path = "/media/import", tag = "media", security(("bearer" = ["admin"])), request_body = MediaImport,
     responses((status = 201, body = ImportedMedia),
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,

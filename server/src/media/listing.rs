@@ -31,7 +31,8 @@ pub(super) struct MediaFile {
     size_bytes: u64,
     /// When it was last written, RFC 3339; null where the system does not say.
     modified_at: Option<String>,
-    /// Kind of file, such as `wave`; null if its content is none that is read here. The same holds for what follows.
+    /// Kind of file, such as `wave`; null if its content is none that is read here. The same holds
+    /// for what follows.
     container: Option<String>,
     /// How its samples are coded.
     codec: Option<String>,

@@ -1,7 +1,8 @@
-//! Audio that lies on the service's own machine: folders to look through, files to import without sending them.
+//! Audio that lies on the service's own machine: folders to look through, files to import without
+//! sending them.
 //!
-//! Administrators only, which on a desktop is whoever sits at it; and only inside the folders that `SF_MEDIA_DIRS` names:
-//! `places.rs` lets no `..` and no symbolic link lead out of them.
+//! Administrators only, which on a desktop is whoever sits at it; and only inside the folders that
+//! `SF_MEDIA_DIRS` names: `places.rs` lets no `..` and no symbolic link lead out of them.
 
 mod drives;
 mod folders;

@@ -30,8 +30,8 @@ impl Places {
     /// The real path of something that may be looked at. Blocks.
     ///
     /// # Errors
-    /// 403 `outside_media_dirs` for what does not lie in one of the folders, whether it exists or not; 404 for what
-    /// would and does not exist.
+    /// 403 `outside_media_dirs` for what does not lie in one of the folders, whether it exists or
+    /// not; 404 for what would and does not exist.
     pub(super) fn resolve(&self, path: &str) -> ApiResult<PathBuf> {
         let asked = Path::new(path);
         let is_plain = asked.is_absolute()

@@ -1,7 +1,8 @@
 //! `/metrics`: numbers for Prometheus, in the OpenMetrics text format.
 //!
-//! Counters and histograms are this process's own, from its start; what stands in the database or on the disk is
-//! looked up when it is asked for. Who may read is said by `SF_METRICS`. No number names a user, a project or a file.
+//! Counters and histograms are this process's own, from its start; what stands in the database or
+//! on the disk is looked up when it is asked for. Who may read is said by `SF_METRICS`. No number
+//! names a user, a project or a file.
 
 mod gauges;
 mod numbers;

@@ -1,4 +1,5 @@
-//! What is counted, by name. Names and labels are for others to rely on: they are listed in `docs/operations.md`.
+//! What is counted, by name. Names and labels are for others to rely on: they are listed in
+//! `docs/operations.md`.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;

@@ -71,7 +71,8 @@ fn effect(id: &str, name: &str, params: Value) -> Value {
     json!({ "id": id, "type": "builtin", "name": name, "params": params })
 }
 
-/// A song with instruments, a recording, a bus with a reverb and a group; with effects and automation.
+/// A song with instruments, a recording, a bus with a reverb and a group; with effects and
+/// automation.
 async fn song(studio: &Studio) -> Value {
     let sound = sine_wav(330.0, 48_000, 0.8);
     let uploaded = with_form(studio.app.local(Method::POST, UPLOAD), &[("tone.wav", &sound)]).send().await;

@@ -18,9 +18,9 @@ use crate::large_answer;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
-/// Memory that an import takes at most for each byte of its file, as a share of what a JSON document
-/// takes for each of its bytes ([`with_document`]): three bytes of running status are an event of
-/// 40 bytes and half a note, which becomes 80 bytes of JSON.
+/// Memory that an import takes at most for each byte of its file, as a share of what a JSON
+/// document takes for each of its bytes ([`with_document`]): three bytes of running status are an
+/// event of 40 bytes and half a note, which becomes 80 bytes of JSON.
 const DOCUMENTS_PER_FILE: usize = 6;
 
 /// Longest name of a project, in characters, as in its schema.

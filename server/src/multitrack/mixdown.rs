@@ -70,7 +70,8 @@ pub(super) struct Mixdown {
     warnings: Vec<String>,
 }
 
-/// Mixes a song down to an audio file of the caller, for clips of this or another song. The task's result is a `Mixdown`.
+/// Mixes a song down to an audio file of the caller, for clips of this or another song. The task's
+/// result is a `Mixdown`.
 #[utoipa::path(post, path = "/multitrack/mixdown", tag = "multitrack", request_body = MixdownRequest,
     responses((status = 202, description = "The task; its result is a `Mixdown`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]

@@ -95,8 +95,8 @@ impl RenderJob {
     }
 }
 
-/// A name that any system takes for a file, without an extension: what could be a folder, a wildcard or a device's
-/// colon is `_`.
+/// A name that any system takes for a file, without an extension: what could be a folder, a
+/// wildcard or a device's colon is `_`.
 pub(super) fn file_stem(name: &str) -> String {
     const LONGEST_CHARS: usize = 100;
     let fits = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);

@@ -30,7 +30,8 @@ use crate::tasks::{StartedTask, TaskContext};
 /// Stems as a task.
 pub(crate) const STEMS: Kind = Kind { name: "stems", run, discard: None };
 
-/// Files from which on an entry of the archive needs the large form, in bytes: with room for a header.
+/// Files from which on an entry of the archive needs the large form, in bytes: with room for a
+/// header.
 const LARGE_BYTES: u64 = u32::MAX as u64 - 65_536;
 
 /// Whose stems to render.
@@ -92,9 +93,10 @@ pub(super) struct Stem {
     true_peak_db: Option<f64>,
 }
 
-/// Renders what each track adds to the mix into a file of its own: through its fader, its sends, its buses and groups and
-/// the master's fader, without the master's effects and limiter. All are as long and begin with the song. Where tracks share
-/// nothing but faders and reverbs they add up to the mix. The task's result is a `Stems`.
+/// Renders what each track adds to the mix into a file of its own: through its fader, its sends,
+/// its buses and groups and the master's fader, without the master's effects and limiter. All are
+/// as long and begin with the song. Where tracks share nothing but faders and reverbs they add up
+/// to the mix. The task's result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]

@@ -17,8 +17,8 @@ pub(super) struct Unneeded<'f> {
 }
 
 /// Notes the files that are not needed now, and forgets all others. Answers, as folder and name,
-/// which of them have not been needed since `due_ms`: they stay noted until they are forgotten. A file that was stored again since it was
-/// noted counts as new.
+/// which of them have not been needed since `due_ms`: they stay noted until they are forgotten. A
+/// file that was stored again since it was noted counts as new.
 pub(super) async fn note(
     db: &Db,
     unneeded: &[Unneeded<'_>],

@@ -1,4 +1,5 @@
-//! Reading a file of the page: safely, with its type and entity tag. All who are sent a file share one copy of it.
+//! Reading a file of the page: safely, with its type and entity tag. All who are sent a file share
+//! one copy of it.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -38,7 +39,8 @@ pub(super) struct PageFile {
 type Version = (u64, Option<SystemTime>);
 
 impl PageFiles {
-    /// The file at `path` below `folder`; `None` if there is none, or if the path or a link leads out of the folder.
+    /// The file at `path` below `folder`; `None` if there is none, or if the path or a link leads
+    /// out of the folder.
     pub(super) async fn read(&self, folder: &Path, path: &str) -> Result<Option<Arc<PageFile>>, ApiError> {
         let Some(file) = below(folder, path) else { return Ok(None) };
         let (files, folder) = (self.clone(), folder.to_owned());

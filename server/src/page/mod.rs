@@ -15,7 +15,8 @@ use crate::state::AppState;
 
 pub(crate) use files::PageFiles;
 
-/// What the page may load and run: only what this service sends, wasm, and workers and worklets made from blobs.
+/// What the page may load and run: only what this service sends, wasm, and workers and worklets
+/// made from blobs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \
      worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
      media-src 'self' blob:; font-src 'self' data:; connect-src 'self' blob:; object-src 'none'; \
@@ -24,10 +25,12 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wa
 /// Said by the page where the page's folder is missing.
 const NO_PAGE: &str = include_str!("no-page.html");
 
-/// For half a year browsers come by HTTPS only (RFC 6797), once they did. They heed it for names, not for addresses.
+/// For half a year browsers come by HTTPS only (RFC 6797), once they did. They heed it for names,
+/// not for addresses.
 const STRICT_TRANSPORT_SECURITY: &str = "max-age=15552000";
 
-/// Middleware: the headers that make the page cross-origin isolated and keep others from framing it.
+/// Middleware: the headers that make the page cross-origin isolated and keep others from framing
+/// it.
 pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
     let is_encrypted = request.extensions().get::<Https>().is_some();
     let mut response = next.run(request).await;

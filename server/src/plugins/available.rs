@@ -22,9 +22,9 @@ pub(super) struct Available {
     soundfonts: Vec<SoundFontSummary>,
 }
 
-/// Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes old; without one this
-/// looks into those that are new or have changed. An API key gets the list
-/// of the last scan, and starts none.
+/// Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes
+/// old; without one this looks into those that are new or have changed. An API key gets the list of
+/// the last scan, and starts none.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

@@ -109,13 +109,14 @@ enum ParameterScale {
 struct ScanCache {
     /// How long a scan is taken to hold, in seconds.
     max_age_secs: u32,
-    /// When the plugins were searched for, RFC 3339; null where the caller has no folders to search.
+    /// When the plugins were searched for, RFC 3339; null where the caller has no folders to
+    /// search.
     scanned_at: Option<String>,
 }
 
-/// Lists the effects that the caller can give to tracks and the master. Plugins come from a scan that is at most five minutes
-/// old; without one this looks into those that are new or have changed. An API key gets the list
-/// of the last scan, and starts none.
+/// Lists the effects that the caller can give to tracks and the master. Plugins come from a scan
+/// that is at most five minutes old; without one this looks into those that are new or have
+/// changed. An API key gets the list of the last scan, and starts none.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

@@ -92,7 +92,8 @@ impl Sound {
     pub fn new(config: &Config, db: &Db) -> Self {
         let waiting_max = config.limits.work_waiting_max;
         let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
-        // A render may take an hour. So each user has few, and those of many users share the processors.
+        // A render may take an hour. So each user has few, and those of many users share the
+        // processors.
         let of_one_user = least * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         Self {
             catalogue: Catalogue::new(config, db.clone()),

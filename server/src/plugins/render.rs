@@ -173,7 +173,8 @@ pub(crate) async fn document(
     }
 }
 
-/// Works on the same project, on a thread that may block: requests that wait do not hold a stored one.
+/// Works on the same project, on a thread that may block: requests that wait do not hold a stored
+/// one.
 pub(crate) async fn with_source<T: Send + 'static>(
     state: &AppState,
     user: &CurrentUser,

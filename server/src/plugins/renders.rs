@@ -1,4 +1,5 @@
-//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and how finished renders are kept.
+//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and how finished
+//! renders are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
@@ -63,8 +64,8 @@ pub(super) fn describe(
     Ok(blobs.put(&file.about, &text)?)
 }
 
-/// Deletes a user's oldest renders beyond the number that is kept, and beyond `quota_bytes` together. The newest one stays
-/// however large it is: somebody waits for it.
+/// Deletes a user's oldest renders beyond the number that is kept, and beyond `quota_bytes`
+/// together. The newest one stays however large it is: somebody waits for it.
 pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut audio = blobs.entries(FOLDER)?;
@@ -89,7 +90,8 @@ fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
 /// Files of renders: the sound, and what is to be known of it.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav", "json"] };
 
-/// Files of renders that were stored so long ago and lack their other half, or whose owner is none of `owner_ids`. Blocks.
+/// Files of renders that were stored so long ago and lack their other half, or whose owner is none
+/// of `owner_ids`. Blocks.
 ///
 /// # Errors
 /// When the storage refuses.
@@ -111,7 +113,8 @@ pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration)
         .collect())
 }
 
-/// Bytes of the kept renders of every user, or of other files whose names begin with their owner's id, by these ids. Blocks.
+/// Bytes of the kept renders of every user, or of other files whose names begin with their owner's
+/// id, by these ids. Blocks.
 pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<HashMap<String, u64>> {
     let mut usage = HashMap::new();
     for (id, size_bytes) in blobs.sizes(folder)? {

@@ -27,14 +27,16 @@ pub(super) struct ScanAnswer {
     effects: usize,
     /// Plugins that say neither, and modules that do not say what is in them.
     unclassified: Vec<UnclassifiedPlugin>,
-    /// What would be a plugin but for the rules, and SoundFonts in these folders that are not played because another of
-    /// their id is.
+    /// What would be a plugin but for the rules, and SoundFonts in these folders that are not
+    /// played because another of their id is.
     ignored: Vec<ScanRemark>,
     /// Folders that could not be searched.
     unreadable: Vec<ScanRemark>,
-    /// Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000 SoundFonts.
+    /// Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000
+    /// SoundFonts.
     truncated: bool,
-    /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded.
+    /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has
+    /// uploaded.
     soundfonts: Vec<ScannedSoundFont>,
     /// Whether a kept list of effects, of any user, was thrown away, so that lists read before are
     /// out of date.
@@ -82,10 +84,11 @@ struct ScannedSoundFont {
     directory: Option<String>,
 }
 
-/// Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
-/// they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified.
-/// The lists of effects that are kept for any user are thrown away. Administrators and callers on
-/// this machine only, for the code of plugins is run, in processes of its own.
+/// Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are
+/// not looked into again, unless they failed; a module that hangs is ended after
+/// `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of effects that are kept for any user
+/// are thrown away. Administrators and callers on this machine only, for the code of plugins is
+/// run, in processes of its own.
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
     responses((status = 200, body = ScanAnswer), CommonErrors))]
 pub(super) async fn scan(

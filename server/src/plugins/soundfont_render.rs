@@ -81,8 +81,8 @@ pub(super) struct SoundFontRenderRequest {
     /// The engine's settings as in a project.
     #[schema(value_type = ProjectSettings, required = false)]
     settings: Option<JsonText>,
-    /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
-    /// mix. They belong to no loudspeakers: the file's channel mask is 0.
+    /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of
+    /// a mix. They belong to no loudspeakers: the file's channel mask is 0.
     #[serde(default)]
     sends: bool,
 }

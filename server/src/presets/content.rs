@@ -1,7 +1,8 @@
 //! What a preset may hold.
 //!
-//! It is checked as the track that it would become: by the project's schema, and then strictly by the parameter tables of the
-//! engine. A project keeps effects, parameters and values of other versions; a preset with such would be no sound.
+//! It is checked as the track that it would become: by the project's schema, and then strictly by
+//! the parameter tables of the engine. A project keeps effects, parameters and values of other
+//! versions; a preset with such would be no sound.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use schemas::json::JsonText;

@@ -1,8 +1,8 @@
 //! Presets: instruments and chains of effects under a name, made by users or by the factory.
 //!
-//! What a preset holds is checked against the project's schema and the parameter tables of the engine (`content.rs`),
-//! so that whoever loads one gets a sound that this version can make. Presets of the factory are part of the program and pass the
-//! same check in a test.
+//! What a preset holds is checked against the project's schema and the parameter tables of the
+//! engine (`content.rs`), so that whoever loads one gets a sound that this version can make.
+//! Presets of the factory are part of the program and pass the same check in a test.
 
 mod content;
 mod factory;
@@ -87,7 +87,8 @@ pub struct StoredPreset {
     /// All but the content.
     #[serde(flatten)]
     pub summary: PresetSummary,
-    /// `effects` as on a track of a project, without ids; for an instrument also its `synth_engine`.
+    /// `effects` as on a track of a project, without ids; for an instrument also its
+    /// `synth_engine`.
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
     pub content: JsonText,

@@ -1,4 +1,5 @@
-//! Presets of users in the database. Every statement names the owner: a preset of somebody else does not exist here.
+//! Presets of users in the database. Every statement names the owner: a preset of somebody else
+//! does not exist here.
 
 use schemas::json::JsonText;
 use sqlx::Row as _;
@@ -127,7 +128,8 @@ pub(super) async fn page(
     .bind(owner_id)
     .bind(query.kind.map(PresetKind::as_str).unwrap_or_default())
     .bind(query.search_key().map(|text| contains_pattern(&text)).unwrap_or_default())
-    // The category stands in a line of its own between name and description, which hold no line ends.
+    // The category stands in a line of its own between name and description, which hold no line
+    // ends.
     .bind(query.category_key().map(|text| contains_pattern(&format!("\n{text}\n"))).unwrap_or_default())
     .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
     .bind(after.map(|position| position.id.as_str()).unwrap_or_default())

@@ -34,8 +34,9 @@ pub(super) struct PresetBody {
     /// What it does: at most 2000 characters; empty by default.
     #[serde(default)]
     pub(super) description: String,
-    /// `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it has some. Ids of
-    /// effects and side-chains, which mean something in one project only, are not stored.
+    /// `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it
+    /// has some. Ids of effects and side-chains, which mean something in one project only, are not
+    /// stored.
     #[schema(value_type = Object)]
     pub(super) content: JsonText,
 }

@@ -158,10 +158,12 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
     }
 }
 
-/// The current document of a user's project, in this version's form; for slices that render or export it.
+/// The current document of a user's project, in this version's form; for slices that render or
+/// export it.
 ///
 /// # Errors
-/// 404 if the user has no such project; 422 if it is not readable any more; 503 `busy` where too many documents wait.
+/// 404 if the user has no such project; 422 if it is not readable any more; 503 `busy` where too
+/// many documents wait.
 pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<JsonText, ApiError> {
     with_stored_document(state, owner_id, id, Ok).await
 }
@@ -231,7 +233,8 @@ pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
     document::validated(document, None)
 }
 
-/// Stores the demo song as the administrator's project `demo`, on the first start only: once deleted it stays so.
+/// Stores the demo song as the administrator's project `demo`, on the first start only: once
+/// deleted it stays so.
 ///
 /// # Errors
 /// When the database refuses.

@@ -41,7 +41,8 @@ pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -
     Ok((saved_as("autosave")?, answer).into_response())
 }
 
-/// An answer of the JSON of a revision that browsers save as a file of this name; 304 if `If-None-Match` names it.
+/// An answer of the JSON of a revision that browsers save as a file of this name; 304 if
+/// `If-None-Match` names it.
 pub(super) async fn download(
     state: &AppState,
     user: &CurrentUser,

@@ -57,7 +57,8 @@ pub(super) async fn insert(
     Ok(InsertOutcome::Saved(saved))
 }
 
-/// Name of the lock under which one owner's projects become more, so that two saves at once do not share the last room.
+/// Name of the lock under which one owner's projects become more, so that two saves at once do not
+/// share the last room.
 pub(super) fn saving(owner_id: &str) -> String {
     format!("projects {owner_id}")
 }
@@ -117,7 +118,8 @@ async fn insert_revision(
     Ok(())
 }
 
-/// Stores the next revision if `expected` is still the current one, and what its owner stores then is within the quota.
+/// Stores the next revision if `expected` is still the current one, and what its owner stores then
+/// is within the quota.
 pub(super) async fn save(
     db: &Db,
     owner_id: &str,
@@ -317,7 +319,8 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<S
     Ok(Some(name))
 }
 
-/// Projects of all users with the bytes of their kept revisions and autosaves, by their owners' ids.
+/// Projects of all users with the bytes of their kept revisions and autosaves, by their owners'
+/// ids.
 pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \

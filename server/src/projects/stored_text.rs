@@ -1,7 +1,7 @@
 //! Stored documents as they are, by what they are.
 //!
-//! A request asks how long its document is, waits for a permit of that weight, and only then reads it: requests that
-//! wait hold neither documents nor connections to the database.
+//! A request asks how long its document is, waits for a permit of that weight, and only then reads
+//! it: requests that wait hold neither documents nor connections to the database.
 
 use tokio::runtime::Handle;
 
@@ -11,8 +11,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_unread_document;
 use crate::state::AppState;
 
-/// Names a stored document, so that it can be read, and an error can say what it is and where its text can be
-/// downloaded.
+/// Names a stored document, so that it can be read, and an error can say what it is and where its
+/// text can be downloaded.
 #[derive(Debug, Clone)]
 pub(super) enum StoredText {
     /// The current revision of a project.
@@ -84,7 +84,8 @@ impl Unread {
     /// Reads the text and works on it, on a thread that may block.
     ///
     /// # Errors
-    /// Those of the work; 503 `busy` where too many documents wait, or where this revision is not kept any more.
+    /// Those of the work; 503 `busy` where too many documents wait, or where this revision is not
+    /// kept any more.
     pub(super) async fn read<T: Send + 'static>(
         self,
         state: &AppState,
@@ -112,8 +113,8 @@ impl Unread {
 /// Reads the autosave and works on it, on a thread that may block.
 ///
 /// # Errors
-/// Those of the work; 404 `no_autosave`; 503 `busy` where too many documents wait, or where it was replaced by a longer
-/// one meanwhile.
+/// Those of the work; 404 `no_autosave`; 503 `busy` where too many documents wait, or where it was
+/// replaced by a longer one meanwhile.
 pub(super) async fn read_autosave<T: Send + 'static>(
     state: &AppState,
     owner_id: &str,

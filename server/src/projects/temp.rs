@@ -28,7 +28,8 @@ pub(super) struct TempSave {
     /// The window's own id: it ignores writes that carry it.
     #[schema(min_length = 1, max_length = 128)]
     client_id: String,
-    /// The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none.
+    /// The project. It is upgraded, and stored even if it is not valid: better a faulty autosave
+    /// than none.
     #[schema(value_type = Object)]
     project: JsonText,
 }

@@ -86,7 +86,8 @@ enum Identity {
 
 #[derive(Debug)]
 struct Kept {
-    /// `None` for a file that has changed since, and for a bank that is full: it stays as long as it is played.
+    /// `None` for a file that has changed since, and for a bank that is full: it stays as long as
+    /// it is played.
     identity: Option<Identity>,
     bank: Bank,
     /// Its decoded samples once the preparation under way has ended, in bytes.

@@ -1,8 +1,9 @@
 //! What renders may take: memory that they reserve before they allocate it, and time.
 //!
-//! A render that needs more memory than a song may have is refused. The others wait for their turn, first come, first
-//! served, so that all renders under way never need more than the budget together. A fifth of the budget is out of reach
-//! of any single user: from it, users with nothing under way may render small songs although larger ones wait.
+//! A render that needs more memory than a song may have is refused. The others wait for their turn,
+//! first come, first served, so that all renders under way never need more than the budget
+//! together. A fifth of the budget is out of reach of any single user: from it, users with nothing
+//! under way may render small songs although larger ones wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -125,11 +126,12 @@ impl RenderBudget {
 }
 
 impl BudgetShare {
-    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of the budget, as long as
-    /// `observer` wants to go on.
+    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of
+    /// the budget, as long as `observer` wants to go on.
     ///
     /// # Errors
-    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be played.
+    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be
+    /// played.
     pub fn reserve(
         &self,
         session: &Session,
@@ -232,8 +234,9 @@ mod tests {
         assert!(budget.lock().held.is_empty());
     }
 
-    /// Has these owners wait for so many bytes each, one after the other, behind `first`, and says in which order they
-    /// had their turns. Each holds its memory until all of those in `beside_first` have theirs.
+    /// Has these owners wait for so many bytes each, one after the other, behind `first`, and says
+    /// in which order they had their turns. Each holds its memory until all of those in
+    /// `beside_first` have theirs.
     fn order(
         budget: &Arc<RenderBudget>,
         first: Reservation,
@@ -278,7 +281,8 @@ mod tests {
     fn small_songs_of_others_are_rendered_beside_large_ones() {
         let budget = RenderBudget::shared(100, Duration::MAX);
         let first = reserve(&budget, "ada", 80);
-        // Bob's large one waits for Ada's; Eve's small one runs beside it, and Ada's second waits for her first.
+        // Bob's large one waits for Ada's; Eve's small one runs beside it, and Ada's second waits
+        // for her first.
         let turns = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 20)]);
         assert_eq!(turns[0], "eve");
         assert!(budget.lock().held.is_empty());

@@ -1,5 +1,5 @@
-//! The last steps of a render: from the engine's sample rate to the file's, into the file, and measured
-//! on the way.
+//! The last steps of a render: from the engine's sample rate to the file's, into the file, and
+//! measured on the way.
 
 use std::io::{Seek, Write};
 
@@ -25,7 +25,8 @@ pub(super) struct Delivery<W: Write + Seek> {
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// A mix, which the engine has limited: where conversion raises its peaks, they are held at the ceiling again.
+    /// A mix, which the engine has limited: where conversion raises its peaks, they are held at the
+    /// ceiling again.
     Mix,
     /// A part of one, which is not limited.
     Part,

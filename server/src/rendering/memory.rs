@@ -2,9 +2,9 @@
 //!
 //! A map is the file, not a copy: if somebody cuts the file short in place while it is mapped,
 //! reading behind its new end ends the process (SIGBUS). Nothing of the service does that: it
-//! replaces and deletes files by name, which leaves a mapped one whole until its last reader goes, and so
-//! do package managers, browsers and file managers. What must not be done with a bank in one of
-//! the folders is writing over it in place (`cat new.sf2 > bank.sf2`) while it plays.
+//! replaces and deletes files by name, which leaves a mapped one whole until its last reader goes,
+//! and so do package managers, browsers and file managers. What must not be done with a bank in one
+//! of the folders is writing over it in place (`cat new.sf2 > bank.sf2`) while it plays.
 
 #![expect(unsafe_code, reason = "mapping a file is unsafe; every block says why it may")]
 
@@ -19,8 +19,8 @@ use memmap2::{Mmap, UncheckedAdvice};
 /// Bytes that a bank reads from.
 pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Pages of mapped files that may be present, in bytes: what has been played of banks stays in the system's cache, and
-/// need not count as memory of this process.
+/// Pages of mapped files that may be present, in bytes: what has been played of banks stays in the
+/// system's cache, and need not count as memory of this process.
 const PRESENT_MAX_BYTES: u64 = 256 << 20;
 
 /// Time between two looks at how many are.
@@ -34,8 +34,8 @@ struct Maps {
     looked_at: Option<Instant>,
 }
 
-/// Gives pages of mapped files back to the system where too many are present; they come back from its cache when they
-/// are read. For renders to call again and again.
+/// Gives pages of mapped files back to the system where too many are present; they come back from
+/// its cache when they are read. For renders to call again and again.
 pub(crate) fn give_back() {
     let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
     if maps.looked_at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
@@ -52,8 +52,8 @@ impl Maps {
         }
         self.all.retain(|map| map.strong_count() > 0);
         for map in self.all.iter().filter_map(Weak::upgrade) {
-            // SAFETY: the map is a shared one of a file and is only read, so that a page that is dropped is read
-            // again as it was.
+            // SAFETY: the map is a shared one of a file and is only read, so that a page that is
+            // dropped is read again as it was.
             let given_back = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
             if let Err(error) = given_back {
                 tracing::warn!(%error, "cannot give pages of a mapped file back");
@@ -62,7 +62,8 @@ impl Maps {
     }
 }
 
-/// Pages of files that this process has mapped and that are present, in bytes (proc_pid_statm(5), `shared`).
+/// Pages of files that this process has mapped and that are present, in bytes (proc_pid_statm(5),
+/// `shared`).
 fn present_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(2)?.parse().ok()?;
@@ -102,8 +103,8 @@ pub(crate) fn map_file(file: &File) -> io::Result<Bytes> {
         return Ok(Arc::new(Vec::new()));
     }
     // SAFETY: the map is only read. Other processes could change the file under it. A change of its
-    // content is a change of sound: what is mapped is checked at every access, never trusted. A file that is
-    // cut short is what the module's text warns of.
+    // content is a change of sound: what is mapped is checked at every access, never trusted. A
+    // file that is cut short is what the module's text warns of.
     let map = Arc::new(unsafe { Mmap::map(file) }?);
     let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
     maps.all.retain(|map| map.strong_count() > 0);

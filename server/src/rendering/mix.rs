@@ -98,8 +98,8 @@ pub struct LeftOutOfRender {
 
 /// Renders a project into `destination`, which is a whole WAV file afterwards.
 ///
-/// The engine runs at the project's own sample rate, as it does when the project is played; a file of another
-/// rate is converted from that.
+/// The engine runs at the project's own sample rate, as it does when the project is played; a file
+/// of another rate is converted from that.
 ///
 /// # Errors
 /// [`RenderError`]; the destination is then of no use.

@@ -1,9 +1,10 @@
 //! Parts of a project's mix: single tracks with all that belongs to them.
 //!
-//! A part is made by changing the session, not the engine: the track alone is soloed, so its ways through buses, groups and the
-//! shared effects stay open and keep their latencies. The master's limiter must not work, or parts would not add up to
-//! the mix: the master turns everything down by a power of two, which floats take without any rounding, and what comes out is
-//! turned up again by the same factor.
+//! A part is made by changing the session, not the engine: the track alone is soloed, so its ways
+//! through buses, groups and the shared effects stay open and keep their latencies. The master's
+//! limiter must not work, or parts would not add up to the mix: the master turns everything down by
+//! a power of two, which floats take without any rounding, and what comes out is turned up again by
+//! the same factor.
 
 use std::io::{Seek, Write};
 
@@ -25,10 +26,12 @@ const HEADROOM: f32 = 16.0;
 /// A part of a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What a track adds to the mix: through its fader, sends, buses and groups, and the master's fader, without the
-    /// master's effects. Where nothing but faders is in common, the stems of all tracks add up to the mix.
+    /// What a track adds to the mix: through its fader, sends, buses and groups, and the master's
+    /// fader, without the master's effects. Where nothing but faders is in common, the stems of all
+    /// tracks add up to the mix.
     Stem(usize),
-    /// A track behind its effects, with what it sends to the shared reverb and chorus, before fader, pan and sends.
+    /// A track behind its effects, with what it sends to the shared reverb and chorus, before
+    /// fader, pan and sends.
     BeforeFader(usize),
     /// The same behind fader and pan.
     AfterFader(usize),
@@ -73,7 +76,8 @@ impl Parts {
         Ok(Self { prepared, playing: tracks_that_play(project) })
     }
 
-    /// Places of the tracks that have something to play and are not muted. Solo does not count: it is for listening.
+    /// Places of the tracks that have something to play and are not muted. Solo does not count: it
+    /// is for listening.
     #[must_use]
     pub fn heard(&self) -> Vec<usize> {
         let tracks = &self.prepared.session.tracks;
@@ -101,8 +105,8 @@ impl Parts {
         self.prepared.missing()
     }
 
-    /// Renders a part into `destination`, which is a whole WAV file afterwards. All parts are as long: to the last item's
-    /// end and the whole tail.
+    /// Renders a part into `destination`, which is a whole WAV file afterwards. All parts are as
+    /// long: to the last item's end and the whole tail.
     ///
     /// # Errors
     /// [`RenderError`]; the destination is then of no use.

@@ -11,7 +11,8 @@ const REPORT_BLOCKS: u32 = 10;
 /// A pass is judged by its speed once it has run for so long.
 const JUDGED_AFTER: Duration = Duration::from_secs(10);
 
-/// By how many times a pass must exceed the limit, judged by its speed, to be ended early: speed varies within a song.
+/// By how many times a pass must exceed the limit, judged by its speed, to be ended early: speed
+/// varies within a song.
 const EXCESS: f64 = 4.0;
 
 /// A pass under way.
@@ -43,7 +44,8 @@ impl Pass {
     /// Reports the share that is done.
     ///
     /// # Errors
-    /// [`RenderError::Cancelled`] if the observer does not want to go on; [`RenderError::TooMuchWork`].
+    /// [`RenderError::Cancelled`] if the observer does not want to go on;
+    /// [`RenderError::TooMuchWork`].
     pub(super) fn report(
         &self,
         done_frames: u64,

@@ -40,7 +40,8 @@ pub struct Receipt {
     pub clipped_samples: u64,
     /// Ids of tracks that should have been heard and were not.
     pub silent_tracks: Vec<String>,
-    /// What the engine does not play of the project: plugins, effects of other versions, audio that is gone.
+    /// What the engine does not play of the project: plugins, effects of other versions, audio that
+    /// is gone.
     pub left_out: Vec<LeftOutOfRender>,
     /// SoundFonts and presets that the project names and that are not there, and what played
     /// instead.

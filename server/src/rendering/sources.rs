@@ -25,14 +25,15 @@ pub struct Recording {
 
 /// Opens what a project names.
 pub trait Sources {
-    /// The bank of a soundfont id (`None`: the default bank) or what stands in for it, or `None` where there is none.
+    /// The bank of a soundfont id (`None`: the default bank) or what stands in for it, or `None`
+    /// where there is none.
     ///
     /// # Errors
     /// It is there and cannot be used.
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError>;
 
-    /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is for
-    /// errors.
+    /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is
+    /// for errors.
     ///
     /// # Errors
     /// It cannot be used, or takes too much memory; [`RenderError::Cancelled`] if `go_on` says no.
@@ -54,7 +55,8 @@ pub trait Sources {
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// What the render takes its memory and time from; by default its own [`budget::DEFAULT_BYTES`].
+    /// What the render takes its memory and time from; by default its own
+    /// [`budget::DEFAULT_BYTES`].
     fn budget(&self) -> BudgetShare {
         RenderBudget::unshared(budget::DEFAULT_BYTES).share_of("")
     }
@@ -91,7 +93,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Opens everything that a project plays, at its own sample rate, once there is memory for rendering it.
+    /// Opens everything that a project plays, at its own sample rate, once there is memory for
+    /// rendering it.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,
@@ -171,7 +174,8 @@ struct Playing {
     presets: Vec<(u16, u8)>,
 }
 
-/// Refuses a song whose banks do not fit into memory together, whatever else is played. Each might fit on its own.
+/// Refuses a song whose banks do not fit into memory together, whatever else is played. Each might
+/// fit on its own.
 fn check_together(playing: &[Playing], limit_bytes: u64) -> Result<(), RenderError> {
     let mut needed_bytes = 0_u64;
     for (number, one) in playing.iter().enumerate() {

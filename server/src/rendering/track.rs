@@ -1,5 +1,5 @@
-//! One track's notes to a WAV file, before fader, pan and limiter, with or without what it sends to the
-//! reverb and chorus of the mix.
+//! One track's notes to a WAV file, before fader, pan and limiter, with or without what it sends to
+//! the reverb and chorus of the mix.
 
 use std::io::{Seek, SeekFrom, Write};
 

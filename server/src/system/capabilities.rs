@@ -47,7 +47,8 @@ pub struct Capabilities {
     pub limits: Limits,
     /// Who may make an account.
     pub registration: Registration,
-    /// Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it there is no sound.
+    /// Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it
+    /// there is no sound.
     pub secure: bool,
 }
 
@@ -84,7 +85,8 @@ pub struct Limits {
     pub audio_max_secs: u64,
     /// Most channels of an audio file.
     pub audio_max_channels: u64,
-    /// What one user may store in audio, decoded copies included, and in SoundFonts, in bytes, unless an administrator says otherwise.
+    /// What one user may store in audio, decoded copies included, and in SoundFonts, in bytes,
+    /// unless an administrator says otherwise.
     pub audio_quota_bytes: u64,
     /// What the kept revisions of one user's projects may take, in bytes.
     pub projects_quota_bytes: u64,

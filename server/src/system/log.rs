@@ -35,8 +35,8 @@ pub enum Level {
 /// The end of the log.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LogLines {
-    /// The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged. Tokens, keys and
-    /// passwords do not stand in them.
+    /// The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged.
+    /// Tokens, keys and passwords do not stand in them.
     #[schema(value_type = Vec<Object>)]
     pub lines: Vec<Value>,
 }

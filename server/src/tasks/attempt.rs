@@ -22,7 +22,8 @@ use crate::state::AppState;
 /// How often progress goes to listeners in this process.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
 
-/// How often an attempt shows that it lives, with its progress, and looks whether it is to be cancelled.
+/// How often an attempt shows that it lives, with its progress, and looks whether it is to be
+/// cancelled.
 const BEAT_EVERY: Duration = Duration::from_millis(750);
 
 /// How long a task waits at least that was offered and not taken up.
@@ -59,7 +60,8 @@ pub struct TaskContext {
     owner_id: String,
     attempt: i64,
     failures: i64,
-    /// Somebody wants the work to end: its owner, the end of the process, or because the task is lost.
+    /// Somebody wants the work to end: its owner, the end of the process, or because the task is
+    /// lost.
     stop_asked: Arc<AtomicBool>,
     sender: watch::Sender<Task>,
     /// When progress last went to listeners.
@@ -194,7 +196,8 @@ impl TaskContext {
         self.stop_asked.load(Ordering::Relaxed)
     }
 
-    /// Whether the task is still this attempt's. Otherwise what it works on belongs to another, and must be left.
+    /// Whether the task is still this attempt's. Otherwise what it works on belongs to another, and
+    /// must be left.
     ///
     /// # Errors
     /// When the database does not say.
@@ -210,7 +213,8 @@ impl TaskContext {
             && self.failures + 1 < self.tasks.0.config.attempts_max
     }
 
-    /// Says how much is done (0 to 1) and what is being done. Cheap: most calls change nothing outside.
+    /// Says how much is done (0 to 1) and what is being done. Cheap: most calls change nothing
+    /// outside.
     pub fn progress(&self, share: f64, message: &str) {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

@@ -28,7 +28,8 @@ pub(super) struct TaskEvent {
     data: String,
 }
 
-/// Follows a task: an event `task` with the task's JSON now and after every change, until it has ended.
+/// Follows a task: an event `task` with the task's JSON now and after every change, until it has
+/// ended.
 #[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id", description = "Id of the task")),
     responses((status = 200, description = "Events named `task`, each with a task as JSON",
         content_type = "text/event-stream", body = TaskEvent), CommonErrors))]

@@ -1,12 +1,14 @@
 //! Background tasks: started by any slice, followed and cancelled through `/tasks`.
 //!
-//! A task is data: a kind of work (`jobs/kinds.rs`) and its input. A slice starts one with [`Tasks::start`]; some thread
-//! of some process runs the kind's function, which reports through its [`TaskContext`] and returns the task's
-//! `result`, or the error that a request would have been answered with.
+//! A task is data: a kind of work (`jobs/kinds.rs`) and its input. A slice starts one with
+//! [`Tasks::start`]; some thread of some process runs the kind's function, which reports through
+//! its [`TaskContext`] and returns the task's `result`, or the error that a request would have been
+//! answered with.
 //!
-//! Each time a task is taken up is an *attempt* with a number of its own. An attempt shows that it lives by its beats; when
-//! they stay away the task is offered again, and whatever the old attempt still does, only the one whose number
-//! stands in the database can end the task. So a task has exactly one outcome.
+//! Each time a task is taken up is an *attempt* with a number of its own. An attempt shows that it
+//! lives by its beats; when they stay away the task is offered again, and whatever the old attempt
+//! still does, only the one whose number stands in the database can end the task. So a task has
+//! exactly one outcome.
 
 mod attempt;
 mod events;

@@ -63,8 +63,8 @@ pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
     /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together.
-    /// On a desktop, what an earlier run left unfinished is marked failed, unless files wait for it, and the threads
-    /// start; with PostgreSQL the queue is opened.
+    /// On a desktop, what an earlier run left unfinished is marked failed, unless files wait for
+    /// it, and the threads start; with PostgreSQL the queue is opened.
     ///
     /// # Errors
     /// When the database or the system refuses.
@@ -204,8 +204,8 @@ impl Tasks {
         Ok(task.id)
     }
 
-    /// Asks the tasks that run here to stop, for the end of the process. In a server deployment they wait for
-    /// another process then; on a desktop they are cancelled.
+    /// Asks the tasks that run here to stop, for the end of the process. In a server deployment
+    /// they wait for another process then; on a desktop they are cancelled.
     pub fn stop_all(&self) {
         self.0.stopping.store(true, Ordering::Relaxed);
         for live in self.live().values() {
@@ -225,7 +225,8 @@ impl Tasks {
         true
     }
 
-    /// Waits until no task of anybody waits or runs, or until `limit` has passed. Says whether none does.
+    /// Waits until no task of anybody waits or runs, or until `limit` has passed. Says whether none
+    /// does.
     #[cfg(test)]
     pub(crate) async fn drained(&self, limit: Duration) -> bool {
         let begun = Instant::now();
@@ -287,7 +288,8 @@ impl Tasks {
         Ok(tasks)
     }
 
-    /// Cancels a task, whoever started it; for administrators. Answers its owner's id and the task as it is now.
+    /// Cancels a task, whoever started it; for administrators. Answers its owner's id and the task
+    /// as it is now.
     ///
     /// # Errors
     /// 404 without such a task.

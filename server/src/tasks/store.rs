@@ -1,4 +1,5 @@
-//! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task changes nothing.
+//! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task
+//! changes nothing.
 
 mod abandoned;
 mod retention;
@@ -173,7 +174,8 @@ pub(super) async fn wait(db: &Db, delivery: &Delivery) -> Result<Option<Wait>, s
     }))
 }
 
-/// A sign of life with what is done so far. Says whether the task shall be cancelled; `None` if the attempt has lost it.
+/// A sign of life with what is done so far. Says whether the task shall be cancelled; `None` if the
+/// attempt has lost it.
 pub(super) async fn beat(
     db: &Db,
     task: &Task,

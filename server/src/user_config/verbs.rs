@@ -33,7 +33,8 @@ pub(super) struct UserConfig {
 pub(super) struct SettingDescription {
     /// Its name.
     key: &'static str,
-    /// `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be null).
+    /// `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be
+    /// null).
     kind: &'static str,
     /// The words of a choice; empty for other kinds.
     choices: &'static [&'static str],
@@ -97,7 +98,8 @@ pub(super) async fn replace(
     view(&state, &user.id).await
 }
 
-/// Changes some of the caller's settings; null gives one its default back. Either all changes hold or none.
+/// Changes some of the caller's settings; null gives one its default back. Either all changes hold
+/// or none.
 #[utoipa::path(patch, path = "/user_config", tag = "user_config",
     request_body(content = Object, description = "Values by the names of settings"),
     responses((status = 200, body = UserConfig), CommonErrors))]

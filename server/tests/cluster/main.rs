@@ -1,5 +1,5 @@
-//! Several servers and workers on one PostgreSQL and one shared folder or bucket: whatever is killed, every task ends
-//! once; and what one stores all have.
+//! Several servers and workers on one PostgreSQL and one shared folder or bucket: whatever is
+//! killed, every task ends once; and what one stores all have.
 //!
 //! `scripts/with-postgres` and `scripts/with-s3` say where the two services are.
 
@@ -197,7 +197,8 @@ fn what_is_uploaded_on_one_server_sounds_on_all() {
     soundfonts_are_shared(&first, &second);
 }
 
-/// A SoundFont that comes to one server is played by a worker for a task of the other, and gone from both when it is deleted.
+/// A SoundFont that comes to one server is played by a worker for a task of the other, and gone
+/// from both when it is deleted.
 fn soundfonts_are_shared(first: &Service, second: &Service) {
     let bank = std::fs::read(BANK).expect("reads");
     let path = "/api/v1/plugins/soundfonts/upload";

@@ -89,8 +89,8 @@ fn a_decoder_ends_with_the_service_and_the_next_start_goes_on() {
     }
     let again = Service::start(&storage, &settings);
     let task = || again.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
-    // The next start takes it up; where processes share the tasks, the next one does when the first shows no sign of
-    // life any more.
+    // The next start takes it up; where processes share the tasks, the next one does when the first
+    // shows no sign of life any more.
     let begun = Instant::now();
     while task()["state"] != "succeeded" {
         assert!(begun.elapsed() < Duration::from_secs(60), "{}", task());

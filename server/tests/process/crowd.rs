@@ -12,7 +12,8 @@ const CLIENTS: usize = 200;
 /// How often each client saves, lists and reads its sound.
 const TURNS: usize = 3;
 
-/// What the service may hold in memory at most, in KiB: SQLite's connections, the bodies under way, and its own code.
+/// What the service may hold in memory at most, in KiB: SQLite's connections, the bodies under way,
+/// and its own code.
 const RESIDENT_MAX_KIB: u64 = 200 * 1024;
 
 /// Seconds of sound that each client uploads.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sqlx::{AnyConnection, Connection as _};
 
-/// The address of the database that belongs to a storage folder, made when it is first asked for; `None` where
-/// the service uses the file in its folder.
+/// The address of the database that belongs to a storage folder, made when it is first asked for;
+/// `None` where the service uses the file in its folder.
 pub(crate) fn of(storage: &Path) -> Option<String> {
     let server = std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())?;
     // The temporary folder above has a name that no other test has.

@@ -106,7 +106,8 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
         let (last, last_name) = written.acknowledged;
-        // Either the last acknowledged save is the newest, or the one in flight made it to the disk.
+        // Either the last acknowledged save is the newest, or the one in flight made it to the
+        // disk.
         let (expected, name) = if current == last { (last, last_name) } else { (last + 1, written.tried) };
         assert_eq!(current, expected, "round {round}");
         assert_eq!(found, song(&name), "round {round}: not the document that was saved");

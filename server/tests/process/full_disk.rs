@@ -1,4 +1,5 @@
-//! A disk that is full: nothing that was stored is lost, whoever asks is told, and afterwards everything goes on.
+//! A disk that is full: nothing that was stored is lost, whoever asks is told, and afterwards
+//! everything goes on.
 
 use std::process::Stdio;
 

@@ -1,5 +1,5 @@
-//! A disk of a few megabytes that only the service and the test see: a `tmpfs` in a mount namespace of its own. It goes
-//! with the process that holds the namespace, however the test ends.
+//! A disk of a few megabytes that only the service and the test see: a `tmpfs` in a mount namespace
+//! of its own. It goes with the process that holds the namespace, however the test ends.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};

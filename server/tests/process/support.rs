@@ -186,7 +186,8 @@ pub(crate) fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Sends a request to whatever listens at an address; `None` if it was gone before the answer was whole.
+/// Sends a request to whatever listens at an address; `None` if it was gone before the answer was
+/// whole.
 pub(crate) fn request(
     address: SocketAddr,
     method: &str,

@@ -158,8 +158,8 @@ fn check_song(service: &Service, song: &mut Song) -> bool {
     made_it
 }
 
-/// No acknowledged byte is lost; the part that was under way may be there, or some of it. The upload goes on from what
-/// is there.
+/// No acknowledged byte is lost; the part that was under way may be there, or some of it. The
+/// upload goes on from what is there.
 fn check_begun(service: &Service, begun: &mut Begun) {
     let about = service.expect(200, "GET", &begun.path, &[], &Value::Null);
     let found = about["offset_bytes"].as_u64().expect("an offset") as usize;

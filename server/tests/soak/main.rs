@@ -1,7 +1,8 @@
 //! What was acknowledged is there and whole, however often the service is killed or the power goes.
 //!
-//! `scripts/soak` runs this: 1,000 kills and 100 power cuts, while songs are saved and sounds uploaded. `SOAK_PERCENT`
-//! takes a share of them. A power cut is a kill after which the folder holds only what was synced (`tests/power-cut`).
+//! `scripts/soak` runs this: 1,000 kills and 100 power cuts, while songs are saved and sounds
+//! uploaded. `SOAK_PERCENT` takes a share of them. A power cut is a kill after which the folder
+//! holds only what was synced (`tests/power-cut`).
 
 #[path = "../process/database.rs"]
 mod database;
@@ -29,12 +30,14 @@ fn share_of(rounds: usize) -> usize {
     (rounds * percent / 100).max(1)
 }
 
-/// When a round is ended, counted from its first acknowledgements: another moment of the work in each.
+/// When a round is ended, counted from its first acknowledgements: another moment of the work in
+/// each.
 fn moment(round: usize) -> Duration {
     Duration::from_micros((round as u64 * 7_919) % 60_000)
 }
 
-/// Whether there is another round: a busy machine may need more of them than wanted until something was acknowledged.
+/// Whether there is another round: a busy machine may need more of them than wanted until something
+/// was acknowledged.
 fn goes_on(rounds: usize, wanted: usize, ledger: &Ledger) -> bool {
     rounds < wanted || (!ledger.has_acknowledged() && rounds < 20 * wanted)
 }

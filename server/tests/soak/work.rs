@@ -93,8 +93,8 @@ fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound>
     }
 }
 
-/// Uploads by the tus protocol, going on with what had begun, until the service is gone. Says what is under way then,
-/// and what came to its end.
+/// Uploads by the tus protocol, going on with what had begun, until the service is gone. Says what
+/// is under way then, and what came to its end.
 fn upload_in_parts(
     service: &Service,
     mut begun: Option<Begun>,

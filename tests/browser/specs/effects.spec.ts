@@ -128,7 +128,8 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
   await add('Equalizer');
   const curve = page.getByLabel('Response of the equalizer');
   const width = (await curve.boundingBox())?.width ?? 0;
-  // Bell 2 stands at 600 Hz on an axis of three decades from 20 Hz; a third of the axis is a decade.
+  // Bell 2 stands at 600 Hz on an axis of three decades from 20 Hz; a third of the axis is a
+  // decade.
   await dragFrom(page, curve, [Math.log10(30) / 3, 0.5], [width / 3, -30]);
   await add('Compressor');
   await knobOf(page, 'Compressor threshold').press('Home');

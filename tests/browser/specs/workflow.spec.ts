@@ -76,7 +76,8 @@ test('edits survive a closed tab by the autosave', async ({ page, service }) => 
   );
   await page.getByRole('button', { name: 'Mute Bass' }).click();
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText('Unsaved');
-  // A song as long as this one is too large to be sent while the page closes: it is when the edit rests.
+  // A song as long as this one is too large to be sent while the page closes: it is when the edit
+  // rests.
   await autosaved;
   await page.reload();
   await expect(page.getByRole('button', { name: 'Mute Bass' })).toHaveAttribute('aria-pressed', 'true', { timeout: 20_000 });

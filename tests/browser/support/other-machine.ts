@@ -44,7 +44,8 @@ export function plugIn(): OtherMachine {
   const folder = mkdtempSync(join(tmpdir(), 'songfoundry-machine-'));
   runAsRoot('ip', 'netns', 'add', name);
   runAsRoot('ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
-  // An IPv6 address would be there a second or two later, and the browser drops what it loads when addresses change.
+  // An IPv6 address would be there a second or two later, and the browser drops what it loads when
+  // addresses change.
   if (existsSync('/proc/sys/net/ipv6')) runAsRoot('ip', 'link', 'set', name, 'addrgenmode', 'none');
   runAsRoot('ip', 'address', 'add', `${subnet}.1/24`, 'dev', name);
   runAsRoot('ip', 'link', 'set', name, 'up');

@@ -1,8 +1,8 @@
-//! Audio files: each is refused, or decoded into a file of finite samples and one of peaks that have the size that
-//! the report says, within the limits.
+//! Audio files: each is refused, or decoded into a file of finite samples and one of peaks that
+//! have the size that the report says, within the limits.
 //!
-//! The service does this in a process of its own, which may also panic or run out of memory; here a codec may panic,
-//! and nothing else.
+//! The service does this in a process of its own, which may also panic or run out of memory; here a
+//! codec may panic, and nothing else.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -35,8 +35,8 @@ use sounds::{ADTS, AIFF_48_KHZ, Format, MP3, OGG_PAGES, aiff, chunk, riff, riff_
 
 const LIMITS: Limits = Limits { max_secs: 60, max_channels: 8, max_output_bytes: 4 << 20, wall_secs: 60 };
 
-/// Most memory that decoding takes: half of what the service gives the process that decodes. A header of
-/// 65,279 channels takes 300 MB before anybody has counted them.
+/// Most memory that decoding takes: half of what the service gives the process that decodes. A
+/// header of 65,279 channels takes 300 MB before anybody has counted them.
 const MEMORY_MAX_BYTES: usize = 3 << 28;
 
 /// A file without a name, and a path to it.
@@ -105,7 +105,8 @@ pub fn check(input: &[u8]) {
     assert!(samples.size_bytes() <= LIMITS.max_output_bytes + (1 << 16), "{} bytes", samples.size_bytes());
 }
 
-/// The result, unless a codec panicked: the service takes that for a refusal of the file, as it does here.
+/// The result, unless a codec panicked: the service takes that for a refusal of the file, as it
+/// does here.
 fn survived<T>(decode: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(decode)).ok()
 }
@@ -159,15 +160,16 @@ fn extensible(format: Format, valid_bits: u16, speakers: u32) -> Vec<u8> {
     riff_chunk(b"fmt ", &body)
 }
 
-/// A `fmt ` chunk with the size of an extension that is not there, as codings other than PCM have it.
+/// A `fmt ` chunk with the size of an extension that is not there, as codings other than PCM have
+/// it.
 fn extended(format: Format) -> Vec<u8> {
     let mut body = format.body();
     body.extend([0, 0]);
     riff_chunk(b"fmt ", &body)
 }
 
-/// WAV and AIFF files of each coding, and the first parts of the fixtures of each other kind. `scripts/fuzz` also takes
-/// the whole fixtures.
+/// WAV and AIFF files of each coding, and the first parts of the fixtures of each other kind.
+/// `scripts/fuzz` also takes the whole fixtures.
 pub fn seeds() -> Vec<Seed> {
     let data: Vec<u8> = (0..240_u8).map(|n| n.wrapping_mul(37)).collect();
     let floats: Vec<u8> = (0..64).flat_map(|n| (n as f32 / 64.0 - 0.5).to_le_bytes()).collect();
@@ -233,9 +235,11 @@ fn small_flac() -> Vec<u8> {
     out.extend([0; 16]);
     let verbatim: Vec<u8> = [0x02].into_iter().chain((0..32_u8).map(|n| n.wrapping_mul(29))).collect();
     let constant = vec![0x00, 0x12, 0x34];
-    // Fixed of order 1: a warm-up sample, Rice coding of one partition with parameter 0, 15 residuals of 0.
+    // Fixed of order 1: a warm-up sample, Rice coding of one partition with parameter 0, 15
+    // residuals of 0.
     let fixed = vec![0x12, 0x01, 0x00, 0x00, 0x3f, 0xff, 0x80];
-    // Linear prediction of order 1: a warm-up sample, precision 2 bits, shift 0, coefficient 1, then as above.
+    // Linear prediction of order 1: a warm-up sample, precision 2 bits, shift 0, coefficient 1,
+    // then as above.
     let linear = vec![0x40, 0x01, 0x00, 0x10, 0x20, 0x07, 0xff, 0xf0];
     for (number, subframe) in [verbatim, constant, fixed, linear].into_iter().enumerate() {
         let start = out.len();

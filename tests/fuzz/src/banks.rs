@@ -1,5 +1,5 @@
-//! SoundFonts: the engine refuses them or plays them, in finite numbers, and a smaller bank made of them plays the
-//! same.
+//! SoundFonts: the engine refuses them or plays them, in finite numbers, and a smaller bank made of
+//! them plays the same.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Bundles: an archive is refused, or gives a list of what is in it, and texts and sounds by plain names, each no
-//! larger than it may be.
+//! Bundles: an archive is refused, or gives a list of what is in it, and texts and sounds by plain
+//! names, each no larger than it may be.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -32,8 +32,8 @@ use manifest::{AUDIO_FOLDER, FORMAT, MANIFEST, PROJECT, VERSION};
 const PROJECT_MAX_BYTES: u64 = 256 << 10;
 const SOUND_MAX_BYTES: u64 = 1 << 20;
 
-/// Most bytes that are read to open an archive and to find each entry: the limit of the archive's own, and the same
-/// bytes once more.
+/// Most bytes that are read to open an archive and to find each entry: the limit of the archive's
+/// own, and the same bytes once more.
 const OPENING_MAX_BYTES: u64 = 2 * 8 * 1024 * 1024;
 
 /// Most memory that opening takes.

@@ -55,11 +55,12 @@ macro_rules! target {
     };
 }
 
-/// Decoders whose panics are an ordinary refusal: `decoder/child.rs` of the service and `vorbis/decoded.rs` of the
-/// engine catch them. Their sources have these parts in their paths.
+/// Decoders whose panics are an ordinary refusal: `decoder/child.rs` of the service and
+/// `vorbis/decoded.rs` of the engine catch them. Their sources have these parts in their paths.
 const CAUGHT: [&str; 2] = ["/symphonia-", "/lewton-"];
 
-/// Lets panics of decoders unwind, so that they can be caught; every other panic ends the program, as libFuzzer wants.
+/// Lets panics of decoders unwind, so that they can be caught; every other panic ends the program,
+/// as libFuzzer wants.
 fn let_decoders_panic() {
     let ending = panic::take_hook();
     panic::set_hook(Box::new(move |about| {
@@ -70,8 +71,9 @@ fn let_decoders_panic() {
     }));
 }
 
-/// Prepares a target and obeys two variables of the environment: `FUZZ_MAKE_SEEDS` names a folder that the committed seeds are written to,
-/// and nothing else is done; `FUZZ_INSTALLED_SEEDS` names one for seeds made of files of the system.
+/// Prepares a target and obeys two variables of the environment: `FUZZ_MAKE_SEEDS` names a folder
+/// that the committed seeds are written to, and nothing else is done; `FUZZ_INSTALLED_SEEDS` names
+/// one for seeds made of files of the system.
 pub fn start(seeds: fn() -> Vec<Seed>, installed: fn() -> Vec<Seed>) {
     let_decoders_panic();
     if let Some(folder) = std::env::var_os("FUZZ_MAKE_SEEDS") {
@@ -91,8 +93,8 @@ fn write(folder: &Path, seeds: Vec<Seed>) -> io::Result<()> {
 /// How a target changes an input; `None` where it does not know how to.
 type Mutate = fn(&[u8], &mut choices::Choices) -> Option<Vec<u8>>;
 
-/// Changes the first `size` bytes of `data`; returns how many there are then, at most `max_size`. Every eighth time,
-/// and where `mutate` has no answer, any bytes are changed.
+/// Changes the first `size` bytes of `data`; returns how many there are then, at most `max_size`.
+/// Every eighth time, and where `mutate` has no answer, any bytes are changed.
 pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
     let mut choices = choices::Choices::new(seed);
     let changed = if choices.below(8) == 0 { None } else { mutate(&data[..size], &mut choices) };

@@ -1,5 +1,5 @@
-//! MIDI files: each is refused or becomes a project that the schema accepts, and what is exported of that can be
-//! imported again with all its notes.
+//! MIDI files: each is refused or becomes a project that the schema accepts, and what is exported
+//! of that can be imported again with all its notes.
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{
@@ -48,8 +48,8 @@ fn notes(project: &Project) -> usize {
 /// What an export of a project is read as, which must be whole.
 ///
 /// # Errors
-/// The project as a file of one piece is longer or has more than an import takes: the ends of items may lie beyond
-/// the greatest tick at which one begins.
+/// The project as a file of one piece is longer or has more than an import takes: the ends of items
+/// may lie beyond the greatest tick at which one begins.
 pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project, MidiError> {
     let file = parser::export(document.view(), project.clone());
     Smf::parse(&file).expect("others read what is exported");

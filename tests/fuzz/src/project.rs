@@ -1,5 +1,6 @@
-//! Project documents: each is refused with at most so many problems, in bounded memory, or is read, described to the
-//! engine and played by it within the memory that was estimated, in finite numbers, and exported as a MIDI file.
+//! Project documents: each is refused with at most so many problems, in bounded memory, or is read,
+//! described to the engine and played by it within the memory that was estimated, in finite
+//! numbers, and exported as a MIDI file.
 
 use std::sync::LazyLock;
 
@@ -29,8 +30,8 @@ const BLOCKS: usize = 3;
 const AUDIO_FRAMES: u64 = 3_000;
 const AUDIO_RATE_HZ: u32 = 44_100;
 
-/// Most memory that checking a document takes: ten times its bytes, and what an empty one takes. The tables of the
-/// schema come once.
+/// Most memory that checking a document takes: ten times its bytes, and what an empty one takes.
+/// The tables of the schema come once.
 fn limit_bytes(document: &[u8]) -> usize {
     10 * document.len() + (512 << 10)
 }

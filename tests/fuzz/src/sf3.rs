@@ -1,4 +1,5 @@
-//! Compressed SoundFonts (SF3), and Ogg Vorbis streams by themselves, which become the sample of a bank.
+//! Compressed SoundFonts (SF3), and Ogg Vorbis streams by themselves, which become the sample of a
+//! bank.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! A module that leaves a copy of its process behind, which holds all that the process held, and ends its own.
+//! A module that leaves a copy of its process behind, which holds all that the process held, and
+//! ends its own.
 #![expect(unsafe_code, reason = "the system's own way to copy a process")]
 
 unsafe extern "C" {

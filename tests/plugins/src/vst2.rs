@@ -67,7 +67,8 @@ fn write(text: &str, answer: *mut c_void) {
 /// What a host answers.
 pub type Host = unsafe extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 
-/// A module with an instrument and an effect: the one that the host asks for, or else the shell around them.
+/// A module with an instrument and an effect: the one that the host asks for, or else the shell
+/// around them.
 #[must_use]
 pub fn shell(host: Host) -> *mut Effect {
     let null: *mut c_void = std::ptr::null_mut();

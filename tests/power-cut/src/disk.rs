@@ -11,8 +11,9 @@ use std::time::UNIX_EPOCH;
 
 /// An image of a folder as it was synced.
 ///
-/// A file of the image holds what a file, or a list of the names that a folder, held at its last sync. Both are named by
-/// what they are and not by their path: a name is the folder's, and lasts when the folder is synced.
+/// A file of the image holds what a file, or a list of the names that a folder, held at its last
+/// sync. Both are named by what they are and not by their path: a name is the folder's, and lasts
+/// when the folder is synced.
 #[derive(Debug, Clone)]
 pub struct Disk {
     image: PathBuf,
@@ -102,7 +103,8 @@ impl Disk {
     }
 }
 
-/// One word for a file or folder for as long as it is there: numbers of inodes are given again, but not in the same moment.
+/// One word for a file or folder for as long as it is there: numbers of inodes are given again, but
+/// not in the same moment.
 fn key(about: &Metadata) -> io::Result<String> {
     let made = about.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
     Ok(format!("{}-{}", about.ino(), made.as_nanos()))

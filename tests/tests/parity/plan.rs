@@ -31,7 +31,8 @@ pub(super) struct Case {
     whole_in_browsers: bool,
 }
 
-/// All cases. Banks go round in threes, ways to interpolate in fours, so that they meet in each combination.
+/// All cases. Banks go round in threes, ways to interpolate in fours, so that they meet in each
+/// combination.
 pub(super) fn cases() -> Vec<Case> {
     let folder =
         std::fs::read_dir(SONGS).unwrap_or_else(|error| panic!("{SONGS}: {error}; see scripts/test"));
@@ -59,7 +60,8 @@ fn case(place: usize, song: PathBuf) -> Case {
             0 => VelocityToCutoff::Specification,
             _ => VelocityToCutoff::AsStated,
         },
-        // A whole large bank takes a while to get there: once is enough. Browsers get no compressed ones.
+        // A whole large bank takes a while to get there: once is enough. Browsers get no compressed
+        // ones.
         whole_in_browsers: bank == SMALL || place == 1,
     }
 }

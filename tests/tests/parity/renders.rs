@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::sounds::Sound;
 
-/// Frames between two times at which browsers are told what is wanted, and most that they bring at a time.
+/// Frames between two times at which browsers are told what is wanted, and most that they bring at
+/// a time.
 const REPORT_FRAMES: usize = 1_536;
 const PIECE_FRAMES: usize = 16_384;
 
@@ -23,8 +24,8 @@ impl Pcm {
         Self { left: self.left[..frames].to_vec(), right: self.right[..frames].to_vec() }
     }
 
-    /// By how many dBFS it differs from another render, in its last frames and those of the other that begin at a
-    /// frame.
+    /// By how many dBFS it differs from another render, in its last frames and those of the other
+    /// that begin at a frame.
     pub(super) fn off_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
         let start = self.left.len() - frames;
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
@@ -63,7 +64,8 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// By a mixer, called with a number of frames at a time, as playback does; without the frames by which it lags.
+/// By a mixer, called with a number of frames at a time, as playback does; without the frames by
+/// which it lags.
 pub(super) fn by_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
     by_mixer(session, slots, call_frames, 0, frames, |_| false)
 }
@@ -79,8 +81,8 @@ pub(super) fn by_seeking(
     by_mixer(session, slots, call_frames, sought, frames, |_| false)
 }
 
-/// As [`by_calls`], with audio that is handed over as browsers do it: while the session still stands until
-/// nothing is wanted, then a piece for each clip at a time.
+/// As [`by_calls`], with audio that is handed over as browsers do it: while the session still
+/// stands until nothing is wanted, then a piece for each clip at a time.
 pub(super) fn by_handing_over(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
     by_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
         assert_eq!(mixer.take_underruns().events, 0, "audio came too late");

@@ -1,5 +1,5 @@
-//! Twenty MIDI songs, each with one of three banks (SF2 small and large, SF3) and one of the ways to interpolate,
-//! in turn.
+//! Twenty MIDI songs, each with one of three banks (SF2 small and large, SF3) and one of the ways
+//! to interpolate, in turn.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use super::{choice_of_instructions, new_folder, write};
 
 /// Seconds of each song that are compared.
 const SONG_SECS: usize = 20;
-/// Where the song is sought, in frames: at no place of any grid, ten seconds and two before the end of what is compared.
+/// Where the song is sought, in frames: at no place of any grid, ten seconds and two before the end
+/// of what is compared.
 const SOUGHT_FRAME: usize = 8 * RATE_HZ as usize + 39;
 const SETTLING_FRAMES: usize = 10 * RATE_HZ as usize;
 /// What a song that was sought may be off by then, in dBFS.

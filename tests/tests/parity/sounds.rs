@@ -25,7 +25,8 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// What the documents name: drums, plucked strings, a voice, and the impulse response of a room.
+    /// What the documents name: drums, plucked strings, a voice, and the impulse response of a
+    /// room.
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         let rate_hz = sample_rate_hz as usize;
         let sound = |file_id, file_rate_hz, left, right, is_streamed| Sound {
@@ -76,8 +77,8 @@ impl Sounds for &Library {
     }
 }
 
-/// Values between -1 and 1, one after the other: an xorshift generator of 64 bits (G. Marsaglia, "Xorshift RNGs",
-/// 2003).
+/// Values between -1 and 1, one after the other: an xorshift generator of 64 bits (G. Marsaglia,
+/// "Xorshift RNGs", 2003).
 fn noise(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -105,8 +106,8 @@ fn drums(rate_hz: usize) -> Vec<f32> {
     (0..frames).map(value).collect()
 }
 
-/// Four seconds of plucked strings (K. Karplus and A. Strong, "Digital Synthesis of Plucked-String and Drum
-/// Timbres", 1983).
+/// Four seconds of plucked strings (K. Karplus and A. Strong, "Digital Synthesis of Plucked-String
+/// and Drum Timbres", 1983).
 fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
     let mut next = noise(seed);
     let note_frames = 2 * rate_hz / 5;

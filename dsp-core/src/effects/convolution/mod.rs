@@ -1,9 +1,10 @@
 //! Convolution: every frame sets off a response, that of a room or of anything else.
 //!
-//! The response is one of one's own ([`EffectConfig::impulse`]) or a made room (`rooms.rs`). Whatever it is, its
-//! energy is brought to 1, the mean of left and right (that of rooms but for the chance in their noise): white noise
-//! then passes at its own level. The wet sound has no latency of its own, and a response is made ready as it is needed
-//! (`partitions.rs`). Without a response of one's own, that choice is silence.
+//! The response is one of one's own ([`EffectConfig::impulse`]) or a made room (`rooms.rs`).
+//! Whatever it is, its energy is brought to 1, the mean of left and right (that of rooms but for
+//! the chance in their noise): white noise then passes at its own level. The wet sound has no
+//! latency of its own, and a response is made ready as it is needed (`partitions.rs`). Without a
+//! response of one's own, that choice is silence.
 
 mod partitions;
 mod pre_delay;
@@ -32,8 +33,8 @@ const OWN: usize = 0;
 const LOWEST_HZ: f64 = 20.0;
 const HIGHEST_HZ: f64 = 20_000.0;
 
-/// Longest response of one's own, in seconds: more than any hall rings. Its level is found when the effect is made, which
-/// may be while the music plays.
+/// Longest response of one's own, in seconds: more than any hall rings. Its level is found when the
+/// effect is made, which may be while the music plays.
 const LONGEST_SECS: f64 = 30.0;
 
 /// Longest pre-delay, in milliseconds.
@@ -171,7 +172,8 @@ impl Convolution {
         self.pre_delay.control(frame);
     }
 
-    /// Fades the old response out; once it is silent, lets the new one begin with nothing, and fades what it hears in.
+    /// Fades the old response out; once it is silent, lets the new one begin with nothing, and
+    /// fades what it hears in.
     fn change_response(&mut self) {
         let fade_frames = self.frames(FADE_SECS);
         let heard = if self.wanted == self.playing { 1.0 } else { 0.0 };

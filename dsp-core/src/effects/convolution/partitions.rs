@@ -1,13 +1,15 @@
 //! Convolution with a long response, without latency and with even work.
 //!
-//! The response is cut into parts that get longer towards its end (W. G. Gardner, "Efficient Convolution without
-//! Input-Output Delay", JAES 43-3, 1995): its head is convolved frame by frame; then follow parts of 64,
-//! 512 and 4,096 frames, multiplied as spectra (overlap-save, T. G. Stockham 1966), the spectra of the past input
-//! kept. Parts of the longer kinds begin two lengths into the response, so that their work can be spread over
-//! a whole length. Two real channels share one complex transform.
+//! The response is cut into parts that get longer towards its end (W. G. Gardner, "Efficient
+//! Convolution without Input-Output Delay", JAES 43-3, 1995): its head is convolved frame by frame;
+//! then follow parts of 64, 512 and 4,096 frames, multiplied as spectra (overlap-save, T. G.
+//! Stockham 1966), the spectra of the past input kept. Parts of the longer kinds begin two lengths
+//! into the response, so that their work can be spread over a whole length. Two real channels share
+//! one complex transform.
 //!
-//! A part is first needed when as many blocks of input have come since the beginning, and its spectrum is made only then:
-//! a response of any length can be taken on while the music plays, and every bit is as if all had been there from the start.
+//! A part is first needed when as many blocks of input have come since the beginning, and its
+//! spectrum is made only then: a response of any length can be taken on while the music plays, and
+//! every bit is as if all had been there from the start.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,7 +26,8 @@ const HEAD: usize = 64;
 /// Frames that are convolved side by side.
 const TOGETHER: usize = 16;
 
-/// A kind of parts: their length, and where in the response they begin; they end where the next kind begins.
+/// A kind of parts: their length, and where in the response they begin; they end where the next
+/// kind begins.
 struct Kind {
     length: usize,
     start: usize,
@@ -54,8 +57,8 @@ pub(super) fn memory_bytes(frames: usize) -> u64 {
     values_bytes((0..KINDS.len()).map(of_kind).sum())
 }
 
-/// Spectra of left and right, side by side: real and imaginary parts of left, then of right. The first
-/// imaginary part is the (real) value at half the rate.
+/// Spectra of left and right, side by side: real and imaginary parts of left, then of right. The
+/// first imaginary part is the (real) value at half the rate.
 struct Spectra {
     length: usize,
     /// Those that are there, one after the other.
@@ -218,7 +221,8 @@ impl Level {
         } else if step + 1 == steps {
             self.transform.synthesise(&self.sum);
         } else if step > 0 {
-            // The newest part is multiplied last, so its spectrum can be made apart from the blocks' transforms.
+            // The newest part is multiplied last, so its spectrum can be made apart from the
+            // blocks' transforms.
             if step >= steps / 2 {
                 self.prepare(waveform);
             }
@@ -245,7 +249,8 @@ impl Level {
         self.sum.fill(0.0);
     }
 
-    /// Makes the spectra of those parts of the response that are needed: of one more after each block, at most.
+    /// Makes the spectra of those parts of the response that are needed: of one more after each
+    /// block, at most.
     fn prepare(&mut self, waveform: &mut Waveform) {
         while self.response.count() < self.heard {
             let part = self.response.count();
@@ -328,7 +333,8 @@ impl Convolver {
         self.silent_frames = usize::MAX;
     }
 
-    /// Convolves frames in place; the first is `frame` of the session. `waveform` is what [`Self::begin`] was given.
+    /// Convolves frames in place; the first is `frame` of the session. `waveform` is what
+    /// [`Self::begin`] was given.
     pub(super) fn process(&mut self, frame: u64, waveform: &mut Waveform, [left, right]: [&mut [f32]; 2]) {
         if left.iter().chain(&*right).any(|value| *value != 0.0) {
             self.silent_frames = 0;
@@ -360,8 +366,8 @@ impl Convolver {
     }
 }
 
-/// Frames of silence after which nothing sounds or is kept any more: the response, the block in which it
-/// ends, the one in which that is worked on, and the one in which it goes out.
+/// Frames of silence after which nothing sounds or is kept any more: the response, the block in
+/// which it ends, the one in which that is worked on, and the one in which it goes out.
 fn frames_to_silence(waveform: &Waveform) -> usize {
     waveform.frames() + HEAD + 3 * KINDS[KINDS.len() - 1].length
 }

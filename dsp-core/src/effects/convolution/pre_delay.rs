@@ -66,7 +66,8 @@ impl PreDelay {
         self.wanted_frames = frames;
     }
 
-    /// At a control place: begins to fade to another delay, at fixed places of the clock, wherever playing started.
+    /// At a control place: begins to fade to another delay, at fixed places of the clock, wherever
+    /// playing started.
     pub(super) fn control(&mut self, place: u64) {
         let may_fade = self.fade.is_at_rest() && place.is_multiple_of(self.fade_every_frames);
         if may_fade && self.frames[1] != self.wanted_frames {

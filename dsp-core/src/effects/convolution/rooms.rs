@@ -1,8 +1,9 @@
 //! Rooms that are made rather than measured.
 //!
-//! A late reverberation is noise that decays exponentially, its highs faster than its lows (J. A. Moorer, "About
-//! This Reverberation Business", Computer Music Journal 3-2, 1979). Each channel has noise of its own; a
-//! first-order filter parts it in two bands, each with its own time to fall by 60 dB.
+//! A late reverberation is noise that decays exponentially, its highs faster than its lows (J. A.
+//! Moorer, "About This Reverberation Business", Computer Music Journal 3-2, 1979). Each channel has
+//! noise of its own; a first-order filter parts it in two bands, each with its own time to fall by
+//! 60 dB.
 
 /// A room.
 pub(super) struct Room {
@@ -34,7 +35,8 @@ impl Room {
         libm::ceil(self.low_secs * sample_rate_hz) as usize
     }
 
-    /// What makes left and right, frame by frame. Their energy is 1, but for the chance that is in noise.
+    /// What makes left and right, frame by frame. Their energy is 1, but for the chance that is in
+    /// noise.
     pub(super) fn sides(&self, sample_rate_hz: f64, seed: u64) -> [Side; 2] {
         // e^(-6.91 t / T): 60 dB in T.
         let per_frame = |secs: f64| libm::exp(-3.0 * core::f64::consts::LN_10 / (secs * sample_rate_hz));
@@ -72,8 +74,9 @@ pub(super) struct Side {
 impl Side {
     /// The energy to be expected of the first frames, `self` being at its start.
     ///
-    /// With noise of the variance `v`, the filter's output has `v (1 - p) / (1 + p)` once it has settled, and `v (1 - p)` in
-    /// common with the noise; levels and onset are powers, and so their products add up as geometric series.
+    /// With noise of the variance `v`, the filter's output has `v (1 - p) / (1 + p)` once it has
+    /// settled, and `v (1 - p)` in common with the noise; levels and onset are powers, and so their
+    /// products add up as geometric series.
     fn energy(&self, frames: usize) -> f64 {
         const VARIANCE: f64 = 1.0 / 3.0;
         let ([low_decay, high_decay], [low_level, high_level]) = (self.decays, self.levels);

@@ -7,7 +7,8 @@ use super::rooms::{Room, Side};
 /// Values of less than this are left out of a response.
 const SILENT: f64 = 1e-12;
 
-/// A response whose energy, the mean of left and right, is 1; that of a room as far as chance lets it be.
+/// A response whose energy, the mean of left and right, is 1; that of a room as far as chance lets
+/// it be.
 pub(super) struct Waveform {
     frames: usize,
     /// Left and right, as far as they are made.
@@ -17,8 +18,8 @@ pub(super) struct Waveform {
 }
 
 impl Waveform {
-    /// What somebody brought, at another level; the shorter side ends in silence. Of an energy that is no number, or none,
-    /// there is silence.
+    /// What somebody brought, at another level; the shorter side ends in silence. Of an energy that
+    /// is no number, or none, there is silence.
     pub(super) fn own(impulse: [&[f32]; 2]) -> Self {
         let frames = impulse[0].len().max(impulse[1].len());
         let energy = impulse.into_iter().map(energy).sum::<f64>() / 2.0;

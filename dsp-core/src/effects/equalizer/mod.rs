@@ -1,8 +1,8 @@
 //! Equalizer: a low cut, a low shelf, four bells, a high shelf and a high cut.
 //!
-//! Shelves and bells are those of R. Bristow-Johnson's "Audio EQ Cookbook" (lowShelf, peakingEQ, highShelf);
-//! the cuts are Butterworth filters whose sharpest section takes the band's Q. A band that is off, and
-//! a shelf or bell at 0 dB, changes no bit and costs no time.
+//! Shelves and bells are those of R. Bristow-Johnson's "Audio EQ Cookbook" (lowShelf, peakingEQ,
+//! highShelf); the cuts are Butterworth filters whose sharpest section takes the band's Q. A band
+//! that is off, and a shelf or bell at 0 dB, changes no bit and costs no time.
 
 mod band;
 
@@ -89,11 +89,11 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
     memory_bytes: memory::inline_bytes::<Equalizer>,
 };
 
-/// The magnitude response of an equalizer at a frequency, in decibels: what it does to a sine once all
-/// parameters are at rest.
+/// The magnitude response of an equalizer at a frequency, in decibels: what it does to a sine once
+/// all parameters are at rest.
 ///
-/// `values` are those of the parameters in the order of the kind's table; where there are too few, the defaults
-/// count. `frequency_hz` lies between 0 and half of `sample_rate_hz`.
+/// `values` are those of the parameters in the order of the kind's table; where there are too few,
+/// the defaults count. `frequency_hz` lies between 0 and half of `sample_rate_hz`.
 pub fn response_db(values: &[f64], frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     let value = |place: usize| values.get(place).copied().unwrap_or(PARAMETERS[place].default);
     let warped = libm::tan(core::f64::consts::PI * frequency_hz / sample_rate_hz);

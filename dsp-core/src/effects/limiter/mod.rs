@@ -15,13 +15,14 @@ use true_peak::TruePeak;
 
 /// A look-ahead limiter of the true peak (ITU-R BS.1770-5, annex 2).
 ///
-/// The gain of `lookahead.rs`, from peaks between the samples too. What is below the ceiling passes to the
-/// bit. The latency is the look-ahead of 2 ms, which is also how long the gain takes to fall, and what
-/// it takes to find a peak.
+/// The gain of `lookahead.rs`, from peaks between the samples too. What is below the ceiling passes
+/// to the bit. The latency is the look-ahead of 2 ms, which is also how long the gain takes to
+/// fall, and what it takes to find a peak.
 ///
-/// For signals that end at 0.48 times the sample rate the ceiling holds to 0.2 dB, at any release. What is above that is
-/// read too low: the waveform of white noise exceeds the ceiling by up to 1 dB, though no sample does. To hold it there
-/// would take sixteen times as many taps and 8 ms more, as what is missed falls with the root of their number.
+/// For signals that end at 0.48 times the sample rate the ceiling holds to 0.2 dB, at any release.
+/// What is above that is read too low: the waveform of white noise exceeds the ceiling by up to 1
+/// dB, though no sample does. To hold it there would take sixteen times as many taps and 8 ms more,
+/// as what is missed falls with the root of their number.
 ///
 /// - `input_gain_db`: gain before the limiter.
 /// - `ceiling_dbtp`: highest true peak that comes out.
@@ -50,8 +51,8 @@ const LOOKAHEAD_SECS: f64 = 0.002;
 /// on their neighbours.
 const MARGIN_FRAMES: usize = 2;
 
-/// How far below the ceiling it aims, in decibels: for what `true_peak.rs` reads too low, which is content
-/// above 0.48 times the sample rate.
+/// How far below the ceiling it aims, in decibels: for what `true_peak.rs` reads too low, which is
+/// content above 0.48 times the sample rate.
 const AIM_BELOW_DB: f32 = 0.1;
 
 struct Limiter {
@@ -78,8 +79,9 @@ impl Limiter {
     fn new(config: &EffectConfig<'_>) -> Self {
         let rate_hz = config.sample_rate_hz;
         let average_frames = libm::round(LOOKAHEAD_SECS * f64::from(rate_hz)) as usize;
-        // A peak between two frames is found `LATENCY_FRAMES` after the first of them. Its gain is there
-        // `average_frames - 1` later: then the margin before it comes out, and in the end the one after.
+        // A peak between two frames is found `LATENCY_FRAMES` after the first of them. Its gain is
+        // there `average_frames - 1` later: then the margin before it comes out, and in the end the
+        // one after.
         let delay_frames = average_frames - 1 + true_peak::LATENCY_FRAMES + MARGIN_FRAMES;
         Self {
             clock: 0,

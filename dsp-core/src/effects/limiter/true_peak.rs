@@ -34,13 +34,13 @@ const HIGHEST: f32 = 1.13;
 /// Finds peaks between samples: by four times oversampling (ITU-R BS.1770-5, annex 2), and between
 /// the values of that by parabolas.
 ///
-/// Four times oversampling alone reads a tone of 0.45 times the sample rate up to 0.55 dB too low, the parabola
-/// through three of its values up to 0.05 dB.
+/// Four times oversampling alone reads a tone of 0.45 times the sample rate up to 0.55 dB too low,
+/// the parabola through three of its values up to 0.05 dB.
 ///
-/// The interpolators are sincs under a Kaiser window. Those for a quarter and three quarters are mirror
-/// images: they share an even and an odd part, which work on sums and differences of the frames
-/// around the place, as the one for the half does on the sums. They are left out where frames all around
-/// are too quiet to add up to the ceiling.
+/// The interpolators are sincs under a Kaiser window. Those for a quarter and three quarters are
+/// mirror images: they share an even and an odd part, which work on sums and differences of the
+/// frames around the place, as the one for the half does on the sums. They are left out where
+/// frames all around are too quiet to add up to the ceiling.
 pub(super) struct TruePeak {
     /// By distance from the place.
     taps: [Taps; LATENCY_FRAMES],
@@ -131,7 +131,8 @@ impl TruePeak {
         bounds
     }
 
-    /// For each of a stretch of frames the highest magnitude after it, as far as that is above `least`.
+    /// For each of a stretch of frames the highest magnitude after it, as far as that is above
+    /// `least`.
     fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
         let mut peaks = f32x4::ZERO;
         let between = self.between(start);

@@ -1,9 +1,10 @@
 //! What each line of the network takes away, so that every frequency decays in its own time.
 //!
-//! A line of m frames that is to lose 60 dB in T seconds loses 60 m / (T rate) dB each time (J.-M. Jot and A. Chaigne,
-//! "Digital Delay Networks for Designing Artificial Reverberators", AES 90th Convention, 1991, section 3). Two shelves of
-//! the first order go from the loss of the bass to that of the middle and on to that of the treble. Their half-way
-//! frequency is the same for every line, for the loss in decibels to grow with the line's length at all frequencies (Jot,
+//! A line of m frames that is to lose 60 dB in T seconds loses 60 m / (T rate) dB each time (J.-M.
+//! Jot and A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", AES 90th
+//! Convention, 1991, section 3). Two shelves of the first order go from the loss of the bass to
+//! that of the middle and on to that of the treble. Their half-way frequency is the same for every
+//! line, for the loss in decibels to grow with the line's length at all frequencies (Jot,
 //! "Proportional Parametric Equalizers", AES 139th Convention, 2015).
 
 use wide::f32x4;
@@ -24,8 +25,9 @@ pub(super) struct Decay {
     pub(super) high_hz: f64,
 }
 
-/// Coefficients of the two shelves of four lines, low and high: b0, b1 - a1 b0 and a1 of y = b0 x + s, then
-/// s = b1 x - a1 y, which is s = (b1 - a1 b0) x - a1 s, a short way from one state to the next.
+/// Coefficients of the two shelves of four lines, low and high: b0, b1 - a1 b0 and a1 of y = b0 x +
+/// s, then s = b1 x - a1 y, which is s = (b1 - a1 b0) x - a1 s, a short way from one state to the
+/// next.
 type Shelves = [[f32x4; 3]; 2];
 
 /// What the two shelves of a group keep, and those of all groups.
@@ -114,8 +116,9 @@ impl Absorption {
         }
     }
 
-    /// Passes some frames of all lines, at most four, the first of them so many after the control place. The states are the
-    /// caller's copy of [`Self::states`] for the while, which can stay in registers.
+    /// Passes some frames of all lines, at most four, the first of them so many after the control
+    /// place. The states are the caller's copy of [`Self::states`] for the while, which can stay in
+    /// registers.
     #[inline(always)]
     pub(super) fn process(&self, states: &mut States, offset: usize, frames: usize, lines: &mut Column) {
         for group in 0..GROUPS {

@@ -1,5 +1,5 @@
-//! All-passes in series, which make many echoes of one before the late sound begins (M. R. Schroeder, "Natural Sounding
-//! Artificial Reverberation", JAES 10-3, 1962).
+//! All-passes in series, which make many echoes of one before the late sound begins (M. R.
+//! Schroeder, "Natural Sounding Artificial Reverberation", JAES 10-3, 1962).
 
 use super::network::prime_from;
 use super::ring::Ring;

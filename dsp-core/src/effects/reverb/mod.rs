@@ -1,11 +1,12 @@
 //! Reverb: a room.
 //!
-//! What comes in passes the cuts and the pre-delay. Early reflections are taken straight from there ([`reflections`]). The
-//! late sound passes four all-passes a side ([`diffuser`]) and goes around in a feedback delay network ([`network`]) whose
-//! absorption gives each frequency its own decay ([`absorption`]).
+//! What comes in passes the cuts and the pre-delay. Early reflections are taken straight from there
+//! ([`reflections`]). The late sound passes four all-passes a side ([`diffuser`]) and goes around
+//! in a feedback delay network ([`network`]) whose absorption gives each frequency its own decay
+//! ([`absorption`]).
 //!
-//! Where size or pre-delay change, all that is read from delays fades over from the old to the new room, so that
-//! nothing clicks and nothing changes its pitch.
+//! Where size or pre-delay change, all that is read from delays fades over from the old to the new
+//! room, so that nothing clicks and nothing changes its pitch.
 
 mod absorption;
 mod diffuser;
@@ -39,9 +40,10 @@ const WIDEST_TURN: f64 = 0.6;
 
 /// A room with early reflections and a decay of its own in bass, middle and treble.
 ///
-/// `decay_secs` is the time in which the late sound falls by 60 dB; `low_decay` and `high_decay` are the shares of it
-/// that apply well below `low_hz` and well above `high_hz`. For a
-/// steady noise the late sound is about as loud as what comes in, whatever the decay. `early` is the level of the early reflections beside it. `mix` is of equal power.
+/// `decay_secs` is the time in which the late sound falls by 60 dB; `low_decay` and `high_decay`
+/// are the shares of it that apply well below `low_hz` and well above `high_hz`. For a steady noise
+/// the late sound is about as loud as what comes in, whatever the decay. `early` is the level of
+/// the early reflections beside it. `mix` is of equal power.
 pub(super) static REVERB: EffectKind = EffectKind {
     id: "reverb",
     name: "Reverb",
@@ -95,7 +97,8 @@ struct Room {
 }
 
 impl Room {
-    /// Frames from a sound to the last of its reflections and of its first ways through the network.
+    /// Frames from a sound to the last of its reflections and of its first ways through the
+    /// network.
     fn longest_way_frames(&self) -> usize {
         let ways = self.taps.iter().flatten().chain(&self.lines);
         self.pre_delay_frames + ways.copied().fold(0, usize::max)

@@ -1,12 +1,14 @@
-//! The feedback delay network: sixteen delay lines that feed each other (J.-M. Jot and A. Chaigne, AES 90th Convention,
-//! 1991).
+//! The feedback delay network: sixteen delay lines that feed each other (J.-M. Jot and A. Chaigne,
+//! AES 90th Convention, 1991).
 //!
-//! The feedback matrix is two times Householder's reflection of four (I - J/2), once across and once along a square of four
-//! by four lines, so that every line feeds every line with a quarter of its amplitude; transposing the square between is one
-//! more permutation, which loses nothing either. Before it, pairs of lines are turned by small angles that swing: a matrix
-//! that moves but stays orthogonal breaks up what would ring and changes neither decay nor brightness (S. J. Schlecht and
-//! E. A. P. Habets, "Time-varying feedback matrices in feedback delay networks and their application in artificial
-//! reverberation", JASA 138-3, 2015). No line is read between its frames, so nothing but the absorption absorbs.
+//! The feedback matrix is two times Householder's reflection of four (I - J/2), once across and
+//! once along a square of four by four lines, so that every line feeds every line with a quarter of
+//! its amplitude; transposing the square between is one more permutation, which loses nothing
+//! either. Before it, pairs of lines are turned by small angles that swing: a matrix that moves but
+//! stays orthogonal breaks up what would ring and changes neither decay nor brightness (S. J.
+//! Schlecht and E. A. P. Habets, "Time-varying feedback matrices in feedback delay networks and
+//! their application in artificial reverberation", JASA 138-3, 2015). No line is read between its
+//! frames, so nothing but the absorption absorbs.
 
 use wide::f32x4;
 
@@ -44,7 +46,8 @@ pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
     ORDER.map(|place| rising[place])
 }
 
-/// The first prime from a number on that is longer than a control step, so that nothing comes back within one.
+/// The first prime from a number on that is longer than a control step, so that nothing comes back
+/// within one.
 pub(super) fn prime_from(number: usize) -> usize {
     let is_prime =
         |number: &usize| !(2..).take_while(|of| of * of <= *number).any(|of| number.is_multiple_of(of));
@@ -108,7 +111,8 @@ impl Network {
         self.absorption.clear();
     }
 
-    /// Absorbs for a decay in the lines of a room, and turns pairs by angles that swing by so many radians, at once.
+    /// Absorbs for a decay in the lines of a room, and turns pairs by angles that swing by so many
+    /// radians, at once.
     pub(super) fn start(&mut self, decay: &Decay, room: &Fade<Room>, phase: Phase, widest: f64) {
         self.absorption.jump(decay, &room.next().lines);
         self.fit(room);
@@ -137,9 +141,10 @@ impl Network {
         self.mean_secs = total as f64 / (LINES as f64 * self.sample_rate_hz);
     }
 
-    /// The gain for what goes in, with which a steady noise comes out about as loud: each side takes eight lines, and so
-    /// often does what a pass keeps of the energy, k, come out of eight again: 8 k / (1 - k) in all. The k above is left out,
-    /// for a decay that is shorter than a pass to be soft rather than all direct sound.
+    /// The gain for what goes in, with which a steady noise comes out about as loud: each side
+    /// takes eight lines, and so often does what a pass keeps of the energy, k, come out of eight
+    /// again: 8 k / (1 - k) in all. The k above is left out, for a decay that is shorter than a
+    /// pass to be soft rather than all direct sound.
     pub(super) fn level(&self, decay_secs: f64) -> f64 {
         let kept = libm::exp10(-6.0 * self.mean_secs / decay_secs);
         libm::sqrt((1.0 - kept) * (2.0 / LINES as f64))
@@ -153,7 +158,8 @@ impl Network {
             });
             let angle = f32x4::new(angles);
             let square = angle * angle;
-            // Taylor series, right to 4e-7 at the widest turn; the cosine is rather too low, so that nothing is gained.
+            // Taylor series, right to 4e-7 at the widest turn; the cosine is rather too low, so
+            // that nothing is gained.
             let term = |factor: f64| f32x4::splat(factor as f32);
             let series = term(1.0 / 120.0) - square * term(1.0 / 5_040.0);
             let series = term(-1.0 / 6.0) + square * series;
@@ -220,8 +226,9 @@ impl Network {
         }
     }
 
-    /// Passes four frames, the first of them so many after the control place, through the matrix: what comes out of the
-    /// lines becomes what goes into them, what comes in becomes what is heard.
+    /// Passes four frames, the first of them so many after the control place, through the matrix:
+    /// what comes out of the lines becomes what goes into them, what comes in becomes what is
+    /// heard.
     #[inline(always)]
     fn pass(&self, offset: usize, [left, right]: [&mut [f32; 4]; 2], lines: &mut Column) {
         let offsets = f32x4::new([0, 1, 2, 3].map(|frame| (offset + frame) as u16 as f32));

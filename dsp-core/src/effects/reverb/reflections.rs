@@ -1,5 +1,5 @@
-//! The first reflections of a room, each a copy of the input (J. A. Moorer, "About This Reverberation Business",
-//! Computer Music Journal 3-2, 1979: a tapped delay for the early sound).
+//! The first reflections of a room, each a copy of the input (J. A. Moorer, "About This
+//! Reverberation Business", Computer Music Journal 3-2, 1979: a tapped delay for the early sound).
 
 use super::Room;
 use crate::dsp::lanes::{LANES, Lanes};
@@ -10,8 +10,8 @@ use crate::effects::step::put;
 /// Reflections on each side.
 const TAPS: usize = 8;
 
-/// When they come in the largest room, in milliseconds, left and right: evenly enough to be no echo, unevenly enough to
-/// have no pitch.
+/// When they come in the largest room, in milliseconds, left and right: evenly enough to be no
+/// echo, unevenly enough to have no pitch.
 const TAP_MS: [[f64; TAPS]; 2] =
     [[6.1, 13.7, 19.9, 27.1, 35.3, 44.9, 57.7, 71.3], [7.9, 12.1, 21.7, 29.3, 33.1, 47.3, 54.1, 73.9]];
 

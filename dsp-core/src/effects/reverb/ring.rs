@@ -1,5 +1,5 @@
-//! A delay line that is no longer than its delay (but while that changes): what comes out makes room for what goes in, so that a long line is
-//! one place in memory at a time rather than two.
+//! A delay line that is no longer than its delay (but while that changes): what comes out makes
+//! room for what goes in, so that a long line is one place in memory at a time rather than two.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,8 +36,8 @@ impl Ring {
         self.place = 0;
     }
 
-    /// Remembers so many frames from here on, at most as many as it was made for. What it had forgotten before is its own
-    /// past backwards: as loud, and without a step.
+    /// Remembers so many frames from here on, at most as many as it was made for. What it had
+    /// forgotten before is its own past backwards: as loud, and without a step.
     pub(super) fn remember(&mut self, frames: usize) {
         let (before, frames) = (self.frames, frames.min(self.values.len()));
         if frames == before {
@@ -65,14 +65,15 @@ impl Ring {
         if from < self.frames { from } else { from - self.frames }
     }
 
-    /// A control step of values from so many frames before the next one on, where they stand in a row.
+    /// A control step of values from so many frames before the next one on, where they stand in a
+    /// row.
     #[inline(always)]
     pub(super) fn row(&self, frames_back: usize) -> Option<&Step> {
         self.values[self.from(frames_back)..self.frames].first_chunk()
     }
 
-    /// The values from so many frames before the next one on. There are at most as many as `frames_back`, which are at
-    /// most as many as it remembers.
+    /// The values from so many frames before the next one on. There are at most as many as
+    /// `frames_back`, which are at most as many as it remembers.
     #[inline(always)]
     pub(super) fn read(&self, frames_back: usize, values: &mut [f32]) {
         let from = self.from(frames_back);
@@ -81,7 +82,8 @@ impl Ring {
         rest.copy_from_slice(&self.values[..rest.len()]);
     }
 
-    /// The place of the next so many values, the oldest ones, where they stand in a row: they count as written.
+    /// The place of the next so many values, the oldest ones, where they stand in a row: they count
+    /// as written.
     #[inline(always)]
     pub(super) fn next_row(&mut self) -> Option<&mut Step> {
         let row = self.values[self.place..self.frames].first_chunk_mut()?;
@@ -101,8 +103,8 @@ impl Ring {
         self.place = self.from(self.frames - values.len());
     }
 
-    /// Asks for what the next control step but one reads and writes, one step ahead: rings are long, and many of them
-    /// go on at a time.
+    /// Asks for what the next control step but one reads and writes, one step ahead: rings are
+    /// long, and many of them go on at a time.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
         for part in 0..=CONTROL_FRAMES / 16 {

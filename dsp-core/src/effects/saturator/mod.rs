@@ -1,7 +1,8 @@
 //! Saturator: a drive into one of five curves, at eight times the sample rate.
 //!
-//! With a drive `d` (linear): `y = f(d x) / sqrt(d)`: half of the drive's decibels are taken back, so that
-//! a peak at minus half the drive keeps its level. All curves rise from 0 by 1 and end at -1 and 1:
+//! With a drive `d` (linear): `y = f(d x) / sqrt(d)`: half of the drive's decibels are taken back,
+//! so that a peak at minus half the drive keeps its level. All curves rise from 0 by 1 and end at
+//! -1 and 1:
 //!
 //! | type | curve |
 //! |---|---|
@@ -11,7 +12,8 @@
 //! | hard | `u = x`: straight up to its end |
 //! | fold | `sin x`, with half of the drive's decibels: comes back where others end |
 //!
-//! A bias `b` makes any of them `f(x + b) - f(b)`; what constant part that leaves, a high-pass filter at 5 Hz removes.
+//! A bias `b` makes any of them `f(x + b) - f(b)`; what constant part that leaves, a high-pass
+//! filter at 5 Hz removes.
 
 mod oversampling;
 mod shaper;
@@ -199,7 +201,8 @@ impl Saturator {
 }
 
 on_best_instructions! {
-    /// Bends frames of left and right in turns from one curve to the next, each for an equal share of the frames.
+    /// Bends frames of left and right in turns from one curve to the next, each for an equal share
+    /// of the frames.
     fn bend_oversampled(
         oversampler: &mut Oversampler,
         shaper: &mut Shaper,

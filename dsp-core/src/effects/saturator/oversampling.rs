@@ -1,8 +1,8 @@
 //! Lanes times the sample rate and back, in three steps of two, with linear phase.
 //!
-//! Each step is a half-band filter: a sinc under a Kaiser window (J. F. Kaiser, "Nonrecursive Digital Filter Design
-//! Using the I0-sinh Window Function", ISCAS 1974), every second tap of which is 0. The first passes up to
-//! 0.417 of the rate (20 kHz at 48 kHz); all stop by 100 dB.
+//! Each step is a half-band filter: a sinc under a Kaiser window (J. F. Kaiser, "Nonrecursive
+//! Digital Filter Design Using the I0-sinh Window Function", ISCAS 1974), every second tap of which
+//! is 0. The first passes up to 0.417 of the rate (20 kHz at 48 kHz); all stop by 100 dB.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -27,7 +27,8 @@ const KAISER_BETA: f64 = 10.061;
 /// Frames that are filtered side by side.
 const TOGETHER: usize = 8;
 
-/// The first half of a half-band filter's taps at even places; their sum and its mirror's is `gain`.
+/// The first half of a half-band filter's taps at even places; their sum and its mirror's is
+/// `gain`.
 fn half_band(reach: usize, gain: f64) -> Vec<f32> {
     let taps: Vec<f64> = (0..reach.div_ceil(2))
         .map(|tap| {
@@ -183,8 +184,8 @@ impl Oversampler {
         ups.chain(downs).for_each(|history| history.values.fill(0.0));
     }
 
-    /// Frames of left and right in turns, at most a control step, at eight times the rate: to be changed in
-    /// place before they go [`Self::down`].
+    /// Frames of left and right in turns, at most a control step, at eight times the rate: to be
+    /// changed in place before they go [`Self::down`].
     #[inline(always)]
     pub(super) fn up(&mut self, frames: usize, audio: &[f32; 2 * CONTROL_FRAMES]) -> &mut [f32] {
         let Between { twice, four_times, eight_times } = &mut self.between;

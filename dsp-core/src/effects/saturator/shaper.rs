@@ -1,11 +1,12 @@
 //! Curves, applied so that what they add above the sample rate hardly folds down.
 //!
-//! A frame is not one value of the curve: between two frames the signal goes straight, and the curve of that is weighted by
-//! a triangle two frames wide. That is antiderivative antialiasing of second order (J. D. Parker, V. Zavalishin, E. Le
-//! Bivic, "Reducing the Aliasing of Nonlinear Waveshaping Using Continuous-Time Convolution", DAFx 2016). Here
-//! the integrals are taken piece by piece, which loses no digits where the signal hardly moves: the
-//! flat ends of a curve by hand, its middle by the derivatives at the middle of the way, of which a polynomial of
-//! degree 5 has five.
+//! A frame is not one value of the curve: between two frames the signal goes straight, and the
+//! curve of that is weighted by a triangle two frames wide. That is antiderivative antialiasing of
+//! second order (J. D. Parker, V. Zavalishin, E. Le Bivic, "Reducing the Aliasing of Nonlinear
+//! Waveshaping Using Continuous-Time Convolution", DAFx 2016). Here the integrals are taken piece
+//! by piece, which loses no digits where the signal hardly moves: the flat ends of a curve by hand,
+//! its middle by the derivatives at the middle of the way, of which a polynomial of degree 5 has
+//! five.
 
 use super::super::CONTROL_FRAMES;
 use super::oversampling::FACTOR;
@@ -14,13 +15,13 @@ use crate::dsp::lanes::Lanes;
 /// Left and right of all frames of a control step at the high rate.
 const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
 
-/// Frames of the high rate by which the output lags: the middle of the triangle, and one more that makes
-/// the oversampler's whole way a number of whole frames.
+/// Frames of the high rate by which the output lags: the middle of the triangle, and one more that
+/// makes the oversampler's whole way a number of whole frames.
 pub(super) const LAG: usize = 2;
 
 /// What the input is bent by: `p(u)` with `u = (x + bias) / reach` held between -1 and 1 and
-/// `p(u) = (1 - cubic - quintic) u + cubic u^3 + quintic u^5`, some of it replaced by `sin(x + bias)`; less
-/// its value at `x = 0`.
+/// `p(u) = (1 - cubic - quintic) u + cubic u^3 + quintic u^5`, some of it replaced by
+/// `sin(x + bias)`; less its value at `x = 0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Curve {
     pub(super) reach: f32,
@@ -53,7 +54,8 @@ fn limit(value: f32, low: f32, high: f32) -> f32 {
     if value > low { value } else { low }
 }
 
-/// The sine, to 2e-7 of full scale within a few turns: Taylor's series to the eleventh degree within a quarter turn.
+/// The sine, to 2e-7 of full scale within a few turns: Taylor's series to the eleventh degree
+/// within a quarter turn.
 #[inline(always)]
 fn sine(x: f32) -> f32 {
     // 1.5 * 2^23: added and taken away, it rounds to a whole number.
@@ -91,9 +93,10 @@ impl Terms {
         Self { linear: 1.0 - cubic - quintic, cubic, quintic }
     }
 
-    /// On the straight way from `start` to `end`, `t` from 0 to 1, which stays in the middle of the curve: the
-    /// integrals of `p` and of `t p`. With `p1` to `p5` for the derivatives of `p` at the middle of the way and `h` for half
-    /// its length, the first is `p + p2 h^2 / 6 + p4 h^4 / 120`, and the second half of the sum of that and
+    /// On the straight way from `start` to `end`, `t` from 0 to 1, which stays in the middle of the
+    /// curve: the integrals of `p` and of `t p`. With `p1` to `p5` for the derivatives of `p` at
+    /// the middle of the way and `h` for half its length, the first is
+    /// `p + p2 h^2 / 6 + p4 h^4 / 120`, and the second half of the sum of that and
     /// `p1 h / 3 + p3 h^3 / 30 + p5 h^5 / 840`.
     #[inline(always)]
     fn integrals_within(&self, start: f32, end: f32) -> (f32, f32) {
@@ -123,7 +126,8 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     let (start, end) = (limit(u0, -1.0, 1.0), limit(u1, -1.0, 1.0));
     let (whole, moment) = terms.integrals_within(start, end);
     let inside = leaves - enters;
-    // Before it enters and after it leaves the middle, the curve is flat at -1 or 1: there p(u) = u.
+    // Before it enters and after it leaves the middle, the curve is flat at -1 or 1: there p(u) =
+    // u.
     let (before, after) = (start * enters, end * (1.0 - leaves));
     let integral = before + inside * whole + after;
     let weighted =
@@ -135,7 +139,8 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
 pub(super) struct Shaper {
     /// `u` of the last frame, then of those at work.
     bent: [f32; 2 + VALUES],
-    /// What frames give to the output after the next, and to the next one, with those of two and one frames before.
+    /// What frames give to the output after the next, and to the next one, with those of two and
+    /// one frames before.
     late: [f32; 4 + VALUES],
     early: [f32; 2 + VALUES],
     /// The sines of two frames before, and of those at work.
@@ -170,8 +175,8 @@ impl Shaper {
         self.rested = true;
     }
 
-    /// Bends frames of left and right in turns, at the high rate; the bias goes straight from one curve's to
-    /// the next one's.
+    /// Bends frames of left and right in turns, at the high rate; the bias goes straight from one
+    /// curve's to the next one's.
     #[inline(always)]
     pub(super) fn process(&mut self, curve: &Curve, next: &Curve, audio: &mut [f32]) {
         if !self.rested {

@@ -1,5 +1,5 @@
-//! Sections at rest by AVX2: two side by side in one vector, each three frames behind the one before it. The
-//! same operations in the same order as [`step`], so the same bits.
+//! Sections at rest by AVX2: two side by side in one vector, each three frames behind the one
+//! before it. The same operations in the same order as [`step`], so the same bits.
 
 use core::arch::x86_64::{
     __m256d, _mm_cvtsd_f64, _mm_setr_pd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd128_pd256,
@@ -83,16 +83,16 @@ fn upper(values: __m256d) -> Frame {
     Frame::new([_mm_cvtsd_f64(half), _mm_cvtsd_f64(_mm_unpackhi_pd(half, half))])
 }
 
-/// The upper half of `behind` becomes the lower one, and the lower half of `ahead` the upper one: what came
-/// out of each section goes into the next.
+/// The upper half of `behind` becomes the lower one, and the lower half of `ahead` the upper one:
+/// what came out of each section goes into the next.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn moved_on(behind: __m256d, ahead: __m256d) -> __m256d {
     _mm256_permute2f128_pd::<0x21>(behind, ahead)
 }
 
-/// Frames by which a section is behind the one before it. With fewer, both would wait for what the earlier one
-/// puts out, which takes longer than to go on from state to state.
+/// Frames by which a section is behind the one before it. With fewer, both would wait for what the
+/// earlier one puts out, which takes longer than to go on from state to state.
 const BEHIND: usize = 3;
 
 /// Fewest frames that some sections can pass.

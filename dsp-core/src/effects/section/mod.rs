@@ -1,9 +1,11 @@
-//! A second-order filter section that stays stable and silent of clicks while its coefficients move.
+//! A second-order filter section that stays stable and silent of clicks while its coefficients
+//! move.
 //!
-//! The trapezoidal state-variable filter of A. Simper, "Linear Trapezoidal Integrated SVF" (Cytomic, 2013);
-//! V. Zavalishin, "The Art of VA Filter Design" (2012), chapter 4. Its transfer function is the bilinear
-//! transform of an analogue one, as in R. Bristow-Johnson's "Audio EQ Cookbook"; unlike a direct form it keeps
-//! its energy when the coefficients change from frame to frame.
+//! The trapezoidal state-variable filter of A. Simper, "Linear Trapezoidal Integrated SVF"
+//! (Cytomic, 2013); V. Zavalishin, "The Art of VA Filter Design" (2012), chapter 4. Its transfer
+//! function is the bilinear transform of an analogue one, as in R. Bristow-Johnson's "Audio EQ
+//! Cookbook"; unlike a direct form it keeps its energy when the coefficients change from frame to
+//! frame.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
@@ -114,7 +116,8 @@ impl Shape {
     }
 }
 
-/// A frequency as the bilinear transform sees it: `tan(pi f / rate)`, the frequency kept below 0.49 of the rate.
+/// A frequency as the bilinear transform sees it: `tan(pi f / rate)`, the frequency kept below 0.49
+/// of the rate.
 pub(crate) fn warp(frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     libm::tan(core::f64::consts::PI * (frequency_hz / sample_rate_hz).min(0.49))
 }
@@ -160,15 +163,16 @@ impl Factors {
     }
 }
 
-/// While a shape stays: what stood in front of its zeros at the last frame and at the one before. While it moves: half the
-/// first integrator's state and the second's.
+/// While a shape stays: what stood in front of its zeros at the last frame and at the one before.
+/// While it moves: half the first integrator's state and the second's.
 type State = [Frame; 2];
 
-/// One frame through a section that stays as it is: direct form II, in which a frame waits for the one before it for a
-/// product and a difference only.
+/// One frame through a section that stays as it is: direct form II, in which a frame waits for the
+/// one before it for a product and a difference only.
 ///
-/// What is kept is up to `1 / (4 g^2)` times as loud as the input, and so is its rounding: in double precision, of noise
-/// of full scale through 20 Hz at 192 kHz, below -200 dBFS with a Q of 0.7 and below -170 dBFS with one of 40.
+/// What is kept is up to `1 / (4 g^2)` times as loud as the input, and so is its rounding: in
+/// double precision, of noise of full scale through 20 Hz at 192 kHz, below -200 dBFS with a Q of
+/// 0.7 and below -170 dBFS with one of 40.
 #[inline(always)]
 fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
     let now = (frame - *before * factors.before) - *last * factors.last;
@@ -178,8 +182,8 @@ fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
     output
 }
 
-/// One frame through a section that moves, in the trapezoidal form, of which half the first integrator's state is kept:
-/// what a shape that moves leaves as it is.
+/// One frame through a section that moves, in the trapezoidal form, of which half the first
+/// integrator's state is kept: what a shape that moves leaves as it is.
 #[inline(always)]
 fn step_moving(shape: &Shape, [half, low]: &mut State, frame: Frame) -> Frame {
     let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
@@ -274,8 +278,8 @@ impl Section {
     }
 }
 
-/// Most sections that run frame by frame: each waits for its own last frame, not for the others. For WebAssembly as
-/// many as registers hold the factors of.
+/// Most sections that run frame by frame: each waits for its own last frame, not for the others.
+/// For WebAssembly as many as registers hold the factors of.
 const MOST_TOGETHER: usize = if cfg!(target_arch = "wasm32") { 2 } else { 4 };
 
 /// Passes frames through sections in a row, leaving out those that are open.

@@ -13,8 +13,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Gives an empty ring what there is of a voice's source: from the frame `read` of the clip on, before which all
-    /// has been played, and what of that lies directly before it.
+    /// Gives an empty ring what there is of a voice's source: from the frame `read` of the clip on,
+    /// before which all has been played, and what of that lies directly before it.
     pub(super) fn hand_over(&self, voice: &Voice, ring: &mut Ring, read: u64) {
         let behind = self.stretches(voice, read).map(|(old, from, frame)| {
             (frame - from.start()).min(old.round_frame(frame)).min(voice.round_frame(read))
@@ -34,7 +34,8 @@ impl Held {
         voice.repeat(ring, read);
     }
 
-    /// Where the audio of a frame of a clip is: the voices and rings that have it, and the frame by which they do.
+    /// Where the audio of a frame of a clip is: the voices and rings that have it, and the frame by
+    /// which they do.
     fn stretches(&self, voice: &Voice, clip_frame: u64) -> impl Iterator<Item = (&Voice, &Ring, u64)> {
         let (source_frame, _) = voice.source(clip_frame);
         let source = voice.source_id();

@@ -15,16 +15,17 @@ use held::Held;
 use ring::Ring;
 use voice::Voice;
 
-/// How far ahead of its start a clip that is handed over piece by piece asks for audio, in frames, and how
-/// much of it is kept: two thirds of a second at 48 kHz.
+/// How far ahead of its start a clip that is handed over piece by piece asks for audio, in frames,
+/// and how much of it is kept: two thirds of a second at 48 kHz.
 const AHEAD_FRAMES: u64 = 32_768;
-/// How much of it that has been played is kept for a clip that is moved to later, in frames: more than a sixteenth
-/// note at 100 beats a minute and 48 kHz.
+/// How much of it that has been played is kept for a clip that is moved to later, in frames: more
+/// than a sixteenth note at 100 beats a minute and 48 kHz.
 const BEHIND_FRAMES: u64 = 8_192;
 
 /// A stretch of recorded audio at a place of the session.
 ///
-/// Clips that overlap sound together. Fades are straight lines of the gain; where they overlap, they multiply.
+/// Clips that overlap sound together. Fades are straight lines of the gain; where they overlap,
+/// they multiply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clip {
@@ -84,7 +85,8 @@ pub(super) struct ClipPlayer {
     voices: Vec<Voice>,
     rings: Vec<Ring>,
     position: u64,
-    /// Places of the voices that sound or soon will, ascending, and the first that is further ahead.
+    /// Places of the voices that sound or soon will, ascending, and the first that is further
+    /// ahead.
     near: Vec<usize>,
     next: usize,
     sum: Box<[[f32; BLOCK_FRAMES]; 2]>,
@@ -110,7 +112,8 @@ impl ClipPlayer {
         }
     }
 
-    /// Goes on with other clips from where it is. Audio that was handed over stays there for all clips that play it.
+    /// Goes on with other clips from where it is. Audio that was handed over stays there for all
+    /// clips that play it.
     pub(super) fn set(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
         let voices = voices_of(clips, slots);
         let same = voices.len() == self.voices.len()
@@ -238,8 +241,8 @@ impl ClipPlayer {
         })
     }
 
-    /// Takes audio of a source, from a frame of the source on, for all clips that want it there. What has been
-    /// played already, or leaves a gap behind what is there, is passed over.
+    /// Takes audio of a source, from a frame of the source on, for all clips that want it there.
+    /// What has been played already, or leaves a gap behind what is there, is passed over.
     pub(super) fn fill(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
         for ring in &mut self.rings {
             let Some(voice) = ring.voice().and_then(|voice| self.voices.get(voice)) else { continue };
@@ -292,8 +295,8 @@ impl ClipPlayer {
         Some(self.sum.each_ref().map(|sum| &sum[..frames]))
     }
 
-    /// How many frames, `most` at most, come before a clip begins to miss what it should have been handed, or has it
-    /// again. Where that is now, what follows is joined to what came.
+    /// How many frames, `most` at most, come before a clip begins to miss what it should have been
+    /// handed, or has it again. Where that is now, what follows is joined to what came.
     fn even_frames(&mut self, most: usize) -> usize {
         let mut even = most as u64;
         for ring in &mut self.rings {
@@ -313,7 +316,8 @@ impl ClipPlayer {
         even as usize
     }
 
-    /// Adds one clip to a stretch of the sum that begins now; returns how many frames were not there.
+    /// Adds one clip to a stretch of the sum that begins now; returns how many frames were not
+    /// there.
     fn add_voice(&mut self, place: usize, stretch: Range<usize>) -> u64 {
         let voice = &self.voices[place];
         let block = self.position..self.position + stretch.len() as u64;

@@ -8,7 +8,8 @@ pub(super) struct Ring {
     /// Whose audio it is.
     voice: Option<usize>,
     values: [Vec<f32>; 2],
-    /// How many frames of those that have not been played it takes at most; the rest of it keeps some that have.
+    /// How many frames of those that have not been played it takes at most; the rest of it keeps
+    /// some that have.
     ahead_frames: u64,
     /// Frames of the clip that are in it.
     start: u64,
@@ -89,8 +90,8 @@ impl Ring {
         core::mem::replace(&mut self.is_dry, is_dry) != is_dry
     }
 
-    /// Takes audio from the first frame on that is not there ([`Self::missing_from`]), as far as there is room; all
-    /// before `read` has been played.
+    /// Takes audio from the first frame on that is not there ([`Self::missing_from`]), as far as
+    /// there is room; all before `read` has been played.
     pub(super) fn fill(&mut self, read: u64, audio: [&[f32]; 2]) {
         if !(self.start..=self.end).contains(&read) {
             // Nothing in it is of use any more.
@@ -99,8 +100,8 @@ impl Ring {
         self.append(read, audio);
     }
 
-    /// Takes audio directly behind what is there, as far as there is room, and lets go of the oldest for it; all before
-    /// `read` has been played. Returns how many frames it took.
+    /// Takes audio directly behind what is there, as far as there is room, and lets go of the
+    /// oldest for it; all before `read` has been played. Returns how many frames it took.
     pub(super) fn append(&mut self, read: u64, [left, right]: [&[f32]; 2]) -> u64 {
         let size = self.frames();
         let taken = left.len().min(right.len()).min(self.room(read));
@@ -115,15 +116,17 @@ impl Ring {
         taken as u64
     }
 
-    /// Left and right from a frame of the clip on that is there: as many of `most` as are there and lie together.
+    /// Left and right from a frame of the clip on that is there: as many of `most` as are there and
+    /// lie together.
     pub(super) fn stretch(&self, frame: u64, most: u64) -> [&[f32]; 2] {
         let slot = frame % self.frames();
         let frames = most.min(self.end - frame).min(self.frames() - slot);
         self.values.each_ref().map(|values| &values[slot as usize..(slot + frames) as usize])
     }
 
-    /// Goes on with what it still has of the last round, where audio starts over after `round_frames`: nobody is
-    /// asked for the same again and again. All before `read` has been played, and the clip ends at `end`.
+    /// Goes on with what it still has of the last round, where audio starts over after
+    /// `round_frames`: nobody is asked for the same again and again. All before `read` has been
+    /// played, and the clip ends at `end`.
     pub(super) fn repeat(&mut self, round_frames: u64, read: u64, end: u64) {
         let size = self.frames();
         if round_frames > size || !(self.start..=self.end).contains(&read) {

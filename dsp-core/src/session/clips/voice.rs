@@ -53,7 +53,8 @@ impl Voice {
         (self.clip.audio_slot, self.clip.offset_frames + self.region_frames)
     }
 
-    /// How many frames after its start, or after the source last started over, a frame of the clip is.
+    /// How many frames after its start, or after the source last started over, a frame of the clip
+    /// is.
     pub(super) fn round_frame(&self, clip_frame: u64) -> u64 {
         if self.clip.looped { clip_frame % self.region_frames } else { clip_frame }
     }
@@ -68,8 +69,8 @@ impl Voice {
         (into < self.region_frames).then(|| from + to_go % self.region_frames)
     }
 
-    /// Gives a ring what it misses of its source's audio from a frame of the source on; all before the frame `read`
-    /// of the clip has been played.
+    /// Gives a ring what it misses of its source's audio from a frame of the source on; all before
+    /// the frame `read` of the clip has been played.
     pub(super) fn fill(&self, ring: &mut Ring, read: u64, source_frame: u64, audio: [&[f32]; 2]) {
         let clip_frame = ring.missing_from(read);
         if clip_frame >= self.sounding_frames {
@@ -86,7 +87,8 @@ impl Voice {
         self.repeat(ring, read);
     }
 
-    /// Lets a ring go on by itself where the clip is looped; all before the frame `read` of the clip has been played.
+    /// Lets a ring go on by itself where the clip is looped; all before the frame `read` of the
+    /// clip has been played.
     pub(super) fn repeat(&self, ring: &mut Ring, read: u64) {
         if self.clip.looped {
             ring.repeat(self.region_frames, read, self.sounding_frames);

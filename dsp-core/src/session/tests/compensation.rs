@@ -3,7 +3,8 @@
 use super::*;
 use crate::effects::latent::{LATENT_FRAMES, LISTENER_FRAMES};
 
-/// What is heard of these tracks, to which the same noise comes with opposite signs, and of one of them alone.
+/// What is heard of these tracks, to which the same noise comes with opposite signs, and of one of
+/// them alone.
 fn null_of(what: &str, tracks: &[Track]) {
     let both = render(&session(tracks.to_vec()));
     let mut alone = tracks.to_vec();
@@ -163,7 +164,8 @@ fn effects_are_told_the_time_of_the_sound_that_they_hear() {
         let last = tempo.iter().rfind(|change| change.frame as i64 <= frame).unwrap_or(&tempo[0]);
         last.beat + (frame - last.frame as i64) as f64 * last.bpm / (60.0 * 48_000.0)
     };
-    // In a group that hears a late track: the beat of what it hears, counted below 0 before the start.
+    // In a group that hears a late track: the beat of what it hears, counted below 0 before the
+    // start.
     let mut late = session(vec![noisy("a", 1.0), bus("g")]);
     late.tracks[0].effects = vec![latent()];
     late.tracks[0].output = Some(1);

@@ -125,7 +125,8 @@ fn the_state_of_effects_survives_edits_and_reordering() {
     // The same again: no bit changes.
     mixer.set_session(&build(&["x", "y"]), slots).expect("goes on");
     assert!(play(&mut mixer, 1_000) == play(&mut unedited, 1_000));
-    // Two alike in the other order: what is in them comes out in another order, then all is the same.
+    // Two alike in the other order: what is in them comes out in another order, then all is the
+    // same.
     mixer.set_session(&build(&["y", "x"]), slots).expect("goes on");
     let (heard, expected) = (play(&mut mixer, 4_000), play(&mut unedited, 4_000));
     assert!(peak(&heard[..1_500]) > 0.05, "their state has gone");

@@ -20,13 +20,13 @@ struct HeldNote {
 }
 
 impl SynthProcessor {
-    /// Brings controllers, program and the memory for glides to where these events bring a synthesizer
-    /// that was reset, whatever they were before.
+    /// Brings controllers, program and the memory for glides to where these events bring a
+    /// synthesizer that was reset, whatever they were before.
     ///
-    /// Nothing that the events did to voices on their way is done to the voices that sound now: these
-    /// follow the outcome, and those end that neither a key nor a pedal holds then. Notes that come with
-    /// `true`, at most 128, are struck again at the end: in their order, each by the preset that it was
-    /// played by, without a glide.
+    /// Nothing that the events did to voices on their way is done to the voices that sound now:
+    /// these follow the outcome, and those end that neither a key nor a pedal holds then. Notes
+    /// that come with `true`, at most 128, are struck again at the end: in their order, each by the
+    /// preset that it was played by, without a glide.
     pub(crate) fn restore(&mut self, past: impl Iterator<Item = (Event, bool)>) {
         let was_on = self.channel.is_on(controller::SOSTENUTO);
         self.reset_channel();

@@ -1,5 +1,6 @@
-//! A writer of Ogg Vorbis streams that keeps samples to 16 bits: one size of block, a floor of 1, and three
-//! codebooks of a byte each that spell a coefficient out (Vorbis I specification; RFC 3533).
+//! A writer of Ogg Vorbis streams that keeps samples to 16 bits: one size of block, a floor of 1,
+//! and three codebooks of a byte each that spell a coefficient out (Vorbis I specification; RFC
+//! 3533).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::LazyLock;
@@ -10,7 +11,8 @@ use super::bits::BitWriter;
 const BLOCK_FRAMES: usize = 256;
 const HALF: usize = BLOCK_FRAMES / 2;
 
-/// Steps of the three codebooks, as powers of two: each covers half a step of the one before to either side.
+/// Steps of the three codebooks, as powers of two: each covers half a step of the one before to
+/// either side.
 const STEP_EXPONENTS: [i32; 3] = [-6, -14, -22];
 
 /// Entries of each, and the one that means 0.
@@ -147,7 +149,8 @@ fn audio(frames: &[i16], block: usize) -> Vec<u8> {
     bits.bytes()
 }
 
-/// The modified discrete cosine transform of a block under Vorbis's window (sections 1.3.2 and 4.3.7).
+/// The modified discrete cosine transform of a block under Vorbis's window (sections 1.3.2 and
+/// 4.3.7).
 fn coefficients(frames: &[i16], block: usize) -> [f64; HALF] {
     let windowed: [f64; BLOCK_FRAMES] = std::array::from_fn(|n| {
         let sine = libm::sin(PI * (n as f64 + 0.5) / BLOCK_FRAMES as f64);

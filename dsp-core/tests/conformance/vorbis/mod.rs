@@ -1,5 +1,5 @@
-//! SF3: samples that are Ogg Vorbis streams. Their type has the flag 0x10; start and end of the header are bytes
-//! of the sample data, and loops count from the first decoded frame.
+//! SF3: samples that are Ogg Vorbis streams. Their type has the flag 0x10; start and end of the
+//! header are bytes of the sample data, and loops count from the first decoded frame.
 
 mod bits;
 mod encoder;
@@ -148,7 +148,8 @@ fn compressed_and_plain_samples_mix() {
 
 #[test]
 fn each_stream_lies_between_its_own_bytes() {
-    // Three streams one behind another, of different lengths: 20, 40 and 60 ms of 480, 960 and 1440 Hz.
+    // Three streams one behind another, of different lengths: 20, 40 and 60 ms of 480, 960 and 1440
+    // Hz.
     let mut tables = empty();
     for number in 1..=3_u32 {
         let angle = |n: u32| f64::from(n * number) * std::f64::consts::TAU / 100.0;
@@ -169,7 +170,8 @@ fn each_stream_lies_between_its_own_bytes() {
 
 #[test]
 fn the_header_of_a_compressed_sample_tunes_it() {
-    // The rate is that of the header; the stream says 48 kHz. A compressed stereo pair is tied as any other.
+    // The rate is that of the header; the stream says 48 kHz. A compressed stereo pair is tied as
+    // any other.
     let mut tables = empty();
     let sample = add_stream(&mut tables, &sine(), LOOP);
     add_preset(&mut tables, 0, &[], sample);

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count by its own 24 kHz. `half a minute` and `longer`
-/// are in slots 5 and 6, the second a frame longer than that.
+/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count by its own 24 kHz.
+/// `half a minute` and `longer` are in slots 5 and 6, the second a frame longer than that.
 struct Files;
 
 impl Sounds for Files {

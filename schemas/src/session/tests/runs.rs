@@ -48,7 +48,8 @@ fn rates_hz() -> impl Iterator<Item = (u32, u32)> {
     files.into_iter().flat_map(move |rate_hz| files.map(|file_rate_hz| (rate_hz, file_rate_hz)))
 }
 
-/// Whether clips play what one would: each begins where the one before ends, in the session and in the source.
+/// Whether clips play what one would: each begins where the one before ends, in the session and in
+/// the source.
 fn assert_play_as(parts: &[Clip], whole: Clip, what: &str) {
     let mut end = Clip { length_frames: 0, ..whole };
     for part in parts {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{admin, id_of};
 use crate::test_app::TestApp;
 
-/// Every operation of the slice, with a body that would be taken, and whether it is refused to API keys.
+/// Every operation of the slice, with a body that would be taken, and whether it is refused to API
+/// keys.
 fn operations() -> Vec<(Method, &'static str, Value, bool)> {
     vec![
         (Method::GET, "/api/v1/admin/users", Value::Null, false),

@@ -1,8 +1,9 @@
 //! Audio files of others as samples.
 //!
-//! [`repair`] looks for damage first, [`source`] reads and decodes [`packets`], [`sink`] writes, and [`reader`] joins
-//! them; [`mp4_edit`] finds where the sound of an M4A file begins. Nothing here knows the service: [`super::decoder`]
-//! runs it in a process of its own, and `tests/fuzz` compiles it by itself.
+//! [`repair`] looks for damage first, [`source`] reads and decodes [`packets`], [`sink`] writes,
+//! and [`reader`] joins them; [`mp4_edit`] finds where the sound of an M4A file begins. Nothing
+//! here knows the service: [`super::decoder`] runs it in a process of its own, and `tests/fuzz`
+//! compiles it by itself.
 
 mod input;
 mod mp4_edit;

@@ -1,7 +1,8 @@
 //! Which part of an MP4 file's sound is meant to be heard.
 //!
-//! AAC encoders begin with silence of their own, about a thousand frames; the edit list of the track says where the
-//! sound begins and how long it is (ISO/IEC 14496-12, 8.6.6), or a tag of iTunes does. `symphonia` leaves that to whoever decodes.
+//! AAC encoders begin with silence of their own, about a thousand frames; the edit list of the
+//! track says where the sound begins and how long it is (ISO/IEC 14496-12, 8.6.6), or a tag of
+//! iTunes does. `symphonia` leaves that to whoever decodes.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
@@ -20,8 +21,9 @@ pub(super) struct Edit {
 /// Longest text of iTunes that is read, in bytes.
 const TEXT_MAX_BYTES: u64 = 256;
 
-/// What is to be heard of the first sound track: by its edit list if that has one edit with a start, or by what iTunes
-/// notes, which says more where a file is in fragments. Anything unusual is no edit.
+/// What is to be heard of the first sound track: by its edit list if that has one edit with a
+/// start, or by what iTunes notes, which says more where a file is in fragments. Anything unusual
+/// is no edit.
 pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
     let mut reader = Boxes { file, left: BOXES_MAX };
@@ -57,8 +59,8 @@ fn by_edit_list(reader: &mut Boxes<impl Read + Seek>, moov: &Span, sample_rate_h
     }
 }
 
-/// The note `iTunSMPB` among the tags of iTunes: hexadecimal numbers, of which the second is the silence before the
-/// sound, the third that behind it, and the fourth the length, in frames.
+/// The note `iTunSMPB` among the tags of iTunes: hexadecimal numbers, of which the second is the
+/// silence before the sound, the third that behind it, and the fourth the length, in frames.
 fn by_itunes(reader: &mut Boxes<impl Read + Seek>, moov: Span) -> Option<Edit> {
     let user = reader.child(moov, b"udta").ok()??;
     let meta = reader.child(user, b"meta").ok()??;

@@ -108,7 +108,8 @@ impl Packets {
                 }
                 match (holes.len() < known, is_first) {
                     (false, _) => Found::Packet(packet),
-                    // Nothing was read before it, and so it lies where it belongs; but its own start is not heard.
+                    // Nothing was read before it, and so it lies where it belongs; but its own
+                    // start is not heard.
                     (true, true) => {
                         self.later(start.saturating_add_unsigned(packet.trim_start.get()), packet)
                     }
@@ -167,9 +168,9 @@ impl Packets {
         }
     }
 
-    /// The packets of a page behind lost ones. A page says where its last packet ends; the reader puts the first one where
-    /// the page before ended. So the next page tells how much is missing. The first packet needs the one before it to
-    /// be whole, which is lost.
+    /// The packets of a page behind lost ones. A page says where its last packet ends; the reader
+    /// puts the first one where the page before ended. So the next page tells how much is missing.
+    /// The first packet needs the one before it to be whole, which is lost.
     fn behind_lost_pages(&mut self, first: Packet, last_end: i64) -> Found {
         let mut lost = decoded_frames(&first);
         let mut end = first.pts.get().saturating_add_unsigned(lost);
@@ -190,7 +191,8 @@ impl Packets {
         };
         let mut gap = u64::try_from(true_end.saturating_sub(end)).unwrap_or(0);
         if let Some(last) = page.last_mut().filter(|_| is_last) {
-            // The last page leaves out the end of its last packet, nobody says how much: what is lost has whole packets.
+            // The last page leaves out the end of its last packet, nobody says how much: what is
+            // lost has whole packets.
             let whole = gap.next_multiple_of(decoded_frames(last).max(1));
             last.trim_end = last.trim_end.saturating_add(Duration::from(whole - gap));
             last.dur = last.dur.saturating_sub(Duration::from(whole - gap));
@@ -208,8 +210,8 @@ fn decoded_frames(packet: &Packet) -> u64 {
     packet.dur.get().saturating_add(packet.trim_start.get()).saturating_add(packet.trim_end.get())
 }
 
-/// Whether an error says something of the file's content rather than of the disk: the end of a file or of
-/// a packet's bits, which no system call reports.
+/// Whether an error says something of the file's content rather than of the disk: the end of a file
+/// or of a packet's bits, which no system call reports.
 pub(super) fn is_of_the_file(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }

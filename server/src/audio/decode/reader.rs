@@ -1,4 +1,5 @@
-//! Decoding one file: from its packets to samples and peaks, with silence where something is damaged.
+//! Decoding one file: from its packets to samples and peaks, with silence where something is
+//! damaged.
 
 use std::path::Path;
 

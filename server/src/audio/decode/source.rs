@@ -19,7 +19,8 @@ use super::refusal::{disk, not_decoded, refusal, unknown};
 use super::repair::Repair;
 use super::{Facts, Refusal};
 
-/// A damaged packet that claims to last longer than this many frames is left out without silence in its place.
+/// A damaged packet that claims to last longer than this many frames is left out without silence in
+/// its place.
 const PACKET_MAX_FRAMES: u64 = 65_536;
 
 /// What comes next from a file.

@@ -6,7 +6,8 @@ use super::tests::{Decoded, LIMITS, decode, refusal};
 use crate::audio::decode::Refusal;
 use crate::audio::sounds::*;
 
-/// Checks that frames outside `lost` are those of the whole file, that there is silence within, and one warning.
+/// Checks that frames outside `lost` are those of the whole file, that there is silence within, and
+/// one warning.
 #[track_caller]
 fn heals(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     let (whole, healed) = (decode(whole), decode(broken));

@@ -1,11 +1,12 @@
 //! A process of its own for each audio file that is decoded.
 //!
-//! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a child
-//! of the same program (`songfoundry decode`, hidden) that gets three open-ended things only: the file,
-//! and two empty files for samples and peaks. It has no settings, no secrets and no sockets; its memory,
-//! processor time and file size are limited by the system; and whatever happens to it (an abort for
-//! want of memory, an endless loop, a bug in a codec) is an ordinary refusal of one file. A thread with
-//! `catch_unwind` would be cheaper by some milliseconds, but could neither be stopped nor be limited.
+//! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a
+//! child of the same program (`songfoundry decode`, hidden) that gets three open-ended things only:
+//! the file, and two empty files for samples and peaks. It has no settings, no secrets and no
+//! sockets; its memory, processor time and file size are limited by the system; and whatever
+//! happens to it (an abort for want of memory, an endless loop, a bug in a codec) is an ordinary
+//! refusal of one file. A thread with `catch_unwind` would be cheaper by some milliseconds, but
+//! could neither be stopped nor be limited.
 //!
 //! [`child`] is the process, [`program`] starts it, and [`super::decode`] is what it does.
 
@@ -39,7 +40,8 @@ enum Message {
     Done(Report),
     /// The other end.
     Refused(Refusal),
-    /// What is in the next of the files to look into; null if it is no audio file that is read here.
+    /// What is in the next of the files to look into; null if it is no audio file that is read
+    /// here.
     Inspected(Option<Facts>),
 }
 

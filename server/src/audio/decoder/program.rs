@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::child::{INSPECTION_SECS, TIME_IS_OVER};
 use super::{Message, Order};
 use crate::audio::decode::{Facts, Job, Refusal, Report};
-use crate::helpers::{Helpers, Registered};
+use crate::helper_processes::{Helpers, Registered};
 
 /// How often it is asked whether the work is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -57,8 +57,8 @@ impl Decoder {
         })
     }
 
-    /// Does `job`, whose paths are relative to `folder`. Blocks; `observer` hears the share that is done
-    /// and says whether to go on.
+    /// Does `job`, whose paths are relative to `folder`. Blocks; `observer` hears the share that is
+    /// done and says whether to go on.
     pub(in crate::audio) fn run(
         &self,
         folder: &Path,
@@ -128,7 +128,8 @@ struct Process {
 }
 
 impl Process {
-    /// Starts one and gives it its order; its messages come by the channel, which closes when it ends.
+    /// Starts one and gives it its order; its messages come by the channel, which closes when it
+    /// ends.
     fn start(decoder: &Decoder, folder: &Path, order: &Order) -> std::io::Result<(Self, Receiver<Message>)> {
         let mut command = Command::new(&decoder.program);
         command

@@ -7,7 +7,7 @@ use crate::audio::decode::{Job, Limits, Refusal, Report};
 use crate::audio::float_wav::{FloatWavReader, file_bytes};
 use crate::audio::peaks_file::{self, Shape};
 use crate::audio::sounds::*;
-use crate::helpers::Helpers;
+use crate::helper_processes::Helpers;
 
 /// The test that is the decoder's process when it is told so.
 pub(super) const ENTRY: &str = "audio::decoder::tests::a_process_decodes";

@@ -125,8 +125,8 @@ pub(super) fn set_aside_from(state: &AppState, blobs: &Blobs, keys: &[BlobKey]) 
     Ok(())
 }
 
-/// Whether deleted files of `blobs` must be removed at once, since the disk that holds them is full.
-/// Object storage is not on that disk.
+/// Whether deleted files of `blobs` must be removed at once, since the disk that holds them is
+/// full. Object storage is not on that disk.
 fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
     if blobs.is_remote() {
         return Ok(false);
@@ -264,7 +264,8 @@ fn quarantined(state: &AppState) -> ApiResult<Vec<Quarantined>> {
 }
 
 /// Runs what needs room on the disk. Where there is none, it removes everything that was deleted,
-/// and runs it once more if that was anything. Blocks; the caller must not hold the lock of contents.
+/// and runs it once more if that was anything. Blocks; the caller must not hold the lock of
+/// contents.
 ///
 /// # Errors
 /// Those of `run`; when the database or the storage refuses.

@@ -1,9 +1,9 @@
 //! Resumable uploads by the tus protocol 1.0.0, at `/audio/uploads`.
 //!
-//! Extensions: creation, expiration, termination, checksum. The bytes lie in a file of their own; how many of them count
-//! stands in the database and is written after they are on the disk, so that an upload goes on after any kind of end
-//! of the service. When the last byte is there a task decodes the file; `GET /audio/uploads/{id}` says what
-//! came of it.
+//! Extensions: creation, expiration, termination, checksum. The bytes lie in a file of their own;
+//! how many of them count stands in the database and is written after they are on the disk, so that
+//! an upload goes on after any kind of end of the service. When the last byte is there a task
+//! decodes the file; `GET /audio/uploads/{id}` says what came of it.
 
 mod busy;
 mod finish;

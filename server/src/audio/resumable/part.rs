@@ -1,5 +1,5 @@
-//! Appending to the file of an upload. A part holds a thread only while it writes: senders may be slow, and there may
-//! be many.
+//! Appending to the file of an upload. A part holds a thread only while it writes: senders may be
+//! slow, and there may be many.
 
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
@@ -37,8 +37,8 @@ pub(super) fn expires_secs(state: &AppState) -> i64 {
     clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
 }
 
-/// Writes what comes through `pieces` behind what is there. As a task of its own, it goes on to its end and counts what
-/// has come even if nobody waits for it any more.
+/// Writes what comes through `pieces` behind what is there. As a task of its own, it goes on to its
+/// end and counts what has come even if nobody waits for it any more.
 pub(super) async fn append(
     state: AppState,
     row: UploadRow,

@@ -15,7 +15,8 @@ use crate::state::AppState;
 pub struct AudioUsage {
     /// Audio files.
     pub files: u64,
-    /// What they take on the disk with everything made from them, and uploads that are under way, in bytes.
+    /// What they take on the disk with everything made from them, and uploads that are under way,
+    /// in bytes.
     pub bytes: u64,
 }
 

@@ -10,8 +10,8 @@ fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-/// Bytes that a user's audio takes on the disk: each content once, with everything made from it, and the
-/// uploads that are under way.
+/// Bytes that a user's audio takes on the disk: each content once, with everything made from it,
+/// and the uploads that are under way.
 pub(in crate::audio) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \

@@ -41,8 +41,8 @@ pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> 
     Ok(known.is_some())
 }
 
-/// Failures of an account, and of it from a network, since `since_secs`. `user_id` is empty where no account has
-/// the name; the queries are the same then, so that the answer takes as long.
+/// Failures of an account, and of it from a network, since `since_secs`. `user_id` is empty where
+/// no account has the name; the queries are the same then, so that the answer takes as long.
 pub(in crate::auth) async fn counted(
     db: &Db,
     network: &str,
@@ -78,7 +78,8 @@ pub(in crate::auth) async fn counted(
     })
 }
 
-/// Accounts that failed from a network since `since_secs` and never logged in from there; counting ends at `most`.
+/// Accounts that failed from a network since `since_secs` and never logged in from there; counting
+/// ends at `most`.
 pub(in crate::auth) async fn failed_accounts(
     db: &Db,
     network: &str,
@@ -219,8 +220,8 @@ pub(in crate::auth) async fn accounts_at_networks(
     counters(db, sql, least, since_secs, limit).await
 }
 
-/// Networks from which at least `least` accounts failed since `since_secs` that never logged in from
-/// there; the last `limit` of them.
+/// Networks from which at least `least` accounts failed since `since_secs` that never logged in
+/// from there; the last `limit` of them.
 pub(in crate::auth) async fn networks(
     db: &Db,
     least: i64,

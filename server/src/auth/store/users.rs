@@ -144,7 +144,8 @@ pub(in crate::auth) async fn insert(
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// Sets a password, which ends all tokens; `None` if the password was changed by somebody else meanwhile.
+/// Sets a password, which ends all tokens; `None` if the password was changed by somebody else
+/// meanwhile.
 pub(in crate::auth) async fn set_password(
     db: &Db,
     user: &UserRow,
@@ -260,7 +261,8 @@ pub(in crate::auth) async fn change(
     Ok(Changed::Done(Box::new((before, UserRow::from_row(&row)?))))
 }
 
-/// Sets a password that must be changed, and ends all tokens and API keys; `None` if there is no such account.
+/// Sets a password that must be changed, and ends all tokens and API keys; `None` if there is no
+/// such account.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
     id: &str,

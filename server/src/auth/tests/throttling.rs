@@ -83,7 +83,8 @@ async fn one_address_tries_many_accounts_only_slowly() {
     assert!(started.elapsed() >= 2 * PACE, "{:?}", started.elapsed());
 }
 
-/// Logs a class of twelve in for the first time while somebody at its address goes on guessing with `name_of` a number.
+/// Logs a class of twelve in for the first time while somebody at its address goes on guessing with
+/// `name_of` a number.
 async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
     let app = TestApp::with(&[
         ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3"),

@@ -49,8 +49,8 @@ const WAIT_MAX: Duration = Duration::from_secs(45);
 /// Seconds after which somebody who waited in vain may try again.
 const RETRY_AFTER_SECS: u64 = 10;
 
-/// Attempts of accounts that are known at an address that are checked there at the same time: nobody
-/// fills the queue of password hashes alone.
+/// Attempts of accounts that are known at an address that are checked there at the same time:
+/// nobody fills the queue of password hashes alone.
 const CHECKS_PER_ADDRESS: usize = 4;
 
 /// The same for accounts that never logged in from there. The attempts of as many connections as an

@@ -70,7 +70,8 @@ impl Throttled {
 }
 
 impl Throttle {
-    /// Who is slowed down after failures, and who has to wait after registrations; the last come first.
+    /// Who is slowed down after failures, and who has to wait after registrations; the last come
+    /// first.
     ///
     /// # Errors
     /// When the database refuses.

@@ -17,7 +17,8 @@ With PostgreSQL, pg_dump must be there, in the server's version or later.")]
 pub(super) struct Backup {
     /// Folder to make; if it exists, it must be empty.
     folder: PathBuf,
-    /// Save the files only: the database has backups of its own, and the last of them is older than this one.
+    /// Save the files only: the database has backups of its own, and the last of them is older than
+    /// this one.
     #[arg(long)]
     without_database: bool,
 }
@@ -42,10 +43,10 @@ pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Make decoded copies and peaks again that are damaged or missing, find out hashes that are not
-    /// known, and move stored files that have belonged to nothing for a while to the quarantine. A
-    /// damaged original is replaced when its user sends the file again. The service must not be
-    /// running.
+    /// Make decoded copies and peaks again that are damaged or missing, find out hashes that are
+    /// not known, and move stored files that have belonged to nothing for a while to the
+    /// quarantine. A damaged original is replaced when its user sends the file again. The service
+    /// must not be running.
     #[arg(long)]
     repair: bool,
     /// For how long the database must have needed no file that moves to the quarantine, in seconds;

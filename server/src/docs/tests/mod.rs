@@ -50,7 +50,8 @@ async fn answers_say_null_rather_than_leave_a_field_out() {
     };
     assert!(required("Task").contains(&"result".into()), "{:?}", required("Task"));
     assert!(required("Page_Task").contains(&"next_cursor".into()));
-    // What is asked may leave out what has a default, and a problem lists places only where it has some.
+    // What is asked may leave out what has a default, and a problem lists places only where it has
+    // some.
     assert_eq!(required("RenderRequest"), Vec::<Value>::new());
     assert!(!required("Problem").contains(&"errors".into()));
 }

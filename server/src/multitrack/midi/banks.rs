@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn other_messages_say_nothing() {
-        // Master volume, a GS reverb macro, an XG part's volume, a part that there is not, bulk data, nothing.
+        // Master volume, a GS reverb macro, an XG part's volume, a part that there is not, bulk
+        // data, nothing.
         check_message(&[0x7f, 0x7f, 0x04, 0x01, 0x00, 0x7f], None);
         check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x01, 0x30, 0x04, 0x0b], None);
         check_message(&[0x43, 0x10, 0x4c, 0x08, 0x00, 0x0b, 0x64], None);

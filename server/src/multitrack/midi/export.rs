@@ -21,10 +21,10 @@ const RPN: [u8; 2] = [101, 100];
 /// Non-registered parameter number, most and least significant byte.
 const NRPN: [u8; 2] = [99, 98];
 
-/// Writes a project as a MIDI file: a track of tempos, time signatures and markers, then one
-/// for each track that has notes. Velocities are clamped to 1..127; what items cut away is left
-/// out, as it is when the project sounds. The controls that an imported file had on channels without
-/// notes stand in the first track.
+/// Writes a project as a MIDI file: a track of tempos, time signatures and markers, then one for
+/// each track that has notes. Velocities are clamped to 1..127; what items cut away is left out, as
+/// it is when the project sounds. The controls that an imported file had on channels without notes
+/// stand in the first track.
 ///
 /// `document` is what the project was read from. Only there are the fields of an import that the
 /// schema does not know: the channels of tracks, and exclusive messages.

@@ -65,8 +65,8 @@ pub(super) enum EventKind {
 /// Longest text that is kept of a name or marker, in characters; the project schema's limit.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// Most events that are read: the controls that a project can have, or the starts and ends of its notes, and as
-/// many again for tempos, markers and the like.
+/// Most events that are read: the controls that a project can have, or the starts and ends of its
+/// notes, and as many again for tempos, markers and the like.
 const MAX_EVENTS: usize = 2 * MAX_EVENT_BYTES / CONTROL_BYTES;
 
 /// Most warnings about one file.
@@ -175,8 +175,8 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
 }
 
 impl FileTrack {
-    /// Reads a track's events up to its end, to the first damage, which is named, or to the first event above
-    /// `most_events`.
+    /// Reads a track's events up to its end, to the first damage, which is named, or to the first
+    /// event above `most_events`.
     fn read(body: &[u8], most_events: usize) -> (Self, Option<String>) {
         let mut reader = Reader { bytes: body, position: 0 };
         let mut track = Self::default();

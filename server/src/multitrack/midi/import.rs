@@ -37,12 +37,12 @@ pub struct Imported {
 
 /// Level of the tracks of an imported song in decibels.
 ///
-/// Files do not say how loud they are meant to be, and many add up to more than the limiter's ceiling of
-/// -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi, with TimGM6mb)
-/// lose at most 8.51 dB to the limiter. At -9 dB 98 of them lose at most 1 dB, but only 89 with
-/// FluidR3, which is 3 dB louder; its loudest song then loses 4.1 dB. The faders of the tracks have
-/// the level rather than the master's, so that it also holds for tracks that are added to another
-/// song.
+/// Files do not say how loud they are meant to be, and many add up to more than the limiter's
+/// ceiling of -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi,
+/// with TimGM6mb) lose at most 8.51 dB to the limiter. At -9 dB 98 of them lose at most 1 dB, but
+/// only 89 with FluidR3, which is 3 dB louder; its loudest song then loses 4.1 dB. The faders of
+/// the tracks have the level rather than the master's, so that it also holds for tracks that are
+/// added to another song.
 const IMPORTED_TRACK_DB: f64 = -12.0;
 
 /// Most tempos, time signatures or markers in a project, as in its schema.

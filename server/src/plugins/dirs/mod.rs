@@ -56,9 +56,9 @@ pub(super) async fn list(
     Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
 }
 
-/// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
-/// administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and
-/// never in the storage folder. One that is there already stays.
+/// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of
+/// plugins is run, so administrators and callers on this machine only; on a server only below
+/// `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),

@@ -39,8 +39,8 @@ impl PlaceNames {
     }
 }
 
-/// Where plugins may lie: below the roots of the settings, if they name any, and never in what the service stores, which
-/// other users have sent.
+/// Where plugins may lie: below the roots of the settings, if they name any, and never in what the
+/// service stores, which other users have sent.
 #[derive(Debug, Clone)]
 pub(in crate::plugins) struct Places {
     /// As the settings name them; `None`: everywhere.
@@ -52,7 +52,8 @@ pub(in crate::plugins) struct Places {
 }
 
 impl Places {
-    /// Whether plugins may be looked for in a folder, or a file be one, by its path without symbolic links.
+    /// Whether plugins may be looked for in a folder, or a file be one, by its path without
+    /// symbolic links.
     pub(in crate::plugins) fn allow(&self, real: &Path) -> bool {
         self.is_below_roots(real) && !self.is_stored(real)
     }

@@ -20,7 +20,8 @@ pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Err
     rows.iter().map(|row| row.try_get("path")).collect()
 }
 
-/// Adds a folder, and says whether there was room for it among `most`. One that is there already stays as it is.
+/// Adds a folder, and says whether there was room for it among `most`. One that is there already
+/// stays as it is.
 pub(super) async fn add(db: &Db, owner_id: &str, path: &str, most: i64) -> Result<bool, sqlx::Error> {
     // Two that add at once must not both take the last place.
     let mut transaction = begin_locked(db, &format!("plugin dirs {owner_id}")).await?;

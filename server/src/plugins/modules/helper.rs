@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use songfoundry_bridge_protocol::{PARENT_VARIABLE, ScanRecord, ScannedPlugin};
 
 use crate::config::PluginsConfig;
-use crate::helpers::{Helpers, Registered};
+use crate::helper_processes::{Helpers, Registered};
 
 /// How often it is asked whether the scan is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -51,8 +51,8 @@ impl Helper {
         Self { program: config.bridge.clone(), longest: Duration::from_secs(config.scan_max_secs), helpers }
     }
 
-    /// Looks into a module. `home` is all that the module gets of this machine's folders. Blocks until the helper has answered or is
-    /// ended.
+    /// Looks into a module. `home` is all that the module gets of this machine's folders. Blocks
+    /// until the helper has answered or is ended.
     pub(super) fn look_into(&self, module: &Path, home: &Path) -> Outcome {
         let started = Process::start(self, module, home);
         let (mut process, records) = match started {
@@ -76,7 +76,8 @@ impl Helper {
                     return failed("the helper lost some of what it said".to_owned());
                 }
                 Err(RecvTimeoutError::Disconnected) => return failed(process.gave_up()),
-                // What a module has started may hold the pipe; what the helper had said before it ended has come by now.
+                // What a module has started may hold the pipe; what the helper had said before it
+                // ended has come by now.
                 Err(RecvTimeoutError::Timeout) if had_ended => return failed(process.gave_up()),
                 Err(RecvTimeoutError::Timeout) => had_ended = process.has_ended(),
             }
@@ -186,7 +187,8 @@ impl Process {
         nix::unistd::Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Ends the helper and everything in its group. Its number is still its own: nobody has waited for it.
+    /// Ends the helper and everything in its group. Its number is still its own: nobody has waited
+    /// for it.
     #[cfg(unix)]
     fn end_group(&mut self) {
         use nix::sys::signal::{Signal, killpg};

@@ -13,7 +13,7 @@ use crate::auth::CurrentUser;
 use crate::config::Config;
 use crate::db::Db;
 use crate::error::ApiError;
-use crate::helpers::Helpers;
+use crate::helper_processes::Helpers;
 use crate::plugins::dirs;
 
 /// How long a scan is taken to hold, in seconds.
@@ -64,9 +64,9 @@ impl Plugins {
         }))
     }
 
-    /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]; for an API
-    /// key, which may not scan, by the last one of this process. `None` without such a scan, for
-    /// whoever has no folders, and for whoever may not have plugins (any more).
+    /// What is in a user's folders, by a scan that is not older than [`SCAN_CACHE_SECS`]; for an
+    /// API key, which may not scan, by the last one of this process. `None` without such a scan,
+    /// for whoever has no folders, and for whoever may not have plugins (any more).
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,

@@ -1,6 +1,7 @@
 //! Modules with plugins: which files they are, and what is in them.
 //!
-//! No module is ever loaded into this process: `helper.rs` lets `songfoundry-bridge` do it, a process for each module.
+//! No module is ever loaded into this process: `helper.rs` lets `songfoundry-bridge` do it, a
+//! process for each module.
 
 mod helper;
 mod kept;

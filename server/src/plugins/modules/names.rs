@@ -3,9 +3,9 @@
 /// What stands at the end of a name and says nothing about the plugin.
 const TRAILERS: [&str; 4] = ["vst3", "vst2", "vst", "x64"];
 
-/// A name in lower case with everything but letters and digits removed, without a trailing `vst`, `vst2`, `vst3`, `x64` or
-/// version. A version is `v` with a number, or a number with a point in it; a plain number belongs to the name. A name
-/// that is nothing else stays.
+/// A name in lower case with everything but letters and digits removed, without a trailing `vst`,
+/// `vst2`, `vst3`, `x64` or version. A version is `v` with a number, or a number with a point in
+/// it; a plain number belongs to the name. A name that is nothing else stays.
 pub(super) fn normalized(name: &str) -> String {
     let lower = name.to_lowercase();
     let mut rest = lower.as_str();

@@ -14,7 +14,7 @@ use super::store::Known;
 use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
-use crate::helpers::Helpers;
+use crate::helper_processes::Helpers;
 use crate::plugins::dirs::PlaceNames;
 
 /// Most modules that are looked into at a time.
@@ -91,7 +91,8 @@ impl Scanner {
         news.into_iter().map(found).collect()
     }
 
-    /// Scans folders. With `try_again` modules that failed before are looked into again, even if they have not changed. Blocks.
+    /// Scans folders. With `try_again` modules that failed before are looked into again, even if
+    /// they have not changed. Blocks.
     pub(super) fn scan(&self, dirs: Vec<PathBuf>, try_again: bool) -> std::io::Result<Scan> {
         // Folders that modules may fill, and that go when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;

@@ -3,7 +3,8 @@
 //! Nothing is opened here but folders:
 //!
 //! - `.vst3` is VST3, be it a file or a bundle; nothing in a bundle is a module of its own;
-//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless the same folder holds a `.vst3` or they lie in a `.vst3` folder.
+//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless the same folder holds a `.vst3` or
+//!   they lie in a `.vst3` folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -68,8 +69,8 @@ pub(crate) struct Found {
     pub(crate) truncated: bool,
 }
 
-/// Searches folders and what is below them, following links, each folder and file once. `allow` says by the path without links
-/// what may be looked at. Blocks.
+/// Searches folders and what is below them, following links, each folder and file once. `allow`
+/// says by the path without links what may be looked at. Blocks.
 pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> bool) -> Found {
     let mut search = Search {
         limits,

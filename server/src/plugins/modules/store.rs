@@ -1,4 +1,5 @@
-//! What was found in modules, in the database: a restart need not look into them again, least of all into those that hang.
+//! What was found in modules, in the database: a restart need not look into them again, least of
+//! all into those that hang.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use crate::db::Db;
 /// What was found in a module, and the version of it in which it was.
 pub(super) type Known = (String, Contents);
 
-/// Everything that was found, by the paths of modules. What an older version of the service wrote otherwise is left out.
+/// Everything that was found, by the paths of modules. What an older version of the service wrote
+/// otherwise is left out.
 pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, Known>, sqlx::Error> {
     let rows = sqlx::query("SELECT path, version, contents FROM plugin_modules").fetch_all(db).await?;
     let mut known = HashMap::with_capacity(rows.len());

@@ -8,8 +8,8 @@ use std::time::SystemTime;
 const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
-/// A text that changes when a module does: with the number, size or time of its files, for a bundle has many. It changes with the
-/// version of the service as well, which is the helper's.
+/// A text that changes when a module does: with the number, size or time of its files, for a bundle
+/// has many. It changes with the version of the service as well, which is the helper's.
 pub(super) fn version_of(module: &Path) -> String {
     let mut files = Files::default();
     files.add(module, DEPTH_MAX);

@@ -21,8 +21,9 @@ const POWERSHELL: &str = "[Console]::OutputEncoding = [System.Text.Encoding]::UT
 /// A program that shows a folder dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialog {
-    /// The one of `SF_DIALOG_BRIDGE`: called with `pick-dir`, it prints the path of the folder. It ends with 0, or with 1 when people
-    /// cancel; with anything else it says that it cannot show a dialog now.
+    /// The one of `SF_DIALOG_BRIDGE`: called with `pick-dir`, it prints the path of the folder. It
+    /// ends with 0, or with 1 when people cancel; with anything else it says that it cannot show a
+    /// dialog now.
     Bridge,
     /// GNOME's.
     Zenity,

@@ -21,8 +21,9 @@ pub(super) struct PickedDir {
     cancelled: bool,
 }
 
-/// Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits for the choice. The program of
-/// `SF_DIALOG_BRIDGE` comes first, then the system's own dialog. Nothing is added to a list. Local callers only; no token is needed.
+/// Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
+/// for the choice. The program of `SF_DIALOG_BRIDGE` comes first, then the system's own dialog.
+/// Nothing is added to a list. Local callers only; no token is needed.
 #[utoipa::path(post, path = "/plugins/pick-dir", tag = "plugins", security(()),
     extensions(("x-who" = json!("local callers"))),
     responses((status = 200, body = PickedDir),

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::dialogs::{Answer, Dialog, of_system};
 use crate::config::PluginsConfig;
 use crate::error::{ApiError, ApiResult};
-use crate::helpers::{Helpers, Registered};
+use crate::helper_processes::{Helpers, Registered};
 
 /// How often it is asked whether somebody wants the dialog to end.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -55,7 +55,8 @@ impl Picker {
     /// Lets the person at this machine choose a folder; `None` if they cancel.
     ///
     /// # Errors
-    /// 409 while another dialog is open; 501 where none can be shown; 502 when those that are there fail; 504 when nobody answers.
+    /// 409 while another dialog is open; 501 where none can be shown; 502 when those that are there
+    /// fail; 504 when nobody answers.
     pub(super) async fn pick(&self) -> ApiResult<Option<PathBuf>> {
         let Ok(_turn) = self.turn.try_acquire() else {
             return Err(ApiError::Conflict {

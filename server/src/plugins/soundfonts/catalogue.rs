@@ -30,7 +30,8 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// A catalogue of the folders in the settings and of those in which users have plugins, not searched yet.
+    /// A catalogue of the folders in the settings and of those in which users have plugins, not
+    /// searched yet.
     #[must_use]
     pub fn new(config: &Config, db: Db) -> Self {
         let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
@@ -42,7 +43,8 @@ impl Catalogue {
         }
     }
 
-    /// What a user has now: the system's as in [`Self::current`], and their own, which no other user ever sees.
+    /// What a user has now: the system's as in [`Self::current`], and their own, which no other
+    /// user ever sees.
     ///
     /// # Errors
     /// As [`Self::current`].

@@ -15,8 +15,9 @@ use crate::state::AppState;
 /// Says whose SoundFont has the id now.
 const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-instead");
 
-/// Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with 403, unless the caller
-/// has one of the same id, which then goes; those of other users are not there.
+/// Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with
+/// 403, unless the caller has one of the same id, which then goes; those of other users are not
+/// there.
 #[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont")),
     responses((status = 204, description = "It is gone", headers(

@@ -1,9 +1,10 @@
-//! The SoundFonts of this installation and of its users: found by a scanner in the background or uploaded, listed, sent
-//! to browsers and opened for renders.
+//! The SoundFonts of this installation and of its users: found by a scanner in the background or
+//! uploaded, listed, sent to browsers and opened for renders.
 //!
-//! A SoundFont belongs to the system, if it lies in one of the folders, or to the user who uploaded it. Everybody has the
-//! system's and their own; those of other users are as if they were not there. An id is unique for each owner: of an SF2
-//! and an SF3 with one id the SF2 is played, and a user's own comes before the system's. What is passed over is named.
+//! A SoundFont belongs to the system, if it lies in one of the folders, or to the user who uploaded
+//! it. Everybody has the system's and their own; those of other users are as if they were not
+//! there. An id is unique for each owner: of an SF2 and an SF3 with one id the SF2 is played, and a
+//! user's own comes before the system's. What is passed over is named.
 
 pub(super) mod catalog;
 mod catalogue;
@@ -40,7 +41,8 @@ use crate::state::AppState;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SoundFontSource {
-    /// The system: it lies in a folder of the machine, is everybody's, and cannot be deleted from here.
+    /// The system: it lies in a folder of the machine, is everybody's, and cannot be deleted from
+    /// here.
     System,
     /// The caller, who has uploaded it.
     Upload,

@@ -66,7 +66,8 @@ impl Scanner {
         Snapshot { soundfonts, passed_over, scanned_at: clock::now_text() }
     }
 
-    /// The files of all folders by their real paths, each once, in the order of the folders, and the others behind them.
+    /// The files of all folders by their real paths, each once, in the order of the folders, and
+    /// the others behind them.
     fn find(&self, others: Vec<PathBuf>) -> Vec<Found> {
         let mut seen = HashSet::new();
         let mut files = Vec::new();
@@ -142,7 +143,8 @@ fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
     }
 }
 
-/// Of files with one id: what can be played before what cannot, then SF2 before SF3, then the earlier. It names the others.
+/// Of files with one id: what can be played before what cannot, then SF2 before SF3, then the
+/// earlier. It names the others.
 fn choose(mut same_id: Vec<SoundFont>, passed_over: &mut Vec<PassedOver>) -> Option<SoundFont> {
     let rank = |soundfont: &SoundFont| (!soundfont.summary.usable, soundfont.summary.format);
     // Keeps the order of those that are alike.

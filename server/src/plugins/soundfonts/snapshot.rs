@@ -54,8 +54,9 @@ pub struct Chosen {
 }
 
 impl Snapshot {
-    /// The same for a user who has uploaded `own`, by ascending id and each id's SF2 before its SF3. The default stays the
-    /// system's, unless the user has one of its id; where the system has none, it is the user's first.
+    /// The same for a user who has uploaded `own`, by ascending id and each id's SF2 before its
+    /// SF3. The default stays the system's, unless the user has one of its id; where the system has
+    /// none, it is the user's first.
     ///
     /// # Errors
     /// When a row of the database names what cannot be a file.

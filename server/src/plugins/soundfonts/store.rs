@@ -1,6 +1,7 @@
 //! SoundFonts of users in the database.
 //!
-//! Every statement that answers a user names the owner: a SoundFont of somebody else does not exist here.
+//! Every statement that answers a user names the owner: a SoundFont of somebody else does not exist
+//! here.
 
 use std::collections::HashMap;
 

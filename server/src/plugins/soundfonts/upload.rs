@@ -23,7 +23,8 @@ pub(crate) const WHAT: &str = "A SoundFont";
 /// A SoundFont as a form, for the API's description.
 #[derive(ToSchema)]
 pub(crate) struct SoundFontForm {
-    /// An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the extension.
+    /// An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the
+    /// extension.
     #[expect(dead_code, reason = "only its description is used")]
     #[schema(format = Binary, content_media_type = "application/octet-stream", value_type = String)]
     file: String,
@@ -32,7 +33,8 @@ pub(crate) struct SoundFontForm {
 /// An uploaded SoundFont.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SoundFontUpload {
-    /// The SoundFont of this id as the catalogue has it now: an SF2 of the same id comes before an SF3 that was sent.
+    /// The SoundFont of this id as the catalogue has it now: an SF2 of the same id comes before an
+    /// SF3 that was sent.
     #[serde(flatten)]
     soundfont: SoundFont,
     /// The file that was sent.
@@ -56,9 +58,10 @@ pub(crate) struct UploadedSoundFont {
     replaced: bool,
 }
 
-/// Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be played is refused, and
-/// what is skipped of it is answered. An earlier one of the same id and format is replaced; the same file again changes
-/// nothing. It counts of the caller's quota for audio.
+/// Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be
+/// played is refused, and what is skipped of it is answered. An earlier one of the same id and
+/// format is replaced; the same file again changes nothing. It counts of the caller's quota for
+/// audio.
 #[utoipa::path(post, path = "/plugins/soundfonts/upload", tag = "plugins",
     request_body(content = SoundFontForm, content_type = "multipart/form-data"),
     responses((status = 201, body = SoundFontUpload),

@@ -77,7 +77,8 @@ fn bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
     contents.iter().map(|content| content.size_bytes).sum()
 }
 
-/// Opens what has come, and stores it as a SoundFont of `owner_id`, in place of an earlier one of that id and format.
+/// Opens what has come, and stores it as a SoundFont of `owner_id`, in place of an earlier one of
+/// that id and format.
 ///
 /// # Errors
 /// 415 for what is no SoundFont, 422 for one that cannot be played, 507 beyond the quota.

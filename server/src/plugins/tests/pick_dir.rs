@@ -1,4 +1,5 @@
-//! The folder dialog through the real router; `pick_dir/picker_tests.rs` has the dialogs themselves.
+//! The folder dialog through the real router; `pick_dir/picker_tests.rs` has the dialogs
+//! themselves.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,5 @@
-//! The factory's instruments. Programs are numbered as in the sound set of General MIDI, level 1, counted from 0.
+//! The factory's instruments. Programs are numbered as in the sound set of General MIDI, level 1,
+//! counted from 0.
 
 use super::Set::{Choice, On, To};
 use super::{FactoryChain, FactoryInstrument};

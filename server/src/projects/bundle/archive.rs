@@ -1,7 +1,8 @@
 //! Reading an archive that somebody sent.
 //!
-//! Entries are found by the names that the manifest gives, and no name ever becomes a path on the disk. What an entry says of
-//! its size counts for nothing: each is read up to a limit, and one byte more is a refusal.
+//! Entries are found by the names that the manifest gives, and no name ever becomes a path on the
+//! disk. What an entry says of its size counts for nothing: each is read up to a limit, and one
+//! byte more is a refusal.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -89,7 +90,8 @@ impl<R: Read + Seek> Archive<R> {
     /// The text of an entry of at most so many bytes.
     ///
     /// # Errors
-    /// [`BundleError::Bad`] if there is no such entry, or it is damaged; [`BundleError::TooLarge`] if it is larger.
+    /// [`BundleError::Bad`] if there is no such entry, or it is damaged; [`BundleError::TooLarge`]
+    /// if it is larger.
     pub(super) fn text(
         &mut self,
         name: &str,

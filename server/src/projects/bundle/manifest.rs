@@ -53,8 +53,8 @@ pub(super) struct BundledAudio {
 /// The manifest of a bundle that this version reads.
 ///
 /// # Errors
-/// [`BundleError::Bad`] if there is none, or it is damaged, of another version, or names anything that a bundle does not
-/// have; [`BundleError::TooLarge`].
+/// [`BundleError::Bad`] if there is none, or it is damaged, of another version, or names anything
+/// that a bundle does not have; [`BundleError::TooLarge`].
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Manifest, BundleError> {
     let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The list of what is in a bundle")?;
     let manifest: Manifest = serde_json::from_slice(&text)

@@ -1,9 +1,11 @@
 //! A project and its audio in one file, to take along and to bring.
 //!
-//! A zip archive with `bundle.json` (what is in it), `project.json` (the project as it is stored) and the audio files as they
-//! came, each once, as `audio/<SHA-256>.<extension>`. A bundle of one revision always has the same bytes.
+//! A zip archive with `bundle.json` (what is in it), `project.json` (the project as it is stored)
+//! and the audio files as they came, each once, as `audio/<SHA-256>.<extension>`. A bundle of one
+//! revision always has the same bytes.
 //!
-//! [`archive`], [`manifest`] and [`audio_ids`] know nothing of the service: `tests/fuzz` compiles them by themselves.
+//! [`archive`], [`manifest`] and [`audio_ids`] know nothing of the service: `tests/fuzz` compiles
+//! them by themselves.
 
 mod archive;
 mod audio_ids;

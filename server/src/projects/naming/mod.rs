@@ -52,8 +52,8 @@ pub(crate) struct Naming {
 }
 
 impl Naming {
-    /// Searches the user's documents for `ids`. It holds no lock, so documents may change meanwhile.
-    /// Blocks for as long as the search takes.
+    /// Searches the user's documents for `ids`. It holds no lock, so documents may change
+    /// meanwhile. Blocks for as long as the search takes.
     ///
     /// # Errors
     /// When the database refuses.

@@ -49,7 +49,8 @@ pub(in crate::tasks) async fn cancel(
 }
 
 /// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
-/// text, and says how many there were. Those that have files are due at once, and none of their attempts lives.
+/// text, and says how many there were. Those that have files are due at once, and none of their
+/// attempts lives.
 pub(in crate::tasks) async fn end_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let left: Vec<(String, String)> =

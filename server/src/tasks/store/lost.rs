@@ -90,8 +90,8 @@ pub(in crate::tasks) async fn put_back_lost(db: &Db, id: &str, attempt: i64) -> 
 }
 
 /// Follows a clock that was set back: attempts that would show life for longer than two times
-/// `alive_ms` do so for `alive_ms`, and tasks that would wait for longer than `wait_ms` are due. Says
-/// which those are.
+/// `alive_ms` do so for `alive_ms`, and tasks that would wait for longer than `wait_ms` are due.
+/// Says which those are.
 pub(in crate::tasks) async fn follow_clock(
     db: &Db,
     alive_ms: i64,

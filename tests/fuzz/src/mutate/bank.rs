@@ -1,4 +1,5 @@
-//! SoundFonts: changes that leave the sizes of chunks right, so that they reach the tables behind them.
+//! SoundFonts: changes that leave the sizes of chunks right, so that they reach the tables behind
+//! them.
 
 use crate::choices::Choices;
 use crate::maker::file::{Chunk, File, List};

@@ -24,7 +24,8 @@ impl Chunk {
     }
 }
 
-/// The chunks of a file, as far as they are whole; one that is cut short goes to the end of the file.
+/// The chunks of a file, as far as they are whole; one that is cut short goes to the end of the
+/// file.
 pub(crate) fn parse(mut bytes: &[u8], order: Order, is_padded: bool) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     while let Some((id, rest)) = bytes.split_first_chunk::<4>()

@@ -33,7 +33,8 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let frame = choices.among(&frames);
     let (start, end) = (frame[0], frame[1]);
     let mut out = bytes.to_vec();
-    // The first subframe's header is among the first bytes behind the frame's own, which has four at least.
+    // The first subframe's header is among the first bytes behind the frame's own, which has four
+    // at least.
     let body = start + 5 + choices.below(HEADER_MAX_BYTES - 4)..end - 2;
     in_place(&mut out[body]);
     let checksum = checksum(&out[start..end - 2]);

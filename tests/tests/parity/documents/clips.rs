@@ -1,5 +1,5 @@
-//! Recorded audio at 44.1 kHz: mono and stereo, files of other rates, gains, fades, offsets, loops, overlaps, ends
-//! of files, through groups and latent effects.
+//! Recorded audio at 44.1 kHz: mono and stereo, files of other rates, gains, fades, offsets, loops,
+//! overlaps, ends of files, through groups and latent effects.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Latent effects at 96 kHz, in unlike numbers on ways that meet: in groups, buses, side-chains and the master.
+//! Latent effects at 96 kHz, in unlike numbers on ways that meet: in groups, buses, side-chains and
+//! the master.
 
 use serde_json::{Value, json};
 

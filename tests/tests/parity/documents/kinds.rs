@@ -1,4 +1,5 @@
-//! Each kind of effect by itself: at its defaults on one track, and on another with every parameter moving.
+//! Each kind of effect by itself: at its defaults on one track, and on another with every parameter
+//! moving.
 
 use dsp_core::effects::{EFFECTS, EffectKind, Parameter, Scale};
 use serde_json::{Map, Value, json};
@@ -56,8 +57,8 @@ fn other_choices(kind: &EffectKind) -> Map<String, Value> {
     kind.parameters.iter().filter_map(other).collect()
 }
 
-/// Lines for all parameters: there and back for those that glide, with other curves in turn; jumps through the
-/// choices of those that do not.
+/// Lines for all parameters: there and back for those that glide, with other curves in turn; jumps
+/// through the choices of those that do not.
 fn lanes(kind: &EffectKind) -> Value {
     let lane_of = |(place, parameter): (usize, &Parameter)| {
         let late = 40 * place as u32;

@@ -1,4 +1,5 @@
-//! A song with a band: instruments, a group, buses, sends, side-chains, changes of tempo, and lines on everything.
+//! A song with a band: instruments, a group, buses, sends, side-chains, changes of tempo, and lines
+//! on everything.
 
 use serde_json::{Value, json};
 

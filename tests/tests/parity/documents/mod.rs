@@ -60,7 +60,8 @@ fn audio(file_id: &str, start_tick: u32, fields: Value) -> Value {
     with(item, fields)
 }
 
-/// A track that plays notes: its preset, then start and pitch of notes that last for `length_ticks` each.
+/// A track that plays notes: its preset, then start and pitch of notes that last for `length_ticks`
+/// each.
 fn instrument(
     id: &str,
     [bank, program]: [u8; 2],

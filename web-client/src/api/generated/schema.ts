@@ -9,7 +9,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists who did what, when and from where, the newest first. Entries are kept as `SF_AUDIT_RETENTION_DAYS` says. */
+        /**
+         * Lists who did what, when and from where, the newest first. Entries are kept as
+         *     `SF_AUDIT_RETENTION_DAYS` says.
+         */
         get: operations["get_admin_audit"];
         put?: never;
         post?: never;
@@ -116,7 +119,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it is. */
+        /**
+         * Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it
+         *     is.
+         */
         delete: operations["delete_admin_tasks_id"];
         options?: never;
         head?: never;
@@ -192,7 +198,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives an account a generated password, which must be changed at the next log-in. Its tokens and API keys end. */
+        /**
+         * Gives an account a generated password, which must be changed at the next log-in. Its tokens and
+         *     API keys end.
+         */
         post: operations["post_admin_users_id_reset_password"];
         delete?: never;
         options?: never;
@@ -263,7 +272,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fills in the variables of a prompt template of the caller. A value is text: braces in it mean nothing. */
+        /**
+         * Fills in the variables of a prompt template of the caller. A value is text: braces in it mean
+         *     nothing.
+         */
         post: operations["post_ai_presets_id_render"];
         delete?: never;
         options?: never;
@@ -281,8 +293,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks a language model: the body and the answer are those of OpenAI's `chat/completions`. With `stream` the
-         *     answer comes as events; what goes wrong on the way is an event `error` with a problem.
+         * Asks a language model: the body and the answer are those of OpenAI's `chat/completions`. With
+         *     `stream` the answer comes as events; what goes wrong on the way is an event `error` with a
+         *     problem.
          */
         post: operations["post_ai_proxy_v1_chat_completions"];
         delete?: never;
@@ -435,7 +448,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking again is quick. */
+        /**
+         * Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking
+         *     again is quick.
+         */
         post: operations["post_audio_id_analyze"];
         delete?: never;
         options?: never;
@@ -469,8 +485,9 @@ export interface paths {
         };
         /**
          * Answers with least and greatest samples of stretches of a file.
-         * @description The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values. From 256
-         *     frames a pixel on they were made at the upload; finer ones are made from the samples as they are asked for.
+         * @description The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values.
+         *     From 256 frames a pixel on they were made at the upload; finer ones are made from the samples as
+         *     they are asked for.
          */
         get: operations["get_audio_id_peaks"];
         put?: never;
@@ -722,8 +739,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a file whose name is
-         *     taken gets a number. Administrators only.
+         * Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a
+         *     file whose name is taken gets a number. Administrators only.
          */
         post: operations["post_files_save"];
         delete?: never;
@@ -776,8 +793,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes audio files of this machine audio files of the caller, without sending them: they are named, and read here. Limits
-         *     and quota are those of an upload. If none can be taken, the first refusal is the answer. Administrators only.
+         * Makes audio files of this machine audio files of the caller, without sending them: they are
+         *     named, and read here. Limits and quota are those of an upload. If none can be taken, the first
+         *     refusal is the answer. Administrators only.
          */
         post: operations["post_media_import"];
         delete?: never;
@@ -794,8 +812,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the folders that may be
-         *     looked into, are left out. Administrators only.
+         * Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the
+         *     folders that may be looked into, are left out. Administrators only.
          */
         get: operations["get_media_tree"];
         put?: never;
@@ -816,9 +834,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio file of the caller, and
-         *     answers the track of a project that plays that file and sounds as the track did. The task's
-         *     result is a `Frozen`.
+         * Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio
+         *     file of the caller, and answers the track of a project that plays that file and sounds as the
+         *     track did. The task's result is a `Frozen`.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
@@ -873,7 +891,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mixes a song down to an audio file of the caller, for clips of this or another song. The task's result is a `Mixdown`. */
+        /**
+         * Mixes a song down to an audio file of the caller, for clips of this or another song. The task's
+         *     result is a `Mixdown`.
+         */
         post: operations["post_multitrack_mixdown"];
         delete?: never;
         options?: never;
@@ -891,9 +912,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders what each track adds to the mix into a file of its own: through its fader, its sends, its buses and groups and
-         *     the master's fader, without the master's effects and limiter. All are as long and begin with the song. Where tracks share
-         *     nothing but faders and reverbs they add up to the mix. The task's result is a `Stems`.
+         * Renders what each track adds to the mix into a file of its own: through its fader, its sends,
+         *     its buses and groups and the master's fader, without the master's effects and limiter. All are
+         *     as long and begin with the song. Where tracks share nothing but faders and reverbs they add up
+         *     to the mix. The task's result is a `Stems`.
          */
         post: operations["post_multitrack_stems"];
         delete?: never;
@@ -927,9 +949,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes old; without one this
-         *     looks into those that are new or have changed. An API key gets the list
-         *     of the last scan, and starts none.
+         * Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes
+         *     old; without one this looks into those that are new or have changed. An API key gets the list of
+         *     the last scan, and starts none.
          */
         get: operations["get_plugins_available"];
         put?: never;
@@ -951,9 +973,9 @@ export interface paths {
         get: operations["get_plugins_dirs"];
         put?: never;
         /**
-         * Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of plugins is run, so
-         *     administrators and callers on this machine only; on a server only below `SF_PLUGIN_ROOTS`, and
-         *     never in the storage folder. One that is there already stays.
+         * Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of
+         *     plugins is run, so administrators and callers on this machine only; on a server only below
+         *     `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
          */
         post: operations["post_plugins_dirs"];
         /**
@@ -974,9 +996,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the effects that the caller can give to tracks and the master. Plugins come from a scan that is at most five minutes
-         *     old; without one this looks into those that are new or have changed. An API key gets the list
-         *     of the last scan, and starts none.
+         * Lists the effects that the caller can give to tracks and the master. Plugins come from a scan
+         *     that is at most five minutes old; without one this looks into those that are new or have
+         *     changed. An API key gets the list of the last scan, and starts none.
          */
         get: operations["get_plugins_effects"];
         put?: never;
@@ -997,8 +1019,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits for the choice. The program of
-         *     `SF_DIALOG_BRIDGE` comes first, then the system's own dialog. Nothing is added to a list. Local callers only; no token is needed.
+         * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
+         *     for the choice. The program of `SF_DIALOG_BRIDGE` comes first, then the system's own dialog.
+         *     Nothing is added to a list. Local callers only; no token is needed.
          */
         post: operations["post_plugins_pick_dir"];
         delete?: never;
@@ -1068,10 +1091,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are not looked into again, unless
-         *     they failed; a module that hangs is ended after `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified.
-         *     The lists of effects that are kept for any user are thrown away. Administrators and callers on
-         *     this machine only, for the code of plugins is run, in processes of its own.
+         * Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are
+         *     not looked into again, unless they failed; a module that hangs is ended after
+         *     `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of effects that are kept for any user
+         *     are thrown away. Administrators and callers on this machine only, for the code of plugins is
+         *     run, in processes of its own.
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -1108,8 +1132,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the SoundFonts that the scanner has found and those that the caller has uploaded. Of several with one id the one
-         *     that is played is listed, and names the others.
+         * Lists the SoundFonts that the scanner has found and those that the caller has uploaded. Of
+         *     several with one id the one that is played is listed, and names the others.
          */
         get: operations["get_plugins_soundfonts_catalog"];
         put?: never;
@@ -1128,8 +1152,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and the default bank where
-         *     there is none of that id or it cannot be played.
+         * Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and
+         *     the default bank where there is none of that id or it cannot be played.
          */
         get: operations["get_plugins_soundfonts_download_sf_id"];
         put?: never;
@@ -1150,9 +1174,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be played is refused, and
-         *     what is skipped of it is answered. An earlier one of the same id and format is replaced; the same file again changes
-         *     nothing. It counts of the caller's quota for audio.
+         * Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be
+         *     played is refused, and what is skipped of it is answered. An earlier one of the same id and
+         *     format is replaced; the same file again changes nothing. It counts of the caller's quota for
+         *     audio.
          */
         post: operations["post_plugins_soundfonts_upload"];
         delete?: never;
@@ -1172,8 +1197,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with 403, unless the caller
-         *     has one of the same id, which then goes; those of other users are not there.
+         * Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with
+         *     403, unless the caller has one of the same id, which then goes; those of other users are not
+         *     there.
          */
         delete: operations["delete_plugins_soundfonts_sf_id"];
         options?: never;
@@ -1282,8 +1308,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores the project of a bundle with its audio. Audio that the caller has already is not stored again. Either all
-         *     of it is there afterwards or nothing.
+         * Stores the project of a bundle with its audio. Audio that the caller has already is not stored
+         *     again. Either all of it is there afterwards or nothing.
          */
         post: operations["post_projects_import"];
         delete?: never;
@@ -1596,7 +1622,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follows a task: an event `task` with the task's JSON now and after every change, until it has ended. */
+        /**
+         * Follows a task: an event `task` with the task's JSON now and after every change, until it has
+         *     ended.
+         */
         get: operations["get_tasks_id_events"];
         put?: never;
         post?: never;
@@ -1622,7 +1651,10 @@ export interface paths {
         delete: operations["delete_user_config"];
         options?: never;
         head?: never;
-        /** Changes some of the caller's settings; null gives one its default back. Either all changes hold or none. */
+        /**
+         * Changes some of the caller's settings; null gives one its default back. Either all changes hold
+         *     or none.
+         */
         patch: operations["patch_user_config"];
         trace?: never;
     };
@@ -1717,8 +1749,9 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: double
-             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and below 400 ms. A mono file counts
-             *     as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one channel.
+             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and
+             *     below 400 ms. A mono file counts as it is played here, from both loudspeakers: 3 LU more
+             *     than meters say that take it for one channel.
              */
             lufs: number | null;
             /**
@@ -1728,14 +1761,14 @@ export interface components {
             loudness_range_lu: number;
             /**
              * Format: double
-             * @description Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null for silence, and below
-             *     10 ms. Mono as in `lufs`.
+             * @description Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null
+             *     for silence, and below 10 ms. Mono as in `lufs`.
              */
             max_momentary_lufs: number | null;
             /**
              * Format: double
-             * @description Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null for silence, and below
-             *     10 ms. Mono as in `lufs`.
+             * @description Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null
+             *     for silence, and below 10 ms. Mono as in `lufs`.
              */
             max_short_term_lufs: number | null;
             /**
@@ -1755,7 +1788,10 @@ export interface components {
             spectral_centroid_hz: number | null;
             tempo: components["schemas"]["TempoEstimate"] | null;
             key: components["schemas"]["KeyEstimate"] | null;
-            /** @description Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate goes. */
+            /**
+             * @description Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate
+             *     goes.
+             */
             third_octaves: components["schemas"]["BandLevel"][];
         };
         /** @description An audio file of a user. */
@@ -1885,7 +1921,10 @@ export interface components {
             limits: components["schemas"]["Limits"];
             /** @description Who may make an account. */
             registration: components["schemas"]["Registration"];
-            /** @description Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it there is no sound. */
+            /**
+             * @description Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it
+             *     there is no sound.
+             */
             secure: boolean;
         };
         /** @description The SoundFonts, full and condensed. */
@@ -2146,7 +2185,10 @@ export interface components {
          * @enum {string}
          */
         InviteState: "open" | "used" | "expired";
-        /** @description A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key fits nearly as well. */
+        /**
+         * @description A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key
+         *     fits nearly as well.
+         */
         KeyEstimate: {
             /** @description Tonic, such as `C` or `F#`. */
             tonic: string;
@@ -2236,7 +2278,8 @@ export interface components {
             audio_max_channels: number;
             /**
              * Format: int64
-             * @description What one user may store in audio, decoded copies included, and in SoundFonts, in bytes, unless an administrator says otherwise.
+             * @description What one user may store in audio, decoded copies included, and in SoundFonts, in bytes,
+             *     unless an administrator says otherwise.
              */
             audio_quota_bytes: number;
             /**
@@ -2283,8 +2326,8 @@ export interface components {
         /** @description The end of the log. */
         LogLines: {
             /**
-             * @description The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged. Tokens, keys and
-             *     passwords do not stand in them.
+             * @description The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged.
+             *     Tokens, keys and passwords do not stand in them.
              */
             lines: Record<string, unknown>[];
         };
@@ -2311,7 +2354,10 @@ export interface components {
             size_bytes: number;
             /** @description When it was last written, RFC 3339; null where the system does not say. */
             modified_at: string | null;
-            /** @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds for what follows. */
+            /**
+             * @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds
+             *     for what follows.
+             */
             container: string | null;
             /** @description How its samples are coded. */
             codec: string | null;
@@ -2376,11 +2422,17 @@ export interface components {
         };
         /** @description An account to make. */
         NewAccount: {
-            /** @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter. */
+            /**
+             * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
+             *     matter.
+             */
             username: string;
             /** @description Password: a score of 3 or more, at most 1024 bytes. */
             password: string;
-            /** @description Code of an invitation. Needed where registration is by invitation; elsewhere it may give a role. */
+            /**
+             * @description Code of an invitation. Needed where registration is by invitation; elsewhere it may give a
+             *     role.
+             */
             invite?: string | null;
         };
         /** @description A key to make. */
@@ -2405,14 +2457,17 @@ export interface components {
             /** @description The code to hand to whoever is invited. It is never shown again. */
             code: string;
             /**
-             * @description The page's path with the code, where whoever is invited registers. The code stands behind `#`, which no browser
-             *     sends, so that no log has it.
+             * @description The page's path with the code, where whoever is invited registers. The code stands behind
+             *     `#`, which no browser sends, so that no log has it.
              */
             register_path: string;
         };
         /** @description An account to make. */
         NewUser: {
-            /** @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not matter. */
+            /**
+             * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
+             *     matter.
+             */
             username: string;
             /** @description What the user may do; `user` by default. */
             role?: components["schemas"]["Role"];
@@ -2596,7 +2651,10 @@ export interface components {
                 size_bytes: number;
                 /** @description When it was last written, RFC 3339; null where the system does not say. */
                 modified_at: string | null;
-                /** @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds for what follows. */
+                /**
+                 * @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds
+                 *     for what follows.
+                 */
                 container: string | null;
                 /** @description How its samples are coded. */
                 codec: string | null;
@@ -2884,7 +2942,10 @@ export interface components {
              * @description Pixels.
              */
             length: number;
-            /** @description Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127 or 32767. */
+            /**
+             * @description Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127
+             *     or 32767.
+             */
             data: number[];
         };
         /** @description What somebody chose. */
@@ -2928,7 +2989,10 @@ export interface components {
             instruments: number;
             /** @description Plugins that change sound. */
             effects: number;
-            /** @description Plugins and modules of which it is not known what they are for, and folders that could not be read. */
+            /**
+             * @description Plugins and modules of which it is not known what they are for, and folders that could not
+             *     be read.
+             */
             problems: components["schemas"]["PluginProblem"][];
         };
         /** @description A preset of a SoundFont. */
@@ -2957,8 +3021,9 @@ export interface components {
             /** @description What it does: at most 2000 characters; empty by default. */
             description?: string;
             /**
-             * @description `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it has some. Ids of
-             *     effects and side-chains, which mean something in one project only, are not stored.
+             * @description `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it
+             *     has some. Ids of effects and side-chains, which mean something in one project only, are not
+             *     stored.
              */
             content: Record<string, unknown>;
         };
@@ -3081,7 +3146,10 @@ export interface components {
             clipped_samples: number;
             /** @description Ids of tracks that should have been heard and were not. */
             silent_tracks: string[];
-            /** @description What the engine does not play of the project: plugins, effects of other versions, audio that is gone. */
+            /**
+             * @description What the engine does not play of the project: plugins, effects of other versions, audio that
+             *     is gone.
+             */
             left_out: components["schemas"]["LeftOutOfRender"][];
             /**
              * @description SoundFonts and presets that the project names and that are not there, and what played
@@ -3160,8 +3228,9 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: double
-             * @description Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts as it is played here, from
-             *     both loudspeakers: 3 LU more than meters say that take it for one channel.
+             * @description Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts
+             *     as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one
+             *     channel.
              */
             lufs: number | null;
             /**
@@ -3382,15 +3451,21 @@ export interface components {
             /** @description Plugins that say neither, and modules that do not say what is in them. */
             unclassified: components["schemas"]["UnclassifiedPlugin"][];
             /**
-             * @description What would be a plugin but for the rules, and SoundFonts in these folders that are not played because another of
-             *     their id is.
+             * @description What would be a plugin but for the rules, and SoundFonts in these folders that are not
+             *     played because another of their id is.
              */
             ignored: components["schemas"]["ScanRemark"][];
             /** @description Folders that could not be searched. */
             unreadable: components["schemas"]["ScanRemark"][];
-            /** @description Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000 SoundFonts. */
+            /**
+             * @description Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000
+             *     SoundFonts.
+             */
             truncated: boolean;
-            /** @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has uploaded. */
+            /**
+             * @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has
+             *     uploaded.
+             */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
             /**
              * @description Whether a kept list of effects, of any user, was thrown away, so that lists read before are
@@ -3407,7 +3482,10 @@ export interface components {
              * @description How long a scan is taken to hold, in seconds.
              */
             max_age_secs: number;
-            /** @description When the plugins were searched for, RFC 3339; null where the caller has no folders to search. */
+            /**
+             * @description When the plugins were searched for, RFC 3339; null where the caller has no folders to
+             *     search.
+             */
             scanned_at: string | null;
         };
         /** @description A bank with a fault. */
@@ -3454,7 +3532,10 @@ export interface components {
         SettingDescription: {
             /** @description Its name. */
             key: string;
-            /** @description `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be null). */
+            /**
+             * @description `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be
+             *     null).
+             */
             kind: string;
             /** @description The words of a choice; empty for other kinds. */
             choices: string[];
@@ -3496,7 +3577,8 @@ export interface components {
         SoundFontForm: {
             /**
              * Format: binary
-             * @description An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the extension.
+             * @description An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the
+             *     extension.
              */
             file: string;
         };
@@ -3538,8 +3620,8 @@ export interface components {
             /** @description The engine's settings as in a project. */
             settings?: components["schemas"]["Project.Settings"];
             /**
-             * @description `true`: four channels, left, right, and what the track sends to the reverb and the chorus of a
-             *     mix. They belong to no loudspeakers: the file's channel mask is 0.
+             * @description `true`: four channels, left, right, and what the track sends to the reverb and the chorus of
+             *     a mix. They belong to no loudspeakers: the file's channel mask is 0.
              */
             sends?: boolean;
         };
@@ -3555,7 +3637,10 @@ export interface components {
             usable: number;
             /** @description The bank that stands in for a missing one; null where there is none. */
             default_soundfont_id: string | null;
-            /** @description Banks that cannot be played, or not wholly, and files that are not played because another of their id is. */
+            /**
+             * @description Banks that cannot be played, or not wholly, and files that are not played because another of
+             *     their id is.
+             */
             problems: components["schemas"]["ScanProblem"][];
         };
         /**
@@ -3638,7 +3723,10 @@ export interface components {
         };
         /** @description A preset. */
         StoredPreset: components["schemas"]["PresetSummary"] & {
-            /** @description `effects` as on a track of a project, without ids; for an instrument also its `synth_engine`. */
+            /**
+             * @description `effects` as on a track of a project, without ids; for an instrument also its
+             *     `synth_engine`.
+             */
             content: Record<string, unknown>;
         };
         /** @description Stands for a tag in the API's description. */
@@ -3706,7 +3794,10 @@ export interface components {
         TempSave: {
             /** @description The window's own id: it ignores writes that carry it. */
             client_id: string;
-            /** @description The project. It is upgraded, and stored even if it is not valid: better a faulty autosave than none. */
+            /**
+             * @description The project. It is upgraded, and stored even if it is not valid: better a faulty autosave
+             *     than none.
+             */
             project: Record<string, unknown>;
         };
         /** @description A template to store. */
@@ -3715,14 +3806,17 @@ export interface components {
             title: string;
             /** @description The text: 1 to 20000 characters, with `{{name}}` where a variable goes. */
             body: string;
-            /** @description What it is found by: at most 20 of 1 to 64 characters, in any case different; none by default. */
+            /**
+             * @description What it is found by: at most 20 of 1 to 64 characters, in any case different; none by
+             *     default.
+             */
             keywords?: string[];
             /** @description Whether it is to be at hand; not by default. */
             favourite?: boolean;
         };
         /**
-         * @description A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a tempo below 80 or above 165 may come
-         *     out doubled or halved.
+         * @description A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a
+         *     tempo below 80 or above 165 may come out doubled or halved.
          */
         TempoEstimate: {
             /**
@@ -3877,8 +3971,8 @@ export interface components {
         UserChange: {
             role?: components["schemas"]["Role"] | null;
             /**
-             * @description Whether the account is switched off. Switched off, its tokens end, its API keys rest, and its tasks are
-             *     cancelled.
+             * @description Whether the account is switched off. Switched off, its tokens end, its API keys rest, and
+             *     its tasks are cancelled.
              */
             disabled?: boolean | null;
             /**
@@ -3909,7 +4003,8 @@ export interface components {
             audio_files: number;
             /**
              * Format: int64
-             * @description What they take with decoded copies, peaks and uploads under way, in bytes. This counts of the quota.
+             * @description What they take with decoded copies, peaks and uploads under way, in bytes. This counts of
+             *     the quota.
              */
             audio_bytes: number;
             /**
@@ -3993,8 +4088,8 @@ export interface components {
         /** @description A VST plugin. */
         VstPlugin: {
             /**
-             * @description Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal digits of its class, of VST2 the
-             *     8 of its unique number.
+             * @description Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal
+             *     digits of its class, of VST2 the 8 of its unique number.
              */
             plugin_id: string;
             /** @description Name in the module. */
@@ -4685,7 +4780,10 @@ export interface operations {
     post_audio_upload: {
         parameters: {
             query?: {
-                /** @description `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is this answer. */
+                /**
+                 * @description `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is
+                 *     this answer.
+                 */
                 async?: boolean;
             };
             header?: never;
@@ -4981,9 +5079,15 @@ export interface operations {
     get_audio_id_file: {
         parameters: {
             query?: {
-                /** @description `original`, the default, or `wav32f`: the samples that browser and service both play, as a 32-bit float WAV file. */
+                /**
+                 * @description `original`, the default, or `wav32f`: the samples that browser and service both play, as a
+                 *     32-bit float WAV file.
+                 */
                 format?: "original" | "wav32f";
-                /** @description With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's own, the default. */
+                /**
+                 * @description With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's
+                 *     own, the default.
+                 */
                 sample_rate_hz?: number;
             };
             header?: never;
@@ -5028,7 +5132,10 @@ export interface operations {
                 samples_per_pixel?: number;
                 /** @description First pixel, 0 by default. */
                 start?: number;
-                /** @description How many pixels; by default all that follow. At most 1048576, below 256 frames a pixel 65536. */
+                /**
+                 * @description How many pixels; by default all that follow. At most 1048576, below 256 frames a
+                 *     pixel 65536.
+                 */
                 pixels?: number;
             };
             header?: never;
@@ -5956,8 +6063,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096: the answer is an SF2 file with PCM
-                 *     samples that holds what these presets need and sounds the same to the bit. A pair that
+                 * @description `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096: the answer is an SF2 file with
+                 *     PCM samples that holds what these presets need and sounds the same to the bit. A pair that
                  *     the bank does not have stands for the preset that would be played instead. Left out: the
                  *     file as it is, whatever its samples are.
                  */

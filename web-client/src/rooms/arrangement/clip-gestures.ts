@@ -67,7 +67,8 @@ export class ClipGestures {
     if (width <= 3 * EDGE_PX) return 'body';
     if (item.type === 'audio' && yInLane < TITLE_PX + FADE_REACH_PX) {
       const fades = fadeSpans(this.#time(), item, width);
-      // A corner without a fade is taken a little inside, so that the edge below it can be taken, too.
+      // A corner without a fade is taken a little inside, so that the edge below it can be taken,
+      // too.
       if (Math.abs(x - left - Math.max(fades.in, EDGE_PX)) < FADE_REACH_PX) return 'fade-in';
       if (Math.abs(x - left - width + Math.max(fades.out, EDGE_PX)) < FADE_REACH_PX) return 'fade-out';
     }

@@ -1,4 +1,5 @@
-//! FLAC: frames say where they belong (RFC 9639, section 9.1.5); a second stream begins with its marker.
+//! FLAC: frames say where they belong (RFC 9639, section 9.1.5); a second stream begins with its
+//! marker.
 
 use std::fs::File;
 use std::io;
@@ -7,8 +8,8 @@ use super::window::Window;
 use super::{Missing, Repair};
 use crate::audio::decode::input::Piece;
 
-/// The marker and the head of the block that must follow it, STREAMINFO of 34 bytes (RFC 9639, sections 6 and 8.2). The
-/// fifth byte may have its highest bit set.
+/// The marker and the head of the block that must follow it, STREAMINFO of 34 bytes (RFC 9639,
+/// sections 6 and 8.2). The fifth byte may have its highest bit set.
 const MARKER: &[u8; 4] = b"fLaC";
 const STREAMINFO_BYTES: [u8; 3] = [0, 0, 34];
 const HEAD_BYTES: usize = 8;

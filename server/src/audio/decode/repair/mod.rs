@@ -1,8 +1,10 @@
-//! What is wrong with a file that its reader would pass over without a word, found before it is read.
+//! What is wrong with a file that its reader would pass over without a word, found before it is
+//! read.
 //!
-//! Readers of streams look for the next whole frame or page behind damage and go on from there: what follows comes too early,
-//! and nobody is told. And they read over the end of one stream into the next. So the file is looked through first: [`flac`],
-//! [`mp3`] and [`ogg`] find where sound is missing and where a second stream begins, [`wav`] mends headers.
+//! Readers of streams look for the next whole frame or page behind damage and go on from there:
+//! what follows comes too early, and nobody is told. And they read over the end of one stream into
+//! the next. So the file is looked through first: [`flac`], [`mp3`] and [`ogg`] find where sound is
+//! missing and where a second stream begins, [`wav`] mends headers.
 
 mod flac;
 mod mp3;

@@ -1,4 +1,5 @@
-//! MP3: a chain of frames, each as long as its head says. Where the chain is broken, silent frames take the place of lost ones.
+//! MP3: a chain of frames, each as long as its head says. Where the chain is broken, silent frames
+//! take the place of lost ones.
 
 use std::fs::File;
 use std::io;
@@ -97,7 +98,8 @@ impl Chain {
         Ok(None)
     }
 
-    /// How many frames each hole stands for: by the count that the file names, otherwise by the mean size of a frame.
+    /// How many frames each hole stands for: by the count that the file names, otherwise by the
+    /// mean size of a frame.
     fn count_lost(&mut self, sound_bytes: u64, told_frames: Option<u64>) {
         let hole_bytes: u64 = self.holes.iter().map(|hole| hole.end - hole.start).sum();
         if hole_bytes == 0 {
@@ -172,8 +174,8 @@ fn is_tag(file: &mut Window<File>, at: u64) -> io::Result<bool> {
     Ok(mark.is_some_and(|mark| TAGS.contains(&&mark)))
 }
 
-/// What a frame says of the others, if it is one of those that encoders put first: Xing's (`Xing`, `Info`) behind empty side
-/// information, or Fraunhofer's (`VBRI`) 32 bytes behind the head.
+/// What a frame says of the others, if it is one of those that encoders put first: Xing's (`Xing`,
+/// `Info`) behind empty side information, or Fraunhofer's (`VBRI`) 32 bytes behind the head.
 fn info(file: &mut Window<File>, at: u64, frame: &Frame) -> io::Result<Option<Info>> {
     let mark = HEAD_BYTES + frame.side_bytes();
     let bytes = file.bytes(at, mark + 16)?;

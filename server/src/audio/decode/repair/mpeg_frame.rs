@@ -1,4 +1,5 @@
-//! Heads of MPEG audio frames of layer III (ISO/IEC 11172-3, section 2.4.1.3; ISO/IEC 13818-3, section 2.4.2.3).
+//! Heads of MPEG audio frames of layer III (ISO/IEC 11172-3, section 2.4.1.3; ISO/IEC 13818-3,
+//! section 2.4.2.3).
 
 /// Bit rates by their index, in kbit/s: MPEG-1, and MPEG-2 with its extension to lower rates.
 const KBITS_MPEG_1: [u32; 14] = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
@@ -17,7 +18,8 @@ pub(super) struct Frame {
     pub(super) head: [u8; HEAD_BYTES],
     /// Size of the frame with its head.
     pub(super) size_bytes: u64,
-    /// What all frames of a stream have in common: version, sample rate, and whether there is one channel.
+    /// What all frames of a stream have in common: version, sample rate, and whether there is one
+    /// channel.
     kind: (u8, u8, bool),
 }
 

@@ -1,4 +1,5 @@
-//! Ogg (RFC 3533): pages whose checksum is wrong are left out, and the numbers of those around them say where.
+//! Ogg (RFC 3533): pages whose checksum is wrong are left out, and the numbers of those around them
+//! say where.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,5 @@
-//! WAV: files above 4 GiB (EBU Tech 3306: RF64, ITU-R BS.2088: BW64), and headers that were never completed.
+//! WAV: files above 4 GiB (EBU Tech 3306: RF64, ITU-R BS.2088: BW64), and headers that were never
+//! completed.
 
 use std::fs::File;
 use std::io;
@@ -35,7 +36,8 @@ fn mended(file: &mut Window<File>) -> io::Result<Option<Repair>> {
         ELSEWHERE if is_wide => data.wide_size.unwrap_or(0),
         size => u64::from(size),
     };
-    // A size of the samples that goes beyond both the file and what the file says of itself: all that is there is read.
+    // A size of the samples that goes beyond both the file and what the file says of itself: all
+    // that is there is read.
     let file_bytes = u64::from(u32::from_le_bytes(size)) + 8;
     let is_beyond = !is_wide && left_bytes > 0 && told > left_bytes && data.start + told > file_bytes;
     let has_stale_size = is_beyond || (told == 0 && left_bytes > 0 && (is_unfinished || is_wide));

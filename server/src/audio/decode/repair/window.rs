@@ -26,7 +26,8 @@ impl<R: Read + Seek> Window<R> {
         self.size_bytes
     }
 
-    /// The bytes from `at` on: `length` of them, or fewer where the file ends. At most 64 KiB can be had at once.
+    /// The bytes from `at` on: `length` of them, or fewer where the file ends. At most 64 KiB can
+    /// be had at once.
     pub(super) fn bytes(&mut self, at: u64, length: usize) -> io::Result<&[u8]> {
         let end = at.saturating_add(length as u64).min(self.size_bytes);
         let at = at.min(end);

@@ -1,7 +1,7 @@
 //! The helper processes that this process has started, so that they can be listed and ended.
 //!
-//! Whoever starts one registers it for as long as it lives and looks at its flag; nobody is ever ended by a number
-//! that the system may have given to another process meanwhile.
+//! Whoever starts one registers it for as long as it lives and looks at its flag; nobody is ever
+//! ended by a number that the system may have given to another process meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
