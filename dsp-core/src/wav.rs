@@ -38,17 +38,27 @@ impl SampleFormat {
         }
     }
 
-    /// The value of a sample from its bytes in the file, full scale being 1; `None` if there are
-    /// not [`Self::bytes_per_sample`] bytes.
-    pub fn decode(self, bytes: &[u8]) -> Option<f32> {
+    /// Appends the samples of stereo frames, as they stand in a file, to two channels; full scale
+    /// is 1. Bytes after the last whole frame do not count.
+    pub fn decode_stereo(self, audio: &[u8], left: &mut Vec<f32>, right: &mut Vec<f32>) {
+        let sample_bytes = self.bytes_per_sample();
+        for frame in audio.chunks_exact(2 * sample_bytes) {
+            let (first, second) = frame.split_at(sample_bytes);
+            left.push(self.decode(first));
+            right.push(self.decode(second));
+        }
+    }
+
+    /// The value of a sample from its [`Self::bytes_per_sample`] bytes in the file.
+    fn decode(self, bytes: &[u8]) -> f32 {
         match (self, bytes) {
-            (Self::Pcm8, &[byte]) => Some((f32::from(byte) - 128.0) / 128.0),
-            (Self::Pcm16, &[low, high]) => Some(f32::from(i16::from_le_bytes([low, high])) / 32_768.0),
+            (Self::Pcm8, &[byte]) => (f32::from(byte) - 128.0) / 128.0,
+            (Self::Pcm16, &[low, high]) => f32::from(i16::from_le_bytes([low, high])) / 32_768.0,
             (Self::Pcm24, &[low, middle, high]) => {
-                Some(i32::from_le_bytes([0, low, middle, high]) as f32 / 2_147_483_648.0)
+                i32::from_le_bytes([0, low, middle, high]) as f32 / 2_147_483_648.0
             }
-            (Self::Float32, &[a, b, c, d]) => Some(f32::from_le_bytes([a, b, c, d])),
-            _ => None,
+            (Self::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+            _ => 0.0,
         }
     }
 }
@@ -267,7 +277,7 @@ mod tests {
             assert_eq!(usize::from(reader.spec().bits_per_sample), 8 * format.bytes_per_sample());
             let samples: Vec<i32> = reader.samples().map(Result::unwrap).collect();
             assert_eq!(samples.len(), 2 * ramp.len());
-            let decoded = audio.chunks(format.bytes_per_sample()).map(|bytes| format.decode(bytes).unwrap());
+            let decoded = audio.chunks(format.bytes_per_sample()).map(|bytes| format.decode(bytes));
             for ((sample, value), decoded) in
                 samples.iter().zip(ramp.iter().flat_map(|v| [v, v])).zip(decoded)
             {

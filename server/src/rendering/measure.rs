@@ -51,12 +51,7 @@ impl Measure {
         self.hash.update(audio);
         self.left.clear();
         self.right.clear();
-        let sample_bytes = self.format.bytes_per_sample();
-        for frame in audio.chunks_exact(2 * sample_bytes) {
-            let (left, right) = frame.split_at(sample_bytes);
-            self.left.extend(self.format.decode(left));
-            self.right.extend(self.format.decode(right));
-        }
+        self.format.decode_stereo(audio, &mut self.left, &mut self.right);
         self.meter.add(&[&self.left, &self.right]);
         self.frames += self.left.len() as u64;
         self.peak = self.left.iter().chain(&self.right).fold(self.peak, |peak, value| peak.max(value.abs()));
