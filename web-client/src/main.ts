@@ -2,21 +2,24 @@ import { mount } from 'svelte';
 
 import './app.css';
 import Page from './page.svelte';
-import { app } from './state/app.svelte';
+import { createWorkspace } from './state/workspace';
+
+const workspace = createWorkspace();
+const { player } = workspace.playback;
 
 declare global {
   interface Window {
-    /** A handle for tests and the browser's console; nothing in the page uses it. */
-    songfoundry: { readonly engine: typeof app.player.engine };
+    /** The engine, for tests and the browser's console; the page itself does not use it. */
+    songfoundry: { readonly engine: typeof player.engine };
   }
 }
 
 window.songfoundry = {
   get engine() {
-    return app.player.engine;
+    return player.engine;
   },
 };
 
 const target = document.getElementById('app');
 if (!target) throw new Error('index.html has no element #app');
-mount(Page, { target });
+mount(Page, { target, props: { workspace } });

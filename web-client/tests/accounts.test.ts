@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Listing as Page } from '../src/api/types';
+import type { Page } from '../src/api/types';
 import { ApiError } from '../src/api/client';
 import { formatWhen } from '../src/project/format';
 import { actionWords } from '../src/rooms/administration/actions';
-import { Listing } from '../src/state/listing.svelte';
+import { PagedList } from '../src/state/account/paged-list.svelte';
 
 type Entry = { id: string; text?: string };
 
@@ -12,17 +12,17 @@ const page = (ids: string[], next: string | null = null): Page<Entry> => ({
   items: ids.map((id) => ({ id })),
   next_cursor: next,
 });
-const ids = (list: Listing<Entry>): string[] => list.items.map((item) => item.id);
+const ids = (list: PagedList<Entry>): string[] => list.items.map((item) => item.id);
 
 describe('a list in pages', () => {
   it('is read on as far as one looks', async () => {
     const asked: (string | undefined)[] = [];
-    const list = new Listing<Entry>((cursor) => {
+    const list = new PagedList<Entry>((cursor) => {
       asked.push(cursor);
       return Promise.resolve(cursor === undefined ? page(['a', 'b'], 'after-b') : page(['c']));
     });
     await list.load();
-    expect([ids(list), list.hasMore, list.state]).toEqual([['a', 'b'], true, 'ready']);
+    expect([ids(list), list.hasMore, list.state.kind]).toEqual([['a', 'b'], true, 'ready']);
     await list.more();
     expect([ids(list), list.hasMore]).toEqual([['a', 'b', 'c'], false]);
     await list.more();
@@ -33,7 +33,7 @@ describe('a list in pages', () => {
 
   it('drops the answer to an older question', async () => {
     const answers: ((answer: Page<Entry>) => void)[] = [];
-    const list = new Listing<Entry>(() => new Promise((resolve) => answers.push(resolve)));
+    const list = new PagedList<Entry>(() => new Promise((resolve) => answers.push(resolve)));
     const [first, second] = [list.load(), list.load()];
     answers[1]?.(page(['new']));
     await second;
@@ -44,16 +44,16 @@ describe('a list in pages', () => {
 
   it('says why it cannot be read, and can be read again', async () => {
     let broken = true;
-    const list = new Listing<Entry>(() =>
+    const list = new PagedList<Entry>(() =>
       broken
         ? Promise.reject(new ApiError({ status: 403, code: 'admin_only', detail: 'Not for you.' }))
         : Promise.resolve(page(['a'])),
     );
     await list.load();
-    expect([list.state, list.problem]).toEqual(['failed', 'Not for you.']);
+    expect(list.state).toEqual({ kind: 'failed', problem: 'Not for you.' });
     broken = false;
     await list.load();
-    expect([list.state, ids(list)]).toEqual(['ready', ['a']]);
+    expect([list.state.kind, ids(list)]).toEqual(['ready', ['a']]);
   });
 });
 

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { Api } from '../src/api/client';
 import type { SoundFontEntry, SoundFontUpload } from '../src/api/types';
-import { Catalog } from '../src/state/catalog.svelte';
-import { arrivalOf, successorOf } from '../src/state/own-soundfonts.svelte';
+import { SoundFontCatalog } from '../src/state/library/soundfont-catalog.svelte';
+import { uploadNotice, replacementNotice } from '../src/state/library/soundfont-uploads.svelte';
 
 const entry: SoundFontEntry = {
   soundfont_id: 'bells',
@@ -22,7 +22,7 @@ const entry: SoundFontEntry = {
 
 function arrival(uploaded: Partial<SoundFontUpload['uploaded']>): string {
   const file = { format: 'sf2', size_bytes: 4000, content_hash: 'a', already_there: false, replaced: false } as const;
-  return arrivalOf({ ...entry, uploaded: { ...file, skipped: { count: 0, reasons: [] }, ...uploaded } });
+  return uploadNotice({ ...entry, uploaded: { ...file, skipped: { count: 0, reasons: [] }, ...uploaded } });
 }
 
 afterEach(() => vi.unstubAllGlobals());
@@ -31,16 +31,16 @@ describe('an own SoundFont', () => {
   it('is announced with what became of it', () => {
     expect(arrival({})).toBe('Bells is yours to play: 1 sound.');
     expect(arrival({ already_there: true })).toBe('Bells was there already.');
-    expect(arrival({ replaced: true })).toBe('Bells has taken the place of the one before it: 1 sound.');
+    expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of that name: 1 sound.');
     expect(arrival({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 bad regions');
     expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of that name is played in its place.');
   });
 
   it('says before it is deleted what is played then', () => {
-    expect(successorOf(entry)).toContain('the default SoundFont');
+    expect(replacementNotice(entry)).toContain('the default SoundFont');
     const others = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
-    expect(successorOf({ ...entry, others })).toContain('the system’s SoundFont of the same name');
-    expect(successorOf({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
+    expect(replacementNotice({ ...entry, others })).toContain('the system’s SoundFont of the same name');
+    expect(replacementNotice({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
   });
 
   it('stands before the default and all others', async () => {
@@ -50,9 +50,9 @@ describe('an own SoundFont', () => {
     ];
     const body = { soundfonts: [...others, entry], condensed: [], scanned_at: '' };
     vi.stubGlobal('fetch', async () => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
-    const catalog = new Catalog(new Api('http://songs.test'));
+    const catalog = new SoundFontCatalog(new Api('http://songs.test'));
     await catalog.load();
-    expect(catalog.soundfonts.map((one) => one.soundfont_id)).toEqual(['bells', 'gm', 'a']);
+    expect(catalog.entries.map((one) => one.soundfont_id)).toEqual(['bells', 'gm', 'a']);
     expect(catalog.defaultId).toBe('gm');
   });
 });

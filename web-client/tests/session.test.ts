@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Session } from '../src/state/session.svelte';
+import { Session } from '../src/state/account/session.svelte';
 
 const USER = { id: '7', username: 'ada', role: 'user', must_change_password: false, has_password: true };
 const TOKEN = 'songfoundry.token';
@@ -68,6 +68,12 @@ async function started(): Promise<Session> {
   return session;
 }
 
+/** The session's state, which must be `waiting`. */
+function waiting({ state }: Session): { problem: string; waitSecs: number } {
+  if (state.kind !== 'waiting') throw new Error(`the session is ${state.kind}, not waiting`);
+  return state;
+}
+
 describe('a page that starts while the service is busy', () => {
   for (const [name, failure] of [
     ['429', problem(429, { 'Retry-After': '7' })],
@@ -79,13 +85,13 @@ describe('a page that starts while the service is busy', () => {
       answers['auth/me'] = [failure, json({ ...USER, local: false })];
       const session = await started();
       expect(stored.get(TOKEN)).toBe('"kept"');
-      expect(session.phase).toBe('waiting');
-      expect(session.problem).not.toBe('');
-      expect(session.waitSecs).toBe(name === '429' ? 7 : 1);
-      await passSecs(session.waitSecs - 0.5);
+      const { problem: reason, waitSecs } = waiting(session);
+      expect(reason).not.toBe('');
+      expect(waitSecs).toBe(name === '429' ? 7 : 1);
+      await passSecs(waitSecs - 0.5);
       expect(timesAsked('auth/me')).toBe(1);
       await passSecs(1);
-      expect([session.phase, session.user?.username, session.api.token]).toEqual(['open', 'ada', 'kept']);
+      expect([session.state.kind, session.user?.username, session.api.token]).toEqual(['open', 'ada', 'kept']);
       expect(timesAsked('auth/local')).toBe(0);
     });
   }
@@ -95,8 +101,9 @@ describe('a page that starts while the service is busy', () => {
     const session = await started();
     const waits: number[] = [];
     for (let attempt = 0; attempt < 8; attempt += 1) {
-      waits.push(session.waitSecs);
-      await passSecs(session.waitSecs);
+      const { waitSecs } = waiting(session);
+      waits.push(waitSecs);
+      await passSecs(waitSecs);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
     expect(stored.get(TOKEN)).toBe('"kept"');
@@ -106,10 +113,10 @@ describe('a page that starts while the service is busy', () => {
     answers['auth/me'] = [unanswered(), unanswered(), json({ ...USER, local: false })];
     const session = await started();
     await passSecs(1);
-    expect([session.phase, timesAsked('auth/me')]).toEqual(['waiting', 2]);
+    expect([session.state.kind, timesAsked('auth/me')]).toEqual(['waiting', 2]);
     void session.start();
     await passSecs(0);
-    expect([session.phase, timesAsked('auth/me')]).toEqual(['open', 3]);
+    expect([session.state.kind, timesAsked('auth/me')]).toEqual(['open', 3]);
     await passSecs(60);
     expect(timesAsked('auth/me')).toBe(3);
   });
@@ -119,11 +126,11 @@ describe('a page that starts while the service is busy', () => {
     answers['system/capabilities'] = [problem(503), json({})];
     answers['auth/local'] = [problem(429), problem(403)];
     const session = await started();
-    expect(session.phase).toBe('waiting');
+    expect(session.state.kind).toBe('waiting');
     await passSecs(1);
-    expect(session.phase).toBe('waiting');
+    expect(session.state.kind).toBe('waiting');
     await passSecs(2);
-    expect(session.phase).toBe('login');
+    expect(session.state.kind).toBe('login');
   });
 });
 
@@ -131,12 +138,13 @@ describe('a page that starts', () => {
   it('forgets a token that the service refuses, and only that one', async () => {
     answers['auth/me'] = [problem(401)];
     const session = await started();
-    expect([session.phase, session.api.token, stored.has(TOKEN)]).toEqual(['login', null, false]);
+    expect([session.state.kind, session.api.token, stored.has(TOKEN)]).toEqual(['login', null, false]);
   });
 
   it('says what is wrong when waiting would not help', async () => {
     answers['auth/me'] = [problem(400)];
     const session = await started();
-    expect([session.phase, session.problem, stored.get(TOKEN)]).toEqual(['unreachable', 'It is 400.', '"kept"']);
+    expect(session.state).toEqual({ kind: 'unreachable', problem: 'It is 400.' });
+    expect(stored.get(TOKEN)).toBe('"kept"');
   });
 });

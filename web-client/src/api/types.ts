@@ -4,7 +4,7 @@ import type { components, operations } from './generated/schema';
 type Schemas = components['schemas'];
 
 /** A page of a list, newest first. */
-export type Listing<T> = { items: T[]; next_cursor: string | null };
+export type Page<T> = { items: T[]; next_cursor: string | null };
 
 export type Role = Schemas['Role'];
 export type User = Schemas['UserView'];

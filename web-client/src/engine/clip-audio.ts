@@ -1,4 +1,7 @@
-/** Audio files that the engine plays: short ones are given to it whole while there is room, the others as they are wanted. */
+/**
+ * The audio files that the engine plays. Short files are loaded whole while memory lasts; long ones
+ * are streamed: the engine asks for the blocks that its clips need next.
+ */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
 import { audioFile, audioSamples } from '../api/endpoints';
@@ -7,37 +10,46 @@ import type { Project } from '../project/model';
 import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
 
 /**
- * Largest file that the engine takes whole, in bytes of samples: three minutes of stereo at 48 kHz, and every impulse
- * response that an effect takes, half a minute at 192 kHz.
+ * Largest file that is loaded whole, in bytes of samples: three minutes of stereo at 48 kHz, or half
+ * a minute at 192 kHz, the longest impulse response.
  */
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
-/** What the engine takes whole of all files together; impulse responses come in beyond that, too. */
+/** Limit on all files that are loaded whole together; impulse responses may exceed it. */
 const ALL_WHOLE_MAX_BYTES = 512 * 1024 * 1024;
-/** HTTP: there is no such file. */
+/** HTTP status: there is no such file. */
 const NOT_FOUND = 404;
-/** Bytes of a file taken whole that are fetched at a time. */
+/** Bytes of a whole file that are fetched at a time. */
 const CHUNK_BYTES = 1024 * 1024;
-/** Bytes in which the head of a file lies. */
-const HEAD_BYTES = 4096;
-/** Most frames of a long file that are fetched at a time. */
-const PIECE_FRAMES = 16_384;
+/** Bytes that contain the header of a file. */
+const HEADER_BYTES = 4096;
+/** Most frames of a streamed file that are fetched at a time. */
+const BLOCK_FRAMES = 16_384;
 
 type WantedAudio = Parameters<Parameters<SongEngine['onWantedAudio']>[0]>[0][number];
 
+/**
+ * The life of a file: `queued`, then `loading` or `streamed`, then `whole`. A streamed file that
+ * becomes an impulse response goes on to `loading`, and keeps its stream until it is whole.
+ */
+type FileState =
+  | { kind: 'queued' }
+  | { kind: 'loading'; bytes: number; stream: FloatWavLayout | null }
+  | { kind: 'whole'; bytes: number }
+  | { kind: 'streamed'; stream: FloatWavLayout; retry: boolean }
+  | { kind: 'failed'; retry: boolean };
+
+/** A file of the project. `retry` of its state asks for another attempt at the next {@link ClipAudio.retry}. */
+type ProjectFile = { id: string; isImpulse: boolean; state: FileState };
+
 export class ClipAudio {
   readonly #api: Api;
-  /** Called when the engine has more audio than before: projects set from now on can play it. */
+  /** Called when the engine has more audio: sessions set from now on can play it. */
   readonly #changed: () => void;
   readonly #failed: (fileId: string, error: unknown) => void;
   #engine: SongEngine | null = null;
-  /** Files of the project, and whether they have to be there whole. */
-  readonly #known = new Map<string, boolean>();
-  /** Bytes of the files that are there whole, or on the way. */
-  readonly #whole = new Map<string, number>();
-  readonly #streams = new Map<string, FloatWavLayout>();
-  readonly #onTheWay = new Set<string>();
-  /** Files that could not be loaded, but may be the next time. */
-  readonly #lost = new Set<string>();
+  readonly #files = new Map<string, ProjectFile>();
+  /** Clips for which a block is being fetched. */
+  readonly #fetching = new Set<string>();
   #loading: Promise<void> = Promise.resolve();
 
   constructor(api: Api, changed: () => void, failed: (fileId: string, error: unknown) => void) {
@@ -46,34 +58,39 @@ export class ClipAudio {
     this.#failed = failed;
   }
 
-  /** Gives the engine what a project plays, and takes back what it no longer does. */
+  /** Loads the files of a project into the engine, and drops files that the project no longer has. */
   assign(engine: SongEngine, project: Project): void {
-    if (engine !== this.#engine) this.#begin(engine);
+    if (engine !== this.#engine) this.#startOver(engine);
     const { clips, impulses } = filesOf(project);
-    for (const id of this.#known.keys()) {
+    for (const id of this.#files.keys()) {
       if (clips.has(id) || impulses.has(id)) continue;
-      this.#known.delete(id);
-      this.#whole.delete(id);
-      this.#streams.delete(id);
-      this.#lost.delete(id);
+      this.#files.delete(id);
       engine.dropAudio(id);
     }
     for (const id of new Set([...clips, ...impulses])) {
-      const whole = impulses.has(id);
-      const before = this.#known.get(id);
-      if (before !== undefined && (before || !whole)) continue;
-      this.#known.set(id, whole);
-      this.#enqueue(engine, id);
+      const isImpulse = impulses.has(id);
+      const file = this.#files.get(id);
+      if (!file) this.#add(engine, id, isImpulse);
+      else if (isImpulse && !file.isImpulse) {
+        file.isImpulse = true;
+        this.#enqueue(engine, file);
+      }
     }
   }
 
-  /** Tries again to load the files that could not be loaded, but for those that the service does not have. */
+  /** Tries again to load the files that failed, except those that the service does not have. */
   retry(): void {
-    if (this.#engine) for (const id of this.#lost) this.#enqueue(this.#engine, id);
-    this.#lost.clear();
+    const engine = this.#engine;
+    if (!engine) return;
+    for (const file of this.#files.values()) {
+      const { state } = file;
+      if (!('retry' in state && state.retry)) continue;
+      file.state = { ...state, retry: false };
+      this.#enqueue(engine, file);
+    }
   }
 
-  /** Resolves when everything that was asked for is there, or has failed. */
+  /** Resolves when every file that was asked for is loaded, or has failed. */
   async settled(): Promise<void> {
     let last: Promise<void>;
     do {
@@ -82,53 +99,57 @@ export class ClipAudio {
     } while (last !== this.#loading);
   }
 
-  #begin(engine: SongEngine): void {
+  #startOver(engine: SongEngine): void {
     this.#engine = engine;
-    this.#known.clear();
-    this.#whole.clear();
-    this.#streams.clear();
-    this.#onTheWay.clear();
-    this.#lost.clear();
+    this.#files.clear();
+    this.#fetching.clear();
     engine.onWantedAudio((wanted) => {
-      if (engine === this.#engine) for (const one of wanted) void this.#bring(engine, one);
+      if (engine === this.#engine) for (const block of wanted) void this.#fetchBlock(engine, block);
     });
   }
 
-  #enqueue(engine: SongEngine, id: string): void {
-    this.#loading = this.#loading.then(() => this.#load(engine, id));
+  #add(engine: SongEngine, id: string, isImpulse: boolean): void {
+    const file: ProjectFile = { id, isImpulse, state: { kind: 'queued' } };
+    this.#files.set(id, file);
+    this.#enqueue(engine, file);
   }
 
-  async #load(engine: SongEngine, id: string): Promise<void> {
-    const wanted = (): boolean => engine === this.#engine && !engine.ended && this.#known.has(id);
-    if (!wanted() || this.#whole.has(id)) return;
-    const wasStreamed = this.#streams.has(id);
+  #enqueue(engine: SongEngine, file: ProjectFile): void {
+    this.#loading = this.#loading.then(() => this.#load(engine, file));
+  }
+
+  async #load(engine: SongEngine, file: ProjectFile): Promise<void> {
+    const { id } = file;
+    const isWanted = (): boolean => engine === this.#engine && !engine.ended && this.#files.get(id) === file;
+    if (!isWanted() || file.state.kind === 'whole') return;
+    const stream = streamOf(file);
     try {
       const { sampleRate } = engine.context;
       const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
-      const layout = readFloatWavLayout(await audioSamples(this.#api, id, sampleRate, [0, HEAD_BYTES]));
-      if (!wanted()) return;
+      const layout = readFloatWavLayout(await audioSamples(this.#api, id, sampleRate, [0, HEADER_BYTES]));
+      if (!isWanted()) return;
       const bytes = layout.frames * layout.channels * 4;
-      if (this.#isTakenWhole(id, bytes)) {
-        this.#whole.set(id, bytes);
+      if (this.#fitsWhole(file, bytes)) {
+        file.state = { kind: 'loading', bytes, stream };
         await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
-        if (wanted()) this.#streams.delete(id);
-      } else if (!wasStreamed) {
-        this.#streams.set(id, layout);
+        file.state = { kind: 'whole', bytes };
+      } else if (!stream) {
+        file.state = { kind: 'streamed', stream: layout, retry: false };
         await engine.streamAudio(id, layout.frames, fileRateHz);
       }
-      if (wanted()) this.#changed();
+      if (isWanted()) this.#changed();
     } catch (error) {
-      if (!wanted()) return;
-      this.#whole.delete(id);
-      if (!wasStreamed) this.#streams.delete(id);
-      if (!(error instanceof ApiError && error.status === NOT_FOUND)) this.#lost.add(id);
+      if (!isWanted()) return;
+      const retry = !(error instanceof ApiError && error.status === NOT_FOUND);
+      file.state = stream ? { kind: 'streamed', stream, retry } : { kind: 'failed', retry };
       this.#failed(id, error);
     }
   }
 
-  #isTakenWhole(id: string, bytes: number): boolean {
-    const all = [...this.#whole.values()].reduce((sum, one) => sum + one, bytes);
-    return bytes <= WHOLE_MAX_BYTES && (this.#known.get(id) === true || all <= ALL_WHOLE_MAX_BYTES);
+  #fitsWhole(file: ProjectFile, bytes: number): boolean {
+    let all = bytes;
+    for (const { state } of this.#files.values()) if ('bytes' in state) all += state.bytes;
+    return bytes <= WHOLE_MAX_BYTES && (file.isImpulse || all <= ALL_WHOLE_MAX_BYTES);
   }
 
   async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {
@@ -138,27 +159,34 @@ export class ClipAudio {
     }
   }
 
-  /** Fetches a piece of a long file for a clip; one at a time for each. */
-  async #bring(engine: SongEngine, wanted: WantedAudio): Promise<void> {
+  /** Fetches a block of a streamed file for a clip; one at a time for each clip. */
+  async #fetchBlock(engine: SongEngine, wanted: WantedAudio): Promise<void> {
     const clip = `${wanted.trackId} ${wanted.clip}`;
     const id = engine.audioIn(wanted.slot);
-    const layout = id === undefined ? undefined : this.#streams.get(id);
-    if (id === undefined || !layout || this.#onTheWay.has(clip)) return;
-    this.#onTheWay.add(clip);
+    const file = id === undefined ? undefined : this.#files.get(id);
+    const layout = file && streamOf(file);
+    if (!file || !layout || this.#fetching.has(clip)) return;
+    this.#fetching.add(clip);
     try {
       const frameBytes = 4 * layout.channels;
       const from = layout.startBytes + wanted.sourceFrame * frameBytes;
-      const to = from + Math.min(PIECE_FRAMES, wanted.frames) * frameBytes;
+      const to = from + Math.min(BLOCK_FRAMES, wanted.frames) * frameBytes;
       const [left, right = left] = readFloatSamples(
-        await audioSamples(this.#api, id, engine.context.sampleRate, [from, to]),
+        await audioSamples(this.#api, file.id, engine.context.sampleRate, [from, to]),
         layout.channels,
       );
       // The slot may hold another file by now.
-      if (left && right && engine === this.#engine && engine.audioIn(wanted.slot) === id) engine.fillAudio(wanted, left, right);
+      const isCurrent = engine === this.#engine && engine.audioIn(wanted.slot) === file.id;
+      if (left && right && isCurrent) engine.fillAudio(wanted, left, right);
     } catch {
-      // What does not come is silence, is counted, and is asked for again.
+      // The engine plays missing blocks as silence, counts them, and asks for them again.
     } finally {
-      this.#onTheWay.delete(clip);
+      this.#fetching.delete(clip);
     }
   }
+}
+
+/** The layout by which blocks of a file are fetched; null if it is not streamed. */
+function streamOf({ state }: ProjectFile): FloatWavLayout | null {
+  return 'stream' in state ? state.stream : null;
 }

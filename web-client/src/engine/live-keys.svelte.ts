@@ -1,40 +1,57 @@
-/** Keys played live, from the screen, the computer keyboard or a MIDI keyboard. */
+/** Keys that are played live: on the screen, the computer keyboard or a MIDI keyboard. */
 import type { SoundFontEngine } from '../project/model';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
 import type { Player } from './player.svelte';
 
-/** How long a tried sound stays loaded after its last key, for its tail. */
-const AUDITION_REST_MS = 4000;
+/** Time that an auditioned sound stays loaded after its last key, for its tail, in milliseconds. */
+const AUDITION_TAIL_MS = 4000;
+/** Octave range of the computer keyboard. */
+const MAX_OCTAVE = 8;
 
+/** A track of the song, or a sound that is played on the audition track. */
 export type LiveTarget = { trackId: string } | { sound: SoundFontEngine };
 
 export class LiveKeys {
-  /** Keys that are down now. */
+  /** MIDI keys that are down. */
   down = $state.raw<ReadonlySet<number>>(new Set());
-  /** Velocity of keys without one of their own, 0..1. */
+  /** Velocity of keys that do not measure it, 0..1. */
   velocity = $state(0.8);
+  /** Octave of the computer keyboard's A key; octave 4 begins at middle C. */
+  #octave = $state(4);
   readonly #player: Player;
   readonly #target: () => LiveTarget | null;
+  /** Tracks by the MIDI keys that sound on them. */
   readonly #held = new Map<number, string>();
-  #restTimer: ReturnType<typeof setTimeout> | undefined;
+  #tailTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(player: Player, target: () => LiveTarget | null) {
     this.#player = player;
     this.#target = target;
   }
 
-  /** A key goes down, heard on the selected track. `velocity` is 0..1. */
+  /** The MIDI key of the computer keyboard's A key. */
+  get lowestKey(): number {
+    return (this.#octave + 1) * 12;
+  }
+
+  shiftOctave(octaves: number): void {
+    this.#octave = Math.min(MAX_OCTAVE, Math.max(0, this.#octave + octaves));
+  }
+
+  /** Starts a note on the target; `velocity` is 0..1. */
   press(key: number, velocity = this.velocity): void {
     const target = this.#target();
     if (!target || key < 0 || key > 127) return;
-    if ('trackId' in target) this.#sound(target.trackId, key, velocity);
-    else void this.pressSound(target.sound, key, velocity);
+    if ('trackId' in target) {
+      this.#hold(key, target.trackId);
+      this.#player.noteOn(target.trackId, key, velocity);
+    } else void this.pressSound(target.sound, key, velocity);
   }
 
-  /** A key goes down, heard with a sound that no track need have. */
+  /** Starts a note of a sound, on the audition track. */
   async pressSound(sound: SoundFontEngine, key: number, velocity = this.velocity): Promise<void> {
-    clearTimeout(this.#restTimer);
-    this.#mark(key, AUDITION_TRACK_ID);
+    clearTimeout(this.#tailTimer);
+    this.#hold(key, AUDITION_TRACK_ID);
     await this.#player.audition(sound);
     if (this.#held.get(key) === AUDITION_TRACK_ID) this.#player.noteOn(AUDITION_TRACK_ID, key, velocity);
   }
@@ -46,8 +63,8 @@ export class LiveKeys {
     this.#held.delete(key);
     this.down = new Set(this.#held.keys());
     if (trackId !== AUDITION_TRACK_ID || this.#held.size > 0) return;
-    clearTimeout(this.#restTimer);
-    this.#restTimer = setTimeout(() => void this.#player.audition(null), AUDITION_REST_MS);
+    clearTimeout(this.#tailTimer);
+    this.#tailTimer = setTimeout(() => void this.#player.audition(null), AUDITION_TAIL_MS);
   }
 
   releaseAll(): void {
@@ -55,12 +72,7 @@ export class LiveKeys {
     this.#player.allNotesOff();
   }
 
-  #sound(trackId: string, key: number, velocity: number): void {
-    this.#mark(key, trackId);
-    this.#player.noteOn(trackId, key, velocity);
-  }
-
-  #mark(key: number, trackId: string): void {
+  #hold(key: number, trackId: string): void {
     if (this.#held.has(key)) this.release(key);
     this.#held.set(key, trackId);
     this.down = new Set(this.#held.keys());

@@ -1,4 +1,4 @@
-/** The engine as the page uses it: started when it can be, kept in step with the song. */
+/** The sound engine of the page: starts it, keeps its session equal to the song, and plays. */
 import {
   EngineUnavailableError,
   SongEngine,
@@ -8,84 +8,89 @@ import {
 } from '@songfoundry/web-worklet';
 import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
-import {
-  AUDITION_TRACK_ID,
-  projectForEngine,
-  soundsOnly,
-  withBanks,
-} from '../project/engine-project';
-import { MASTER_ID, type Project, type SoundFontEngine, type Track } from '../project/model';
-import { tickAtSecs } from '../project/tempo';
 import type { KindOf } from '../project/automation-targets';
-import { liveChanges, type LiveChange } from '../project/live-changes';
-import type { TrackNeeds } from './bank-plan';
+import { AUDITION_TRACK_ID, projectForEngine, withBanks } from '../project/engine-project';
+import { liveChanges } from '../project/live-changes';
+import { MASTER_ID, type Project, type SoundFontEngine } from '../project/model';
+import { tickAtSecs } from '../project/tempo';
+import { applyLiveChange, applyMix } from './apply-changes';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
+import { GainReductions } from './gain-reductions';
 import { MeterBank } from './meters';
 import { Playhead } from './playhead';
-import { Reductions } from './reductions';
+import { PresetNeeds } from './preset-needs';
 import { ServerSound } from './server-sound.svelte';
+import { SongEnd } from './song-end';
 
-export type PlayerState = 'off' | 'starting' | 'ready' | 'unavailable';
+/** The life of the engine. It is `off` before its first song, and after it stopped by itself. */
+export type EngineState =
+  | { kind: 'off' }
+  | { kind: 'starting' }
+  | { kind: 'ready'; engine: SongEngine }
+  | { kind: 'unavailable'; reason: UnavailableReason; detail: string };
 
-/** Below this level, -80 dBFS, the end of a song counts as silent. */
-const SILENCE = 1e-4;
-/** How long it must be silent for a song to end, in seconds: longer than for an export, whose last frame is so heard. */
-const SILENCE_SECS = 0.25;
-/** Longest that the end of a song rings on, in seconds; an export's tail is as long. */
-const TAIL_SECS = 5;
-/** How often the figures of the status line change, in milliseconds. */
-const FIGURES_MS = 500;
-/** How long knobs rest before the engine is given a session with what it was told meanwhile, in milliseconds. */
-const SETTLE_MS = 400;
+/** Playback. After Play it is `waiting` until the sounds of the song are loaded. */
+export type TransportState = { kind: 'stopped' } | { kind: 'waiting' } | { kind: 'playing'; engine: SongEngine };
 
+/** Measurements for the status line. */
+export type EngineFigures = {
+  /** Share of the audio thread's time that the engine takes, 0..1. */
+  load: number;
+  /** Render quanta that came too late, since the engine started. */
+  underruns: number;
+  /** Output latency in milliseconds; null before the first measurement. */
+  latencyMs: number | null;
+};
+
+/** The functions of the page that the player calls. */
 export type PlayerHost = {
   defaultSoundfontId: () => string | null;
   instrumentSound: () => InstrumentSound;
   kindOf: KindOf;
-  failed: (what: string, error: unknown) => void;
+  /** Reports that an action failed, in the words of {@link Notices.failed}. */
+  failed: (action: string, error: unknown) => void;
 };
 
+/** The song and the auditioned sound. A higher `version` needs a new session even for an equal song. */
+type Target = { project: Project | null; audition: SoundFontEngine | null; version: number };
+/** A target that the engine was given. */
+type Given = Target & { project: Project };
+
+/** Interval of the status line's measurements, in milliseconds. */
+const FIGURES_MS = 500;
+/** Pause after the last live change before the engine gets a session that contains it, in milliseconds. */
+const SETTLE_MS = 400;
+
 export class Player {
-  state = $state<PlayerState>('off');
-  /** Why there is no sound, in the state `unavailable`. */
-  reason = $state<UnavailableReason | null>(null);
-  /** The same in the engine's words. */
-  reasonDetail = $state('');
-  playing = $state(false);
-  /** Whether Play was pressed while sounds are still on their way. */
-  waiting = $state(false);
-  load = $state(0);
-  underruns = $state(0);
-  latencyMs = $state<number | null>(null);
-  rateHz = $state<number | null>(null);
   readonly meters = new MeterBank();
-  /** What the master's meters measure; null while nobody watches them. */
-  loudness = $state.raw<MasterMeters | null>(null);
   readonly banks: Banks;
   readonly serverSound: ServerSound;
   readonly clipAudio: ClipAudio;
-  readonly reductions = new Reductions();
+  readonly gainReductions = new GainReductions();
+  figures = $state.raw<EngineFigures>({ load: 0, underruns: 0, latencyMs: null });
+  /** Loudness and peaks of the master; null while nothing watches them. */
+  loudness = $state.raw<MasterMeters | null>(null);
 
-  #engine = $state.raw<SongEngine | null>(null);
+  #state = $state.raw<EngineState>({ kind: 'off' });
+  #transport = $state.raw<TransportState>({ kind: 'stopped' });
   readonly #host: PlayerHost;
   readonly #playhead = new Playhead();
+  readonly #songEnd = new SongEnd();
+  readonly #presetNeeds = new PresetNeeds();
+  /** The tick at which playback starts next. */
+  #startTick = 0;
+  /** The target that the engine should have; each change replaces it. */
+  #target: Target = { project: null, audition: null, version: 0 };
+  /** The last target that the engine was given, by identity; null for a new engine. */
+  #given: Given | null = null;
+  /** The update of the engine that is in progress. */
+  #updating: Promise<void> | null = null;
   #trackIds: string[] = [];
   #lengthFrames = 0;
-  #project: Project | null = null;
-  #sounding: Project | null = null;
-  #audition: SoundFontEngine | null = null;
-  #soundingAudition: SoundFontEngine | null = null;
-  #running: Promise<void> | null = null;
-  /** Set while the engine's session lags what it was told, or what it can play. */
-  #unsettled = false;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #figuresAtMs = 0;
-  #stoppedTick = 0;
-  #silentSinceFrame = 0;
-  /** Presets that tracks play, by what they depend on. */
-  readonly #presets = new WeakMap<Track['items'], { engine: string; presets: string[] }>();
 
   constructor(api: Api, host: PlayerHost) {
     this.#host = host;
@@ -95,213 +100,195 @@ export class Player {
     );
     this.clipAudio = new ClipAudio(
       api,
-      () => this.#settle(),
+      () => this.#renewSession(),
       (_id, error) => host.failed('An audio file cannot be played', error),
     );
   }
 
-  /** The engine itself, for tests and the browser's console. */
+  get state(): EngineState {
+    return this.#state;
+  }
+
+  get transport(): TransportState['kind'] {
+    return this.#transport.kind;
+  }
+
+  /** The engine if it is ready. */
   get engine(): SongEngine | null {
-    return this.#engine;
+    return this.#state.kind === 'ready' ? this.#state.engine : null;
   }
 
-  /** Gives the engine the song as it now is. Calls may come faster than it takes them. */
+  /** Gives the engine the song; resolves once the engine has the newest one. */
   sync(project: Project): Promise<void> {
-    this.#project = project;
-    this.#applyMix(project);
-    this.#running ??= this.#catchUp().finally(() => (this.#running = null));
-    return this.#running;
+    this.#target = { ...this.#target, project };
+    if (this.engine) applyMix(this.engine, project, this.#trackIds);
+    return this.#update();
   }
 
-  /** Lets the choice of who makes the sound take effect. */
-  soundChoiceChanged(): void {
-    const engine = this.#engine;
-    if (!engine || !this.#sounding) return;
-    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#sounding);
+  /** Applies a changed choice between the service and this browser. */
+  instrumentSoundChanged(): void {
+    const { engine } = this;
+    if (!engine || !this.#given) return;
+    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#given.project);
     else this.serverSound.stop(engine);
   }
 
-  /** Fetches what the song plays of SoundFonts anew, since they have changed. */
+  /** Loads the SoundFonts of the song again, after some of them changed. */
   soundFontsChanged(): void {
     this.banks.forget();
-    this.serverSound.stop(this.#engine);
-    this.#settle();
+    this.serverSound.stop(this.engine);
+    this.#renewSession();
   }
 
-  /** Lets sound out after the visitor's first gesture, as browsers demand. */
+  /** Starts audio output after the visitor's first gesture, as browsers demand. */
   resume(): void {
-    if (this.#engine?.context.state === 'suspended') void this.#engine.context.resume();
+    if (this.engine?.context.state === 'suspended') void this.engine.context.resume();
   }
 
-  /** Plays from where the playhead stands, once the sounds are there. */
+  /** Plays from the playhead, once the sounds are loaded. */
   async play(): Promise<void> {
-    if (this.waiting) return;
+    if (this.#transport.kind !== 'stopped') return;
     this.resume();
-    this.waiting = true;
-    if ((this.#running || !this.#engine) && this.#project) await this.sync(this.#project);
+    const waiting: TransportState = { kind: 'waiting' };
+    this.#transport = waiting;
+    await this.#update();
     this.banks.retry();
     this.clipAudio.retry();
     await Promise.all([this.banks.settled(), this.clipAudio.settled()]);
-    if (this.#unsettled && this.#project) await this.sync(this.#project);
-    if (!this.waiting) return;
-    this.waiting = false;
-    if (!this.#engine) return;
-    this.seekTick(this.#stoppedTick);
-    await this.#engine.play();
-    this.playing = true;
+    await this.#update();
+    if (this.#transport !== waiting) return;
+    const { engine } = this;
+    if (engine) {
+      this.seekTick(this.#startTick);
+      await engine.play();
+    }
+    // Stop may come while the browser resumes the audio output, and the engine may end.
+    if (this.#transport === waiting) this.#transport = this.#playingOn(engine);
+    else if (this.transport === 'stopped') engine?.stop();
   }
 
   stop(): void {
-    this.waiting = false;
-    if (!this.#engine || !this.playing) return;
-    this.#stoppedTick = Math.round(this.positionTick());
-    this.#engine.stop();
-    this.playing = false;
+    const transport = this.#transport;
+    if (transport.kind === 'playing') {
+      this.#startTick = Math.round(this.positionTick());
+      transport.engine.stop();
+    }
+    this.#transport = { kind: 'stopped' };
   }
 
   seekTick(tick: number): void {
-    const place = Math.max(0, Math.round(tick));
-    this.#stoppedTick = place;
-    const engine = this.#engine;
-    if (!engine || !this.#sounding) return;
-    const frame = engine.tickToFrame(place);
-    engine.seek(frame);
-    this.#silentSinceFrame = frame;
-    this.#playhead.report(frame, this.playing, engine.context.sampleRate, performance.now());
+    this.#startTick = Math.max(0, Math.round(tick));
+    const { engine } = this;
+    if (engine && this.#given) this.#seekEngine(engine);
   }
 
-  /** The tick that is being heard now, with its fraction. */
+  /** The tick that is audible now, with its fraction. */
   positionTick(): number {
-    const engine = this.#engine;
-    if (!engine || !this.#project || !this.playing) return this.#stoppedTick;
-    const frame = this.#playhead.frameAt(performance.now(), this.#latencySecs(engine));
-    return tickAtSecs(this.#project.tempo_map, frame / engine.context.sampleRate);
+    const transport = this.#transport;
+    const { project } = this.#target;
+    if (transport.kind !== 'playing' || !project) return this.#startTick;
+    const { engine } = transport;
+    const frame = this.#playhead.frameAt(performance.now(), latencySecs(engine));
+    return tickAtSecs(project.tempo_map, frame / engine.context.sampleRate);
   }
 
   noteOn(trackId: string, key: number, velocity: number): void {
     this.resume();
-    this.#engine?.noteOn(trackId, key, velocity);
+    this.engine?.noteOn(trackId, key, velocity);
   }
 
   noteOff(trackId: string, key: number): void {
-    this.#engine?.noteOff(trackId, key);
+    this.engine?.noteOff(trackId, key);
   }
 
   allNotesOff(): void {
-    this.#engine?.allNotesOff();
+    this.engine?.allNotesOff();
   }
 
-  /** Puts a sound on the audition track, where it can then be played, or takes it away with null. */
+  /** Puts a sound on the audition track, ready to be played; null removes the track. */
   async audition(sound: SoundFontEngine | null): Promise<void> {
-    this.#audition = sound;
-    if (this.#project) await this.sync(this.#project);
+    this.#target = { ...this.#target, audition: sound };
+    await this.#update();
     if (sound) await this.banks.ready(AUDITION_TRACK_ID);
   }
 
-  /** Lets the engine say how much these effects of a track or the master turn their input down. */
+  /** Watches the gain reduction of effects of a track or the master. */
   watchReductions(owner: string | null, effectIds: readonly string[]): void {
-    this.reductions.watch(this.#engine, owner, effectIds);
+    this.gainReductions.watch(this.engine, owner, effectIds);
   }
 
-  /** Lets the engine measure the master until the returned function is called. An effect that calls it does so again for another engine. */
-  watchMeters(): () => void {
-    const end = this.#engine?.onMeters((meters) => (this.loudness = meters));
+  /** Measures the master until the returned function is called. An effect that calls it runs again for a new engine. */
+  watchLoudness(): () => void {
+    const end = this.engine?.onMeters((meters) => (this.loudness = meters));
     return () => {
       end?.();
       this.loudness = null;
     };
   }
 
-  /** Begins integrated loudness and peaks of the master anew. */
-  resetMeters(): void {
-    this.#engine?.resetMeters();
+  /** Resets integrated loudness and peaks of the master. */
+  resetLoudness(): void {
+    this.engine?.resetMeters();
   }
 
-  #latencySecs(engine: SongEngine): number {
-    const { outputLatency, baseLatency } = engine.context;
-    return outputLatency || baseLatency || 0;
+  #playingOn(engine: SongEngine | null): TransportState {
+    return engine !== null && engine === this.engine ? { kind: 'playing', engine } : { kind: 'stopped' };
   }
 
-  async #catchUp(): Promise<void> {
+  #update(): Promise<void> {
+    this.#updating ??= this.#giveTargets().finally(() => (this.#updating = null));
+    return this.#updating;
+  }
+
+  /** Gives the engine the target, and again as long as the target changed meanwhile. */
+  async #giveTargets(): Promise<void> {
     await Promise.resolve();
-    while (this.#project && this.#isBehind()) {
-      const project = this.#project;
-      const audition = this.#audition;
+    for (let target = this.#target; target !== this.#given; target = this.#target) {
+      if (!isPlayable(target)) return;
       try {
-        if (!this.#tell(project, audition)) await this.#take(project, audition);
+        if (!this.#applyLive(target)) await this.#giveSession(target);
       } catch (error) {
-        // An engine that broke has said so, and waits for Play.
-        if (this.state === 'off') return;
+        // An engine that stopped by itself was reported; Play starts another.
+        if (this.#state.kind === 'off') return;
         this.#host.failed('The song cannot be played', error);
       }
-      this.#sounding = project;
-      this.#soundingAudition = audition;
+      this.#given = target;
     }
   }
 
-  #isBehind(): boolean {
-    return this.#unsettled || this.#project !== this.#sounding || this.#audition !== this.#soundingAudition;
-  }
-
-  /** Tells the engine of an edit that it can follow at once; answers false when it needs a new session. */
-  #tell(project: Project, audition: SoundFontEngine | null): boolean {
-    const engine = this.#engine;
-    const before = this.#sounding;
-    if (!engine || !before || this.#unsettled || audition !== this.#soundingAudition) return false;
-    const changes = liveChanges(before, project, this.#host.kindOf);
+  /** Applies an edit to the running session; returns false if the edit needs a new session. */
+  #applyLive(target: Given): boolean {
+    const { engine } = this;
+    const given = this.#given;
+    if (!engine || !given || target.version !== given.version || target.audition !== given.audition) return false;
+    const changes = liveChanges(given.project, target.project, this.#host.kindOf);
     if (!changes) return false;
-    for (const change of changes) tellChange(engine, change);
+    for (const change of changes) applyLiveChange(engine, change);
     if (changes.length > 0) {
       clearTimeout(this.#settleTimer);
-      this.#settleTimer = setTimeout(() => this.#settle(), SETTLE_MS);
+      this.#settleTimer = setTimeout(() => this.#renewSession(), SETTLE_MS);
     }
     return true;
   }
 
-  /** Gives the engine a new session with everything that it was told, or has, since the last one. */
-  #settle(): void {
-    this.#unsettled = true;
-    if (this.#project) void this.sync(this.#project);
+  /** Gives the engine a new session, with all live changes and all sounds that it has by now. */
+  #renewSession(): void {
+    this.#target = { ...this.#target, version: this.#target.version + 1 };
+    void this.#update();
   }
 
-  async #take(project: Project, audition: SoundFontEngine | null): Promise<void> {
-    const engine = await this.#start(project.sample_rate_hz);
+  async #giveSession({ project, audition }: Given): Promise<void> {
+    const engine = await this.#engineAt(project.sample_rate_hz);
     if (!engine) return;
-    this.#unsettled = false;
     this.clipAudio.assign(engine, project);
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
-    const banks = this.banks.assign(engine, this.#needs(engine, forEngine));
+    const banks = this.banks.assign(engine, this.#presetNeeds.of(engine, forEngine));
     const info = await engine.setProject(withBanks(forEngine, banks));
     this.#trackIds = info.trackIds;
     this.#lengthFrames = info.lengthFrames;
-    this.#applyMix(project);
+    applyMix(engine, project, this.#trackIds);
     if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, project);
-    if (!this.playing) {
-      const frame = engine.tickToFrame(this.#stoppedTick);
-      engine.seek(frame);
-      this.#playhead.report(frame, false, engine.context.sampleRate, performance.now());
-    }
-  }
-
-  /** What each track plays of which SoundFont. */
-  #needs(engine: SongEngine, project: Project): TrackNeeds[] {
-    const known = (track: Track): string[] | undefined => {
-      const kept = this.#presets.get(track.items);
-      return kept && kept.engine === JSON.stringify(track.synth_engine) ? kept.presets : undefined;
-    };
-    const players = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
-    const changed = players.filter((track) => known(track) === undefined);
-    if (changed.length > 0) {
-      const presets = engine.presetsUsed({ ...project, tracks: changed.map(soundsOnly) });
-      changed.forEach((track, index) => {
-        this.#presets.set(track.items, { engine: JSON.stringify(track.synth_engine), presets: presets[index] ?? [] });
-      });
-    }
-    return players.flatMap((track) => {
-      const soundfontId = track.synth_engine?.type === 'soundfont' ? track.synth_engine.soundfont_id : undefined;
-      const presets = known(track) ?? [];
-      return soundfontId === undefined || presets.length === 0 ? [] : [{ trackId: track.id, soundfontId, presets }];
-    });
+    if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
   }
 
   #useServerSound(engine: SongEngine, project: Project): void {
@@ -309,97 +296,71 @@ export class Player {
     this.serverSound.update(engine, named, this.#lengthFrames);
   }
 
-  async #start(sampleRateHz: number): Promise<SongEngine | null> {
-    if (this.#engine?.context.sampleRate === sampleRateHz) return this.#engine;
-    if (this.state === 'unavailable') return null;
-    this.state = 'starting';
-    const old = this.#engine;
-    this.serverSound.stop(old);
-    this.#engine = null;
-    this.#sounding = null;
-    this.playing = false;
+  #seekEngine(engine: SongEngine): void {
+    const frame = engine.tickToFrame(this.#startTick);
+    engine.seek(frame);
+    this.#songEnd.reset(frame);
+    this.#playhead.report(frame, this.#transport.kind === 'playing', engine.context.sampleRate, performance.now());
+  }
+
+  /** The engine at a sample rate, started if need be; null if the browser cannot run it. */
+  async #engineAt(sampleRateHz: number): Promise<SongEngine | null> {
+    const old = this.engine;
+    if (old?.context.sampleRate === sampleRateHz) return old;
+    if (this.#state.kind === 'unavailable') return null;
+    this.#leaveEngine({ kind: 'starting' });
     await old?.close();
     try {
       const engine = await SongEngine.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
-      engine.onStatus((status) => this.#report(engine, status));
-      engine.onFailure((detail) => this.#broke(engine, detail));
-      this.#engine = engine;
-      this.reductions.ask(engine);
-      this.rateHz = engine.context.sampleRate;
-      this.state = 'ready';
+      engine.onStatus((status) => this.#receiveStatus(engine, status));
+      engine.onFailure((detail) => this.#engineStopped(engine, detail));
+      this.#state = { kind: 'ready', engine };
+      this.gainReductions.subscribe(engine);
       return engine;
     } catch (error) {
-      this.state = 'unavailable';
-      this.reason = error instanceof EngineUnavailableError ? error.reason : 'not_loaded';
-      this.reasonDetail = reasonOf(error);
+      const reason = error instanceof EngineUnavailableError ? error.reason : 'not_loaded';
+      this.#state = { kind: 'unavailable', reason, detail: reasonOf(error) };
       return null;
     }
   }
 
-  /** The engine stopped by itself: says so, and lets the next edit or Play start another. */
-  #broke(engine: SongEngine, detail: string): void {
-    if (engine !== this.#engine) return;
-    this.serverSound.stop(null);
-    this.#engine = null;
-    this.#sounding = null;
-    this.playing = false;
-    this.state = 'off';
+  /** The engine stopped by itself: reports it; the next edit or Play starts another. */
+  #engineStopped(engine: SongEngine, detail: string): void {
+    if (engine !== this.engine) return;
+    this.#leaveEngine({ kind: 'off' });
     this.#host.failed('The sound engine stopped; press Play to start it again', new Error(detail));
   }
 
-  #applyMix(project: Project): void {
-    const engine = this.#engine;
-    if (!engine) return;
-    for (const track of project.tracks) {
-      if (!this.#trackIds.includes(track.id)) continue;
-      engine.setTrackMix(track.id, {
-        gainDb: track.volume_db,
-        pan: track.pan,
-        mute: track.mute,
-        solo: track.solo,
-      });
-    }
-    if (this.#trackIds.includes(AUDITION_TRACK_ID)) {
-      const solo = project.tracks.some((track) => track.solo);
-      engine.setTrackMix(AUDITION_TRACK_ID, { gainDb: 0, pan: 0, mute: false, solo });
-    }
-    engine.setMasterGain(project.master.volume_db);
+  /** Changes to a state without an engine. */
+  #leaveEngine(state: EngineState): void {
+    this.serverSound.stop(state.kind === 'off' ? null : this.engine);
+    this.#state = state;
+    this.#given = null;
+    if (this.#transport.kind === 'playing') this.#transport = { kind: 'stopped' };
   }
 
-  /** Whether the song is over: past its last clip, and silent or as long as an export lets it ring. */
-  #hasRungOut(engine: SongEngine, status: EngineStatus): boolean {
-    const past = status.frame - this.#lengthFrames;
-    const [left = 0, right = 0] = status.peaks.subarray(-2);
-    if (past < 0 || Math.max(left, right) > SILENCE) this.#silentSinceFrame = status.frame;
-    const { sampleRate } = engine.context;
-    const silentFrames = status.frame - this.#silentSinceFrame;
-    return past >= 0 && (silentFrames > SILENCE_SECS * sampleRate || past > (TAIL_SECS + SILENCE_SECS) * sampleRate);
-  }
-
-  #report(engine: SongEngine, status: EngineStatus): void {
-    if (engine !== this.#engine) return;
+  #receiveStatus(engine: SongEngine, status: EngineStatus): void {
+    if (engine !== this.engine) return;
     const nowMs = performance.now();
-    this.#playhead.report(status.frame, status.playing, engine.context.sampleRate, nowMs);
+    const { sampleRate } = engine.context;
+    this.#playhead.report(status.frame, status.playing, sampleRate, nowMs);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
-    if (this.playing && this.#lengthFrames > 0 && this.#hasRungOut(engine, status)) {
+    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0;
+    if (isPlaying && this.#songEnd.isReached(status, this.#lengthFrames, sampleRate)) {
       this.stop();
       this.seekTick(0);
     }
     if (nowMs - this.#figuresAtMs < FIGURES_MS) return;
     this.#figuresAtMs = nowMs;
-    this.load = status.load;
-    this.underruns = status.underruns;
-    this.latencyMs = this.#latencySecs(engine) * 1000;
+    this.figures = { load: status.load, underruns: status.underruns, latencyMs: latencySecs(engine) * 1000 };
   }
 }
 
-function tellChange(engine: SongEngine, change: LiveChange): void {
-  if (change.kind === 'send') {
-    engine.setSendGain(change.trackId, change.send, change.levelDb);
-    return;
-  }
-  const trackId = change.owner === MASTER_ID ? null : change.owner;
-  if (change.kind === 'parameter') engine.setEffectParameter(trackId, change.effectId, change.parameter, change.value);
-  else if (change.kind === 'effect-bypass') engine.setEffectBypass(trackId, change.effectId, change.bypass);
-  else engine.setBypass(trackId, change.bypass);
+function isPlayable(target: Target): target is Given {
+  return target.project !== null;
+}
+
+/** Time from rendering to the loudspeaker, in seconds; 0 if the browser does not know it. */
+function latencySecs({ context }: SongEngine): number {
+  return context.outputLatency || context.baseLatency || 0;
 }

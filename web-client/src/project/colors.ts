@@ -1,4 +1,7 @@
-/** Track hues of equal lightness: OKLCH with L 0.73 and C 0.115, ten angles apart enough to tell. */
+/** Colour of the master, #rrggbb: the accent of the page. */
+export const MASTER_COLOR = '#f0a13c';
+
+/** Track colours of equal lightness: OKLCH with L 0.73 and C 0.115, at ten hues that are easy to tell apart. */
 const TRACK_COLORS = [
   '#e49069',
   '#cca04b',
@@ -12,7 +15,7 @@ const TRACK_COLORS = [
   '#b2ac4f',
 ] as const;
 
-/** The hue of the track at `index`, #rrggbb; hues repeat after ten tracks. */
+/** Colour of the track at `index`, #rrggbb; the colours repeat after ten tracks. */
 export function trackColor(index: number): string {
   return TRACK_COLORS[index % TRACK_COLORS.length] ?? TRACK_COLORS[0];
 }

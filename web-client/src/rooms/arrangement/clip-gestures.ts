@@ -7,7 +7,7 @@ import { addMidiItem, canHold, copyOfItem, itemId, moveItem, resizeItem } from '
 import { updateTrack } from '../../project/update-track';
 import { snapTick, ticksPerBarAt } from '../../project/grid';
 import type { AudioItem, Item, Project, Track } from '../../project/model';
-import type { Song } from '../../state/song.svelte';
+import type { Song } from '../../state/editing/song.svelte';
 
 /** Width of the edge by which a clip is resized, in pixels. */
 const EDGE_PX = 7;
@@ -88,11 +88,11 @@ export class ClipGestures {
     const hit = this.hit(point.x, point.y);
     if (!hit) {
       const track = song.project.tracks[Math.floor(point.y / LANE_PX)];
-      song.selectItem(track?.id ?? song.selectedTrackId ?? '', null);
+      song.selection.selectItem(track?.id ?? song.selection.trackId ?? '', null);
       return false;
     }
     const id = itemId(hit.item);
-    song.selectItem(hit.track.id, id);
+    song.selection.selectItem(hit.track.id, id);
     this.#base = song.project;
     this.#gesture += 1;
     this.#drag = {
@@ -133,7 +133,7 @@ export class ClipGestures {
       return;
     }
     this.#song.edit('Move clip', () => moveItem(base, drag.id, start, target), gesture);
-    this.#song.selectedTrackId = target;
+    this.#song.selection.trackId = target;
   }
 
   release(): void {
@@ -151,7 +151,7 @@ export class ClipGestures {
     const bar = ticksPerBarAt(project.time_signatures, tick);
     const made = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, bar, 'down'), bar);
     this.#song.edit('Add clip', () => made.project);
-    this.#song.selectItem(track.id, made.itemId);
+    this.#song.selection.selectItem(track.id, made.itemId);
   }
 
   #resized(base: Project, drag: Drag, byTicks: number, snap: (tick: number) => number): Project {

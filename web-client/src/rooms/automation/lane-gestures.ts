@@ -5,8 +5,8 @@ import { curvatureThrough, insertPoint, movePoint, setCurve, timeBetween } from 
 import type { AutomationTarget } from '../../project/automation-targets';
 import { snapTick } from '../../project/grid';
 import type { AutomationPoint } from '../../project/model';
-import type { AutomationCommands } from '../../state/automation-commands.svelte';
-import type { Song } from '../../state/song.svelte';
+import type { AutomationCommands } from '../../state/editing/automation-commands.svelte';
+import type { Song } from '../../state/editing/song.svelte';
 
 /** How near to a point the pointer takes it, in pixels. */
 const REACH_PX = 8;

@@ -5,7 +5,7 @@ import { addNotes, moveNotes, removeNotes, resizeNotes, setVelocity, type NotesE
 import { snapTick } from '../../project/grid';
 import type { MidiItem, Note } from '../../project/model';
 import type { LiveKeys } from '../../engine/live-keys.svelte';
-import type { Song } from '../../state/song.svelte';
+import type { Song } from '../../state/editing/song.svelte';
 import type { RollState } from './roll-state.svelte';
 
 const EDGE_PX = 6;
@@ -69,18 +69,18 @@ export class RollGestures {
 
   press(item: MidiItem, point: RollPoint): void {
     const song = this.#song;
-    song.focus = 'notes';
+    song.selection.focus = 'notes';
     const hit = this.noteAt(item, point.x, point.y);
     if (!hit) {
       if (this.#roll.tool === 'draw') this.#draw(item, point);
-      else this.#drag = { kind: 'marquee', at: point, before: point.addKey ? song.selectedNotes : new Set() };
+      else this.#drag = { kind: 'marquee', at: point, before: point.addKey ? song.selection.notes : new Set() };
       return;
     }
-    let selection = new Set(song.selectedNotes);
+    let selection = new Set(song.selection.notes);
     if (point.addKey) {
       if (!selection.delete(hit.index)) selection.add(hit.index);
     } else if (!selection.has(hit.index)) selection = new Set([hit.index]);
-    song.selectedNotes = selection;
+    song.selection.notes = selection;
     this.#roll.velocity = hit.note.velocity;
     this.#roll.lengthTicks = hit.note.length_ticks;
     this.#hear(hit.note.pitch, hit.note.velocity);
@@ -158,11 +158,11 @@ export class RollGestures {
     const least = Math.min(...near.map((entry) => entry.distance));
     const hit = near.filter((entry) => entry.distance === least).map((entry) => entry.index);
     if (hit.length === 0) return;
-    const chosen = hit.filter((index) => this.#song.selectedNotes.has(index));
+    const chosen = hit.filter((index) => this.#song.selection.notes.has(index));
     const targets = new Set(chosen.length > 0 ? chosen : hit);
     const { notes } = setVelocity(item.notes, targets, velocity);
     this.#roll.velocity = velocity;
-    this.#song.focus = 'notes';
+    this.#song.selection.focus = 'notes';
     this.#song.edit('Change velocity', (project) => setItemNotes(project, item.id, notes), gesture);
   }
 
@@ -204,7 +204,7 @@ export class RollGestures {
         right >= box.left && left <= box.left + box.width && top + keys.rowPx >= box.top && top <= box.top + box.height;
       if (inside) selection.add(index);
     });
-    this.#song.selectedNotes = selection;
+    this.#song.selection.notes = selection;
   }
 
   #snap(tick: number, point: RollPoint): number {
@@ -214,7 +214,7 @@ export class RollGestures {
 
   #commit(item: MidiItem, label: string, edit: NotesEdit, gesture: string | null = null): void {
     this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes), gesture);
-    this.#song.selectedNotes = edit.selection;
+    this.#song.selection.notes = edit.selection;
   }
 
   #hear(key: number, velocity: number): void {

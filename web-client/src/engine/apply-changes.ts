@@ -1,0 +1,29 @@
+/** Edits that the engine applies at once, without a new session. */
+import type { SongEngine } from '@songfoundry/web-worklet';
+import { AUDITION_TRACK_ID } from '../project/engine-project';
+import type { LiveChange } from '../project/live-changes';
+import { MASTER_ID, type Project } from '../project/model';
+
+/** Sets the faders, pans, mutes and solos of the tracks that the engine has, and the master's fader. */
+export function applyMix(engine: SongEngine, project: Project, trackIds: readonly string[]): void {
+  for (const { id, volume_db: gainDb, pan, mute, solo } of project.tracks) {
+    if (trackIds.includes(id)) engine.setTrackMix(id, { gainDb, pan, mute, solo });
+  }
+  if (trackIds.includes(AUDITION_TRACK_ID)) {
+    const solo = project.tracks.some((track) => track.solo);
+    engine.setTrackMix(AUDITION_TRACK_ID, { gainDb: 0, pan: 0, mute: false, solo });
+  }
+  engine.setMasterGain(project.master.volume_db);
+}
+
+/** Applies a change of a send, an effect or a bypass. */
+export function applyLiveChange(engine: SongEngine, change: LiveChange): void {
+  if (change.kind === 'send') {
+    engine.setSendGain(change.trackId, change.send, change.levelDb);
+    return;
+  }
+  const trackId = change.owner === MASTER_ID ? null : change.owner;
+  if (change.kind === 'parameter') engine.setEffectParameter(trackId, change.effectId, change.parameter, change.value);
+  else if (change.kind === 'effect-bypass') engine.setEffectBypass(trackId, change.effectId, change.bypass);
+  else engine.setBypass(trackId, change.bypass);
+}

@@ -1,0 +1,33 @@
+/** Gain reduction of the dynamics effects that are shown, as the engine reports it. */
+import type { SongEngine } from '@songfoundry/web-worklet';
+import { MASTER_ID } from '../project/model';
+
+export class GainReductions {
+  #owner: string | null = null;
+  #effectIds: readonly string[] = [];
+  readonly #db = new Map<string, number>();
+
+  /** Watches effects of a track, or of the master, instead of those watched before. */
+  watch(engine: SongEngine | null, owner: string | null, effectIds: readonly string[]): void {
+    this.#owner = owner;
+    this.#effectIds = effectIds;
+    this.#db.clear();
+    this.subscribe(engine);
+  }
+
+  /** Asks an engine to report the watched effects; needed for every new engine. */
+  subscribe(engine: SongEngine | null): void {
+    const ids = this.#effectIds;
+    const trackId = this.#owner === MASTER_ID ? null : this.#owner;
+    engine?.watchReductions(
+      ids.map((effectId) => ({ trackId, effectId })),
+      (reported) => ids.forEach((id, index) => this.#db.set(id, reported[index] ?? NaN)),
+    );
+  }
+
+  /** Gain reduction in decibels, 0 or more; null if the engine reports none. */
+  of(effectId: string): number | null {
+    const db = this.#db.get(effectId);
+    return db === undefined || Number.isNaN(db) ? null : db;
+  }
+}

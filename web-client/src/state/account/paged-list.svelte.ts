@@ -1,0 +1,52 @@
+/** A list that the service sends in pages. */
+import { reasonOf } from '../../api/client';
+import type { Page } from '../../api/types';
+
+export type PagedListState = { kind: 'loading' } | { kind: 'ready' } | { kind: 'failed'; problem: string };
+
+export class PagedList<T extends { id: string }> {
+  items = $state.raw<readonly T[]>([]);
+  state = $state.raw<PagedListState>({ kind: 'loading' });
+  #nextCursor = $state.raw<string | null>(null);
+  readonly #readPage: (cursor: string | undefined) => Promise<Page<T>>;
+  /** Counts requests: answers to older ones are dropped. */
+  #requests = 0;
+
+  constructor(readPage: (cursor: string | undefined) => Promise<Page<T>>) {
+    this.#readPage = readPage;
+  }
+
+  get hasMore(): boolean {
+    return this.#nextCursor !== null;
+  }
+
+  /** Reads the first page, and drops all others. */
+  load(): Promise<void> {
+    return this.#read(undefined, []);
+  }
+
+  /** Reads the next page. */
+  async more(): Promise<void> {
+    if (this.#nextCursor === null || this.state.kind === 'loading') return;
+    await this.#read(this.#nextCursor, this.items);
+  }
+
+  /** Replaces the item that has the id of `changed`. */
+  replace(changed: T): void {
+    this.items = this.items.map((item) => (item.id === changed.id ? changed : item));
+  }
+
+  async #read(cursor: string | undefined, before: readonly T[]): Promise<void> {
+    const request = ++this.#requests;
+    this.state = { kind: 'loading' };
+    try {
+      const page = await this.#readPage(cursor);
+      if (request !== this.#requests) return;
+      this.items = [...before, ...page.items];
+      this.#nextCursor = page.next_cursor;
+      this.state = { kind: 'ready' };
+    } catch (error) {
+      if (request === this.#requests) this.state = { kind: 'failed', problem: reasonOf(error) };
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The state that rooms receive, as Svelte contexts: one for each concern. A room asks for the
+ * concerns that it works with, such as `const { song } = getEditing()`. {@link provideWorkspace}
+ * sets all of them at the root of the page.
+ */
+import { createContext } from 'svelte';
+
+import type { LiveKeys } from '../engine/live-keys.svelte';
+import type { Player } from '../engine/player.svelte';
+import type { WebMidi } from '../engine/web-midi.svelte';
+import type { Account } from './account/account';
+import type { AudioClipCommands } from './editing/audio-clip-commands';
+import type { AutomationCommands } from './editing/automation-commands.svelte';
+import type { EffectCommands } from './editing/effect-commands';
+import type { Selection } from './editing/selection.svelte';
+import type { SelectionCommands } from './editing/selection-commands';
+import type { Song } from './editing/song.svelte';
+import type { Timeline } from './editing/timeline.svelte';
+import type { TrackCommands } from './editing/track-commands';
+import type { AudioFiles } from './library/audio-files.svelte';
+import type { EffectCatalog } from './library/effect-catalog.svelte';
+import type { SoundFontCatalog } from './library/soundfont-catalog.svelte';
+import type { SoundFontUploads } from './library/soundfont-uploads.svelte';
+import type { Notices } from './notices.svelte';
+import type { AutomatedValues } from './playback/automated-values';
+import type { SoundSource } from './playback/sound-source.svelte';
+import type { Transport } from './playback/transport';
+import type { Exporting } from './songs/exporting.svelte';
+import type { MidiFiles } from './songs/midi-files.svelte';
+import type { Saving } from './songs/saving.svelte';
+import type { SongList } from './songs/song-list.svelte';
+import type { SongSwitch } from './songs/song-switch.svelte';
+import type { View } from './view/view.svelte';
+
+/** The open song, the selection in it, and the commands that edit it. */
+export type Editing = {
+  song: Song;
+  selection: Selection;
+  timeline: Timeline;
+  trackCommands: TrackCommands;
+  selectionCommands: SelectionCommands;
+  effectCommands: EffectCommands;
+  automation: AutomationCommands;
+  audioClipCommands: AudioClipCommands;
+};
+
+/** The engine, its transport, and the keys that are played live. */
+export type Playback = {
+  player: Player;
+  transport: Transport;
+  keys: LiveKeys;
+  midi: WebMidi;
+  automatedValues: AutomatedValues;
+  soundSource: SoundSource;
+};
+
+/** The songs as files: saving, opening, exporting and importing. */
+export type Songs = {
+  saving: Saving;
+  songList: SongList;
+  songSwitch: SongSwitch;
+  midiFiles: MidiFiles;
+  exporting: Exporting;
+};
+
+/** The sounds, effects and audio files that the service offers. */
+export type Library = {
+  soundFonts: SoundFontCatalog;
+  soundFontUploads: SoundFontUploads;
+  effectCatalog: EffectCatalog;
+  audioFiles: AudioFiles;
+};
+
+export type Workspace = {
+  account: Account;
+  editing: Editing;
+  playback: Playback;
+  songs: Songs;
+  library: Library;
+  view: View;
+  notices: Notices;
+};
+
+export const [getAccount, setAccount] = createContext<Account>();
+export const [getEditing, setEditing] = createContext<Editing>();
+export const [getPlayback, setPlayback] = createContext<Playback>();
+export const [getSongs, setSongs] = createContext<Songs>();
+export const [getLibrary, setLibrary] = createContext<Library>();
+export const [getView, setView] = createContext<View>();
+export const [getNotices, setNotices] = createContext<Notices>();
+
+/** Gives all rooms below the calling component their state. */
+export function provideWorkspace(workspace: Workspace): void {
+  setAccount(workspace.account);
+  setEditing(workspace.editing);
+  setPlayback(workspace.playback);
+  setSongs(workspace.songs);
+  setLibrary(workspace.library);
+  setView(workspace.view);
+  setNotices(workspace.notices);
+}

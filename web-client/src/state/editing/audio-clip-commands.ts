@@ -1,0 +1,74 @@
+/** Commands of drops, menus and keys that add and split audio clips. */
+import type { AudioFile } from '../../api/types';
+import type { Player } from '../../engine/player.svelte';
+import { addItem, audioItem, splitAudio } from '../../project/edit-audio';
+import { addTrack } from '../../project/edit-tracks';
+import type { Project } from '../../project/model';
+import type { AudioFiles } from '../library/audio-files.svelte';
+import type { Notices } from '../notices.svelte';
+import type { Song } from './song.svelte';
+import type { Timeline } from './timeline.svelte';
+
+/** A target for dropped files; `trackId` null, or of a track without audio, makes a new track. */
+export type DropTarget = { trackId: string | null; tick: number };
+
+export class AudioClipCommands {
+  readonly #song: Song;
+  readonly #timeline: Timeline;
+  readonly #player: Player;
+  readonly #audioFiles: AudioFiles;
+  readonly #notices: Notices;
+
+  constructor(song: Song, timeline: Timeline, player: Player, audioFiles: AudioFiles, notices: Notices) {
+    this.#song = song;
+    this.#timeline = timeline;
+    this.#player = player;
+    this.#audioFiles = audioFiles;
+    this.#notices = notices;
+  }
+
+  /** Uploads files, and adds a clip for each at the target. */
+  async addFiles(files: readonly File[], target: DropTarget): Promise<void> {
+    for (const file of files) {
+      try {
+        const uploaded = await this.#audioFiles.upload(file);
+        if (uploaded) this.#addClip(uploaded, file.name, target);
+      } catch (error) {
+        this.#notices.failed(`${file.name} cannot be used`, error);
+      }
+    }
+  }
+
+  /** Uploads files, and adds them on new tracks at the playhead. */
+  addFilesAtPlayhead(files: readonly File[]): Promise<void> {
+    return this.addFiles(files, { trackId: null, tick: Math.round(this.#player.positionTick()) });
+  }
+
+  /** Cuts the selected clip at the playhead. */
+  split(): void {
+    const { project, selection } = this.#song;
+    const tick = Math.round(this.#player.positionTick());
+    const split = selection.itemId === null ? null : splitAudio(project, this.#timeline.songTime, selection.itemId, tick);
+    if (!split) {
+      this.#notices.show('info', 'To split an audio clip, select it and put the playhead inside it; loops cannot be split.');
+      return;
+    }
+    this.#song.edit('Split clip', () => split.project);
+    selection.selectItem(selection.trackId ?? '', split.itemId);
+  }
+
+  #addClip(file: AudioFile, fileName: string, { trackId, tick }: DropTarget): void {
+    const song = this.#song;
+    const name = fileName.replace(/\.\w+$/, '');
+    const item = audioItem(file.id, name, tick, file.frames);
+    const add = (project: Project): { project: Project; trackId: string } => {
+      const track = project.tracks.find((candidate) => candidate.id === trackId && candidate.kind === 'audio');
+      const target = track ? { project, trackId: track.id } : addTrack(project, name, null, 'audio');
+      return { project: addItem(target.project, target.trackId, item), trackId: target.trackId };
+    };
+    const added = add(song.project);
+    song.edit(`Add ${fileName}`, () => added.project);
+    song.selection.selectItem(added.trackId, item.id);
+    if (file.warnings.length > 0) this.#notices.show('info', `${fileName}: ${file.warnings.join(' ')}`);
+  }
+}

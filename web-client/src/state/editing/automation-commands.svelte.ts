@@ -1,0 +1,119 @@
+/** The selected automation point, and the commands of keys and buttons that edit automation. */
+import type { Player } from '../../engine/player.svelte';
+import { addLane, insertPoint, lanesOf, movePoint, removeLane, setCurve, setPoints, valueAtTick, type Curve } from '../../project/automation';
+import { targetsOf, type AutomationTarget } from '../../project/automation-targets';
+import { inSentence } from '../../project/effect-kinds';
+import { snapTick } from '../../project/grid';
+import type { AutomationPoint } from '../../project/model';
+import type { EffectCatalog } from '../library/effect-catalog.svelte';
+import type { Preferences } from '../view/preferences.svelte';
+import type { Song } from './song.svelte';
+
+/** A point of a lane; `owner` is a track id or `MASTER_ID`. */
+export type PointRef = { owner: string; target: string; index: number };
+
+export class AutomationCommands {
+  readonly #song: Song;
+  readonly #player: Player;
+  readonly #preferences: Preferences;
+  readonly #effectCatalog: EffectCatalog;
+  /** The selected point; it may no longer exist. */
+  #selected = $state.raw<PointRef | null>(null);
+  /** Everything on the selected track, or the master, that can be automated. */
+  readonly targets: AutomationTarget[] = $derived.by(() => {
+    const { project, selection } = this.#song;
+    const { owner } = selection;
+    return owner === null ? [] : targetsOf(project, owner, (effect) => this.#effectCatalog.kindOf(effect));
+  });
+
+  constructor(song: Song, player: Player, preferences: Preferences, effectCatalog: EffectCatalog) {
+    this.#song = song;
+    this.#player = player;
+    this.#preferences = preferences;
+    this.#effectCatalog = effectCatalog;
+  }
+
+  /** Index of the selected point in a lane; null if none of its points is selected. */
+  selectedIn(owner: string, target: string): number | null {
+    const selected = this.#selected;
+    if (selected?.owner !== owner || selected.target !== target) return null;
+    return selected.index < this.pointsOf(owner, target).length ? selected.index : null;
+  }
+
+  pointsOf(owner: string, target: string): readonly AutomationPoint[] {
+    return lanesOf(this.#song.project, owner).find((lane) => lane.target === target)?.points ?? [];
+  }
+
+  select(point: PointRef | null): void {
+    this.#selected = point;
+    this.#song.selection.focus = 'automation';
+  }
+
+  addLane(owner: string, added: AutomationTarget): void {
+    const { target, current } = added;
+    this.#song.edit(`Automate ${inSentence(added)}`, (project) => addLane(project, owner, target, current));
+    this.select({ owner, target, index: 0 });
+  }
+
+  removeLane(owner: string, target: string): void {
+    this.#song.edit('Remove automation', (project) => removeLane(project, owner, target));
+    this.#selected = null;
+  }
+
+  setPoints(label: string, owner: string, target: string, points: AutomationPoint[], gesture: string | null = null): void {
+    this.#song.edit(label, (project) => setPoints(project, owner, target, points), gesture);
+  }
+
+  /** Adds a point at the playhead, with the value that the curve has there. */
+  addAtPlayhead(owner: string, { target, stepped, current }: AutomationTarget): void {
+    const points = this.pointsOf(owner, target);
+    const tick = Math.round(this.#player.positionTick());
+    const value = valueAtTick(points, this.#song.project.tempo_map, tick) ?? current;
+    const added = insertPoint(points, { tick, value, curve: stepped ? 'step' : 'linear' });
+    this.setPoints('Add point', owner, target, added.points);
+    this.select({ owner, target, index: added.index });
+  }
+
+  setValue({ owner, target, index }: PointRef, value: number, gesture: string | null = null): void {
+    const points = this.pointsOf(owner, target);
+    const point = points[index];
+    if (!point) return;
+    this.setPoints('Change point', owner, target, movePoint(points, index, point.tick, value), gesture);
+  }
+
+  setCurve({ owner, target, index }: PointRef, curve: Curve, gesture: string | null = null): void {
+    this.setPoints('Bend curve', owner, target, setCurve(this.pointsOf(owner, target), index, curve), gesture);
+  }
+
+  removeSelected(): void {
+    const selected = this.#selected;
+    if (!selected) return;
+    const points = this.pointsOf(selected.owner, selected.target);
+    if (!points[selected.index]) return;
+    this.setPoints('Delete point', selected.owner, selected.target, points.toSpliced(selected.index, 1));
+    this.#selected = points.length > 1 ? { ...selected, index: Math.max(0, selected.index - 1) } : null;
+  }
+
+  /** Moves the selected point by steps of the grid and by steps of its value. */
+  nudgeSelected(bySteps: number, byValue: number): void {
+    const selected = this.#selected;
+    const target = this.targets.find((candidate) => candidate.target === selected?.target);
+    if (!selected || !target) return;
+    const points = this.pointsOf(selected.owner, selected.target);
+    const point = points[selected.index];
+    if (!point) return;
+    const step = this.#preferences.stepTicks;
+    const signatures = this.#song.project.time_signatures;
+    const tick = bySteps === 0 ? point.tick : snapTick(signatures, point.tick + bySteps * step, step);
+    const value = Math.min(target.max, Math.max(target.min, point.value + byValue * target.stepAt(point.value)));
+    const rounded = Number(value.toPrecision(9));
+    this.setPoints('Move point', selected.owner, selected.target, movePoint(points, selected.index, tick, rounded));
+  }
+
+  /** Selects the point before (`by` -1) or after (1) the selected one of a lane. */
+  selectNext(owner: string, target: string, by: number): void {
+    const last = this.pointsOf(owner, target).length - 1;
+    const from = this.selectedIn(owner, target) ?? -by;
+    this.select({ owner, target, index: Math.min(last, Math.max(0, from + by)) });
+  }
+}

@@ -1,0 +1,106 @@
+/** Commands of menus and keys that edit the selected notes, clip, effect or automation point. */
+import { itemEndTick } from '../../project/audio-time';
+import { duplicateItem, findItem, itemId, moveItem, removeItem, setItemNotes } from '../../project/edit-items';
+import { duplicateNotes, moveNotes, quantiseNotes, removeNotes, type NotesEdit } from '../../project/edit-notes';
+import type { Note } from '../../project/model';
+import type { Preferences } from '../view/preferences.svelte';
+import type { AutomationCommands } from './automation-commands.svelte';
+import type { EffectCommands } from './effect-commands';
+import type { Song } from './song.svelte';
+import type { Timeline } from './timeline.svelte';
+
+export class SelectionCommands {
+  readonly #song: Song;
+  readonly #timeline: Timeline;
+  readonly #effects: EffectCommands;
+  readonly #automation: AutomationCommands;
+  readonly #preferences: Preferences;
+
+  constructor(
+    song: Song,
+    timeline: Timeline,
+    effects: EffectCommands,
+    automation: AutomationCommands,
+    preferences: Preferences,
+  ) {
+    this.#song = song;
+    this.#timeline = timeline;
+    this.#effects = effects;
+    this.#automation = automation;
+    this.#preferences = preferences;
+  }
+
+  duplicate(): void {
+    const song = this.#song;
+    const { selection } = song;
+    const step = this.#preferences.stepTicks;
+    if (selection.focus === 'effects') return this.#effects.duplicateSelected();
+    if (selection.focus === 'automation') return;
+    if (this.#editNotes('Duplicate notes', (notes, selected) => duplicateNotes(notes, selected, step))) return;
+    const found = findItem(song.project, selection.itemId);
+    const copy = found && duplicateItem(song.project, itemId(found.item), itemEndTick(this.#timeline.songTime, found.item));
+    if (!copy) return;
+    song.edit('Duplicate clip', () => copy.project);
+    selection.selectItem(selection.trackId ?? '', copy.itemId);
+  }
+
+  remove(): void {
+    const song = this.#song;
+    const { selection } = song;
+    if (selection.focus === 'effects') return this.#effects.removeSelected();
+    if (selection.focus === 'automation') return this.#automation.removeSelected();
+    if (this.#editNotes('Delete notes', removeNotes)) return;
+    if (selection.focus !== 'tracks' || selection.itemId === null) return;
+    const id = selection.itemId;
+    song.edit('Delete clip', (project) => removeItem(project, id));
+    selection.itemId = null;
+  }
+
+  /** Moves the selection by steps of the grid, and notes also by semitones. */
+  nudge(bySteps: number, byKeys: number): void {
+    const song = this.#song;
+    const { selection } = song;
+    if (selection.focus === 'effects') return this.#effects.moveSelected(bySteps);
+    if (selection.focus === 'automation') return this.#automation.nudgeSelected(bySteps, byKeys);
+    const ticks = bySteps * this.#preferences.stepTicks;
+    const label = bySteps !== 0 ? 'Move notes' : 'Transpose notes';
+    if (this.#editNotes(label, (notes, selected) => moveNotes(notes, selected, ticks, byKeys))) return;
+    const found = findItem(song.project, selection.itemId);
+    if (!found || selection.focus !== 'tracks' || bySteps === 0) return;
+    const id = itemId(found.item);
+    song.edit('Move clip', (project) => moveItem(project, id, found.item.start_tick + ticks, found.track.id));
+  }
+
+  /** Moves the selected notes, or all notes of the clip, towards the grid; `strength` is 0..1. */
+  quantise(strength: number): void {
+    const song = this.#song;
+    const clip = song.selection.midiClip;
+    if (!clip) return;
+    const step = this.#preferences.stepTicks;
+    const { notes } = quantiseNotes(clip.item.notes, song.selection.notes, clip.item.start_tick, step, strength);
+    if (notes.every((note, index) => note === clip.item.notes[index])) return;
+    song.edit('Quantise', (project) => setItemNotes(project, clip.item.id, notes));
+  }
+
+  selectAllNotes(): void {
+    const { selection } = this.#song;
+    if (!selection.midiClip) return;
+    selection.focus = 'notes';
+    selection.notes = new Set(selection.midiClip.item.notes.keys());
+  }
+
+  /** Edits the selected notes; returns false if none are selected. */
+  #editNotes(
+    label: string,
+    change: (notes: readonly Note[], selected: ReadonlySet<number>) => NotesEdit,
+  ): boolean {
+    const song = this.#song;
+    const { selection } = song;
+    const clip = selection.midiClip;
+    if (selection.focus !== 'notes' || selection.notes.size === 0 || !clip) return false;
+    const edit = change(clip.item.notes, selection.notes);
+    song.edit(label, (project) => setItemNotes(project, clip.item.id, edit.notes));
+    selection.notes = edit.selection;
+    return true;
+  }
+}

@@ -1,0 +1,99 @@
+/** Commands of menus, buttons and keys that add, remove and change tracks. */
+import { addTrack, duplicateTrack, removeTrack } from '../../project/edit-tracks';
+import { setInstrument } from '../../project/instrument';
+import type { SoundFontEngine, TrackKind } from '../../project/model';
+import { addSend } from '../../project/routing';
+import type { CatalogPreset, SoundFontCatalog } from '../library/soundfont-catalog.svelte';
+import type { Notices } from '../notices.svelte';
+import type { Song } from './song.svelte';
+
+export class TrackCommands {
+  readonly #song: Song;
+  readonly #soundFonts: SoundFontCatalog;
+  readonly #notices: Notices;
+
+  constructor(song: Song, soundFonts: SoundFontCatalog, notices: Notices) {
+    this.#song = song;
+    this.#soundFonts = soundFonts;
+    this.#notices = notices;
+  }
+
+  /** Adds an instrument track; `engine` null chooses the first sound of the default SoundFont. */
+  addInstrument(engine: SoundFontEngine | null, name?: string): void {
+    const song = this.#song;
+    const sound = engine ?? this.#soundFonts.defaultSound;
+    const title = name ?? (sound ? this.#soundFonts.nameOf(sound) : `Track ${song.project.tracks.length + 1}`);
+    const added = addTrack(song.project, title, sound);
+    song.edit(`Add ${title}`, () => added.project);
+    song.selection.selectTrack(added.trackId);
+  }
+
+  /** Adds a bus, a group or an audio track under the next free name. */
+  add(kind: Exclude<TrackKind, 'instrument'>): void {
+    const song = this.#song;
+    const name = this.#freeName(kind);
+    const added = addTrack(song.project, name, null, kind);
+    song.edit(`Add ${name}`, () => added.project);
+    song.selection.selectTrack(added.trackId);
+  }
+
+  /** Adds a send from a track to a bus; `busId` null makes a new bus. */
+  addSend(trackId: string, busId: string | null): void {
+    const song = this.#song;
+    if (busId !== null) {
+      song.edit('Add send', (project) => addSend(project, trackId, busId));
+      return;
+    }
+    const added = addTrack(song.project, this.#freeName('bus'), null, 'bus');
+    song.edit('Add send to a new bus', () => addSend(added.project, trackId, added.trackId));
+  }
+
+  remove(id: string): void {
+    const song = this.#song;
+    const track = song.project.tracks.find((candidate) => candidate.id === id);
+    if (track) song.edit(`Delete ${track.name}`, (project) => removeTrack(project, id));
+  }
+
+  duplicate(id: string): void {
+    const song = this.#song;
+    const copy = duplicateTrack(song.project, id);
+    if (!copy) return;
+    song.edit('Duplicate track', () => copy.project);
+    song.selection.selectTrack(copy.trackId);
+  }
+
+  /** Gives a track, by default the selected one, an instrument; adds a track if it cannot have one. */
+  assignInstrument(preset: CatalogPreset, trackId = this.#song.selection.trackId): void {
+    const song = this.#song;
+    const engine: SoundFontEngine = {
+      type: 'soundfont',
+      soundfont_id: preset.soundfont.soundfont_id,
+      bank: preset.bank,
+      program: preset.program,
+    };
+    const track = song.project.tracks.find((candidate) => candidate.id === trackId);
+    if (track?.kind !== 'instrument') {
+      this.addInstrument(engine, preset.name);
+      return;
+    }
+    const change = setInstrument(song.project, track.id, engine);
+    song.edit(`Choose ${preset.name}`, () => change.project);
+    const later = change.laterProgramChanges;
+    if (change.removedControls === 0 && later === 0) return;
+    const removed =
+      change.removedControls > 0
+        ? `${track.name} chose its own sound at the start; that choice was removed so that ${preset.name} is heard.`
+        : `${track.name} plays ${preset.name}.`;
+    const stays = later > 0 ? ` It still changes its sound ${later === 1 ? 'once' : `${later} times`} later on.` : '';
+    this.#notices.show('info', `${removed}${stays} Undo brings it back.`);
+  }
+
+  /** The next free name for a track of a kind: `Bus 2` after `Bus 1`. */
+  #freeName(kind: Exclude<TrackKind, 'instrument'>): string {
+    const title = { audio: 'Audio', bus: 'Bus', group: 'Group' }[kind];
+    const taken = new Set(this.#song.project.tracks.map((track) => track.name));
+    let number = 1;
+    while (taken.has(`${title} ${number}`)) number += 1;
+    return `${title} ${number}`;
+  }
+}

@@ -1,0 +1,80 @@
+/** The SoundFonts that the service offers, and their presets. */
+import { reasonOf, type Api } from '../../api/client';
+import { soundFontCatalog } from '../../api/endpoints';
+import type { SoundFontEntry } from '../../api/types';
+import type { SoundFontEngine, SynthEngine } from '../../project/model';
+
+/** The catalogue stays `ready` while it is read again. */
+export type CatalogState = { kind: 'loading' } | { kind: 'ready' } | { kind: 'failed'; problem: string };
+export type CatalogPreset = { soundfont: SoundFontEntry; bank: number; program: number; name: string; key: string };
+export type CatalogGroup = { soundfont: SoundFontEntry; presets: CatalogPreset[] };
+
+export class SoundFontCatalog {
+  state = $state.raw<CatalogState>({ kind: 'loading' });
+  /** Uploads of the visitor first, then the default, then all others. */
+  entries = $state.raw<readonly SoundFontEntry[]>([]);
+  readonly presetCount: number = $derived(
+    this.entries.reduce((count, entry) => count + (entry.usable ? entry.presets.length : 0), 0),
+  );
+  readonly defaultId: string | null = $derived(
+    (this.entries.find((entry) => entry.default) ?? this.entries.find((entry) => entry.usable))?.soundfont_id ?? null,
+  );
+  /** The first preset of the default SoundFont; null without any SoundFont. */
+  readonly defaultSound: SoundFontEngine | null = $derived(
+    this.defaultId === null ? null : { type: 'soundfont', soundfont_id: this.defaultId, bank: 0, program: 0 },
+  );
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async load(): Promise<void> {
+    if (this.state.kind !== 'ready') this.state = { kind: 'loading' };
+    try {
+      const { soundfonts } = await soundFontCatalog(this.#api);
+      const rank = (entry: SoundFontEntry): number => (entry.source === 'upload' ? 2 : Number(entry.default));
+      this.entries = [...soundfonts].sort((a, b) => rank(b) - rank(a));
+      this.state = { kind: 'ready' };
+    } catch (error) {
+      this.state = { kind: 'failed', problem: reasonOf(error) };
+    }
+  }
+
+  /** Presets whose name, bank or number matches every word of `query`, by SoundFont. */
+  search(query: string): CatalogGroup[] {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return this.entries
+      .map((soundfont) => ({ soundfont, presets: presetsOf(soundfont, words) }))
+      .filter((group) => group.presets.length > 0 || (words.length === 0 && !group.soundfont.usable));
+  }
+
+  /** The name of an instrument for people. */
+  nameOf(engine: SynthEngine | undefined): string {
+    if (!engine) return 'No instrument';
+    if (engine.type !== 'soundfont') return engine.plugin_id;
+    return this.#presetOf(engine)?.name ?? `Bank ${engine.bank}, program ${engine.program}`;
+  }
+
+  /** The name of a SoundFont; its id if the catalogue does not have it. */
+  soundFontName(id: string): string {
+    return this.entries.find((entry) => entry.soundfont_id === id)?.name ?? id;
+  }
+
+  #presetOf(engine: SoundFontEngine): { name: string } | undefined {
+    const id = engine.soundfont_id ?? this.defaultId;
+    const soundfont = this.entries.find((entry) => entry.soundfont_id === id);
+    return soundfont?.presets.find((preset) => preset.bank === engine.bank && preset.program === engine.program);
+  }
+}
+
+function presetsOf(soundfont: SoundFontEntry, words: string[]): CatalogPreset[] {
+  if (!soundfont.usable) return [];
+  const presets: CatalogPreset[] = [];
+  for (const { bank, program, name } of soundfont.presets) {
+    const text = `${name} ${bank}:${program} ${soundfont.name}`.toLowerCase();
+    if (!words.every((word) => text.includes(word))) continue;
+    presets.push({ soundfont, bank, program, name, key: `${soundfont.soundfont_id}/${bank}/${program}` });
+  }
+  return presets;
+}

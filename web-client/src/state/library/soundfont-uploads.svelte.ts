@@ -1,0 +1,93 @@
+/** SoundFonts that the visitor uploads and deletes. */
+import { deleteSoundFont } from '../../api/endpoints';
+import type { SoundFontEntry } from '../../api/types';
+import { uploadSoundFont } from '../../api/upload';
+import type { Player } from '../../engine/player.svelte';
+import { formatBytes } from '../../project/format';
+import type { Session } from '../account/session.svelte';
+import type { Notices } from '../notices.svelte';
+import { pickFile, SOUNDFONT_ACCEPT } from '../pick-file';
+import type { SoundFontCatalog } from './soundfont-catalog.svelte';
+import { Uploads } from './uploads.svelte';
+
+export class SoundFontUploads {
+  readonly uploads = new Uploads();
+  /** The SoundFont that the visitor is asked about before it is deleted; null if none. */
+  deletionAsked = $state.raw<SoundFontEntry | null>(null);
+  readonly #session: Session;
+  readonly #catalog: SoundFontCatalog;
+  readonly #player: Player;
+  readonly #notices: Notices;
+
+  constructor(session: Session, catalog: SoundFontCatalog, player: Player, notices: Notices) {
+    this.#session = session;
+    this.#catalog = catalog;
+    this.#player = player;
+    this.#notices = notices;
+  }
+
+  /** Lets the visitor choose a file, and uploads it. */
+  async choose(): Promise<void> {
+    const file = await pickFile(SOUNDFONT_ACCEPT);
+    if (file) await this.upload(file);
+  }
+
+  async upload(file: File): Promise<void> {
+    const limit = this.#session.capabilities?.limits.soundfont_max_bytes ?? Infinity;
+    if (file.size > limit) {
+      const sizes = `${file.name} has ${formatBytes(file.size)}; the service takes SoundFonts of at most ${formatBytes(limit)}.`;
+      this.#notices.show('error', sizes);
+      return;
+    }
+    try {
+      const answer = await this.uploads.track(file, (onProgress, signal) =>
+        uploadSoundFont(this.#session.api, file, onProgress, signal),
+      );
+      if (!answer) return;
+      await this.#reload();
+      this.#notices.show('done', uploadNotice(answer));
+    } catch (error) {
+      this.#notices.failed('No SoundFont was added', error);
+    }
+  }
+
+  async delete(entry: SoundFontEntry): Promise<void> {
+    this.deletionAsked = null;
+    try {
+      await deleteSoundFont(this.#session.api, entry.soundfont_id);
+      this.#notices.show('done', `Deleted ${entry.name}.`);
+    } catch (error) {
+      this.#notices.failed(`${entry.name} was not deleted`, error);
+    }
+    await this.#reload();
+  }
+
+  /** Reads the catalogue again, and lets the engine load the song's SoundFonts again. */
+  async #reload(): Promise<void> {
+    await this.#catalog.load();
+    this.#player.soundFontsChanged();
+  }
+}
+
+type UploadAnswer = Awaited<ReturnType<typeof uploadSoundFont>>;
+
+/** The result of an upload, in a sentence or two. */
+export function uploadNotice({ name, presets, uploaded, format }: UploadAnswer): string {
+  const sounds = `${presets.length} ${presets.length === 1 ? 'sound' : 'sounds'}`;
+  const result = uploaded.already_there
+    ? `${name} was there already.`
+    : uploaded.replaced
+      ? `${name} replaces your earlier file of that name: ${sounds}.`
+      : `${name} is yours to play: ${sounds}.`;
+  const shadowed = uploaded.format === format ? '' : ' Your SF2 file of that name is played in its place.';
+  const { count } = uploaded.skipped;
+  const skipped = count === 0 ? '' : ` It is played without ${count} bad ${count === 1 ? 'region' : 'regions'} of its file.`;
+  return result + shadowed + skipped;
+}
+
+/** The SoundFont that is played once an uploaded one is deleted, in a sentence. */
+export function replacementNotice(entry: SoundFontEntry): string {
+  return entry.others.some(({ source }) => source === 'system')
+    ? 'Songs that name it play the system’s SoundFont of the same name from then on.'
+    : 'Songs that name it play the default SoundFont from then on.';
+}

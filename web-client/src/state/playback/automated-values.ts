@@ -1,0 +1,35 @@
+/** Values of automated controls at the playhead. */
+import { createSubscriber } from 'svelte/reactivity';
+
+import { onFrame } from '../../canvas/frames';
+import type { Player } from '../../engine/player.svelte';
+import { lanesOf, valueAtTick } from '../../project/automation';
+import type { Song } from '../editing/song.svelte';
+
+export class AutomatedValues {
+  readonly #song: Song;
+  readonly #player: Player;
+  readonly #followPlayhead: () => void;
+
+  constructor(song: Song, player: Player) {
+    this.#song = song;
+    this.#player = player;
+    this.#followPlayhead = createSubscriber((moved) => {
+      let shown = NaN;
+      return onFrame(() => {
+        const tick = player.positionTick();
+        if (tick !== shown) moved();
+        shown = tick;
+      });
+    });
+  }
+
+  /** The value of a target of a track or the master; null if no lane automates it. */
+  of(owner: string, target: string): number | null {
+    const { project } = this.#song;
+    const points = lanesOf(project, owner).find((lane) => lane.target === target)?.points ?? [];
+    if (points.length === 0) return null;
+    this.#followPlayhead();
+    return valueAtTick(points, project.tempo_map, this.#player.positionTick());
+  }
+}

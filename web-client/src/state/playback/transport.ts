@@ -1,0 +1,32 @@
+/** Commands of buttons and keys that play, stop and seek. */
+import type { Player } from '../../engine/player.svelte';
+import type { Timeline } from '../editing/timeline.svelte';
+
+export class Transport {
+  readonly #player: Player;
+  readonly #timeline: Timeline;
+
+  constructor(player: Player, timeline: Timeline) {
+    this.#player = player;
+    this.#timeline = timeline;
+  }
+
+  togglePlay(): void {
+    if (this.#player.transport === 'stopped') void this.#player.play();
+    else this.#player.stop();
+  }
+
+  /** Stops; if playback is stopped already, seeks to the start. */
+  stop(): void {
+    if (this.#player.transport === 'stopped') this.seek(0);
+    else this.#player.stop();
+  }
+
+  seek(tick: number): void {
+    this.#player.seekTick(tick);
+  }
+
+  seekEnd(): void {
+    this.seek(this.#timeline.endTick);
+  }
+}

@@ -1,0 +1,89 @@
+/** Exporting the song: the render task, its progress and its receipt. */
+import { reasonOf, type Api } from '../../api/client';
+import { cancelTask, exportedFile, startExport, type ExportOptions } from '../../api/endpoints';
+import { followTask } from '../../api/task-events';
+import type { RenderResult } from '../../api/types';
+import type { Project } from '../../project/model';
+import { saveBlob } from '../download';
+
+/** An export that was made, and the song as it was then. */
+export type Exported = { project: Project; result: RenderResult; title: string };
+
+/** `progress` is 0..1; `taskId` is null until the service names the task. */
+export type ExportState =
+  | { kind: 'idle' }
+  | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }
+  | { kind: 'done'; exported: Exported; downloading: boolean }
+  | { kind: 'failed'; problem: string };
+
+export class Exporting {
+  state = $state.raw<ExportState>({ kind: 'idle' });
+  /** The last export of this visit; it stays while another one runs. */
+  lastExport = $state.raw<Exported | null>(null);
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async start(project: Project, options: ExportOptions): Promise<void> {
+    this.state = { kind: 'running', taskId: null, progress: 0, message: 'Starting', cancelling: false };
+    try {
+      const taskId = await startExport(this.#api, project, options);
+      this.#updateRunning({ taskId });
+      const task = await followTask(this.#api, taskId, new AbortController().signal, ({ progress, message }) =>
+        this.#updateRunning({ progress, message }),
+      );
+      if (task.state === 'succeeded' && task.result) {
+        const exported = { project, result: task.result, title: options.title };
+        this.lastExport = exported;
+        this.state = { kind: 'done', exported, downloading: false };
+      } else if (task.state === 'cancelled') {
+        this.state = { kind: 'idle' };
+      } else {
+        this.#fail(task.error?.detail ?? 'the render ended without a result');
+      }
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
+  /** Asks the service to stop; the task's last event ends the export. */
+  async cancel(): Promise<void> {
+    const { state } = this;
+    if (state.kind !== 'running' || state.cancelling || state.taskId === null) return;
+    this.#updateRunning({ cancelling: true });
+    try {
+      await cancelTask(this.#api, state.taskId);
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
+  /** Fetches the file with the visitor's authorisation, and lets the browser save it. */
+  async download(): Promise<void> {
+    if (this.state.kind !== 'done') return;
+    const { exported } = this.state;
+    this.state = { kind: 'done', exported, downloading: true };
+    try {
+      const file = await exportedFile(this.#api, exported.result.render_id);
+      saveBlob(file, `${exported.title || 'song'}.wav`);
+      this.state = { kind: 'done', exported, downloading: false };
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
+  /** Leaves a finished or failed export, ready for another. */
+  reset(): void {
+    if (this.state.kind === 'failed' || this.state.kind === 'done') this.state = { kind: 'idle' };
+  }
+
+  #updateRunning(change: Partial<Extract<ExportState, { kind: 'running' }>>): void {
+    if (this.state.kind === 'running') this.state = { ...this.state, ...change };
+  }
+
+  #fail(problem: string): void {
+    this.state = { kind: 'failed', problem };
+  }
+}

@@ -1,0 +1,96 @@
+/** Importing MIDI files into the open song, and saving the song as one. */
+import type { Api } from '../../api/client';
+import { exportMidi, importMidi } from '../../api/endpoints';
+import { addImported, isEmptySong, sameTempo } from '../../project/merge';
+import type { Project } from '../../project/model';
+import { emptyProject, normaliseProject } from '../../project/normalise';
+import type { Session } from '../account/session.svelte';
+import { saveBlob } from '../download';
+import type { Song } from '../editing/song.svelte';
+import type { SoundFontCatalog } from '../library/soundfont-catalog.svelte';
+import type { Notices } from '../notices.svelte';
+import type { SongSwitch } from './song-switch.svelte';
+
+export class MidiFiles {
+  /** Name of the file that the service is reading; null if none. */
+  reading = $state<string | null>(null);
+  readonly #api: Api;
+  readonly #session: Session;
+  readonly #song: Song;
+  readonly #switching: SongSwitch;
+  readonly #soundFonts: SoundFontCatalog;
+  readonly #notices: Notices;
+
+  constructor(session: Session, song: Song, switching: SongSwitch, soundFonts: SoundFontCatalog, notices: Notices) {
+    this.#api = session.api;
+    this.#session = session;
+    this.#song = song;
+    this.#switching = switching;
+    this.#soundFonts = soundFonts;
+    this.#notices = notices;
+  }
+
+  /** Adds the tracks of a MIDI file to the song, or opens it as a new song. */
+  async open(file: File, asNewSong = false): Promise<void> {
+    const limit = this.#session.capabilities?.limits.midi_max_bytes ?? Infinity;
+    if (file.size > limit) {
+      this.#notices.show('error', `${file.name} is too large: ${file.size} bytes, and at most ${limit} are taken.`);
+      return;
+    }
+    const name = file.name.replace(/\.(midi?|kar|rmi)$/i, '');
+    this.reading = file.name;
+    try {
+      const answer = await importMidi(this.#api, file, name, this.#soundFonts.defaultId);
+      const imported = normaliseProject(answer.project);
+      const warnings = answer.warnings.length > 0 ? ` ${answer.warnings.join(' ')}` : '';
+      if (asNewSong) await this.#openAsNew(file, imported, warnings);
+      else this.#addTracks(file, imported, warnings);
+    } catch (error) {
+      this.#notices.failed(`${file.name} cannot be read as a MIDI file`, error);
+    } finally {
+      this.reading = null;
+    }
+  }
+
+  /** Downloads the open song as a MIDI file. */
+  async save(): Promise<void> {
+    const { project } = this.#song;
+    try {
+      saveBlob(await exportMidi(this.#api, project), `${project.name}.mid`);
+    } catch (error) {
+      this.#notices.failed('The MIDI file could not be made', error);
+    }
+  }
+
+  async #openAsNew(file: File, imported: Project, warnings: string): Promise<void> {
+    await this.#replaceSong(imported);
+    this.#notices.show('done', `Opened ${file.name}: ${trackCount(imported)}.${warnings}`);
+  }
+
+  #replaceSong(imported: Project): Promise<void> {
+    const project = { ...imported, project_id: emptyProject().project_id };
+    return this.#switching.replace(() => this.#song.open(project, null, false));
+  }
+
+  #addTracks(file: File, imported: Project, warnings: string): void {
+    const song = this.#song;
+    const empty = isEmptySong(song.project);
+    const tempo = empty || sameTempo(song.project, imported) ? '' : ' They play at this song’s tempo.';
+    song.edit(`Import ${file.name}`, (project) => addImported(project, imported));
+    if (empty) song.framing += 1;
+    const first = song.project.tracks.at(-imported.tracks.length);
+    song.selection.selectItem(first?.id ?? '', first?.items[0]?.type === 'midi' ? first.items[0].id : null);
+    const openInstead = (): void => {
+      song.undo();
+      void this.#replaceSong(imported);
+    };
+    this.#notices.show('done', `Added ${trackCount(imported)} from ${file.name}.${tempo}${warnings}`, [
+      ...(empty ? [] : [{ label: 'Open as a new song instead', run: openInstead }]),
+      { label: 'Undo', run: () => song.undo() },
+    ]);
+  }
+}
+
+function trackCount({ tracks }: Project): string {
+  return `${tracks.length} ${tracks.length === 1 ? 'track' : 'tracks'}`;
+}

@@ -1,0 +1,105 @@
+/** All state of the page, put together once. */
+import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
+import { Player } from '../engine/player.svelte';
+import { WebMidi } from '../engine/web-midi.svelte';
+import { Account } from './account/account';
+import { Session } from './account/session.svelte';
+import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
+import { AudioClipCommands } from './editing/audio-clip-commands';
+import { AutomationCommands } from './editing/automation-commands.svelte';
+import { EffectCommands } from './editing/effect-commands';
+import { SelectionCommands } from './editing/selection-commands';
+import { Song } from './editing/song.svelte';
+import { Timeline } from './editing/timeline.svelte';
+import { TrackCommands } from './editing/track-commands';
+import { AudioFiles } from './library/audio-files.svelte';
+import { EffectCatalog } from './library/effect-catalog.svelte';
+import { SoundFontCatalog } from './library/soundfont-catalog.svelte';
+import { SoundFontUploads } from './library/soundfont-uploads.svelte';
+import { Notices } from './notices.svelte';
+import { AutomatedValues } from './playback/automated-values';
+import { SoundSource } from './playback/sound-source.svelte';
+import { Transport } from './playback/transport';
+import { Exporting } from './songs/exporting.svelte';
+import { MidiFiles } from './songs/midi-files.svelte';
+import { Saving } from './songs/saving.svelte';
+import { SongList } from './songs/song-list.svelte';
+import { SongSwitch } from './songs/song-switch.svelte';
+import { View } from './view/view.svelte';
+
+export function createWorkspace(): Workspace {
+  const session = new Session();
+  const { api } = session;
+  const notices = new Notices();
+  const view = new View();
+  const { preferences } = view;
+  const song = new Song();
+
+  const soundFonts = new SoundFontCatalog(api);
+  const effectCatalog = new EffectCatalog(api);
+  const audioFiles = new AudioFiles(api);
+  const soundSource = new SoundSource(session, preferences);
+  const player = new Player(api, {
+    defaultSoundfontId: () => session.capabilities?.default_soundfont_id ?? soundFonts.defaultId,
+    instrumentSound: () => soundSource.current,
+    kindOf: (effect) => effectCatalog.kindOf(effect),
+    failed: (action, error) => notices.failed(action, error),
+  });
+  const library: Library = {
+    soundFonts,
+    soundFontUploads: new SoundFontUploads(session, soundFonts, player, notices),
+    effectCatalog,
+    audioFiles,
+  };
+
+  const timeline = new Timeline(song, audioFiles);
+  const effectCommands = new EffectCommands(song, effectCatalog, view);
+  const automation = new AutomationCommands(song, player, preferences, effectCatalog);
+  const editing: Editing = {
+    song,
+    selection: song.selection,
+    timeline,
+    trackCommands: new TrackCommands(song, soundFonts, notices),
+    selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
+    effectCommands,
+    automation,
+    audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
+  };
+
+  const keys = new LiveKeys(player, () => liveTarget(song, soundFonts));
+  const playback: Playback = {
+    player,
+    transport: new Transport(player, timeline),
+    keys,
+    midi: new WebMidi(keys),
+    automatedValues: new AutomatedValues(song, player),
+    soundSource,
+  };
+
+  const saving = new Saving(api, song, notices);
+  const songList = new SongList(api, notices);
+  const songSwitch = new SongSwitch(song, player, saving, songList, notices);
+  const songs: Songs = {
+    saving,
+    songList,
+    songSwitch,
+    midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),
+    exporting: new Exporting(api),
+  };
+
+  const account = new Account(session, notices, () => saving.autosave());
+  return { account, editing, playback, songs, library, view, notices };
+}
+
+/** Loads the data that the rooms need after a log-in, and opens a song. */
+export async function openWorkspace({ library, songs }: Workspace): Promise<void> {
+  await Promise.all([library.soundFonts.load(), library.effectCatalog.load(), songs.songList.refresh()]);
+  await songs.songSwitch.openFirst();
+}
+
+/** Live keys play the selected instrument track, or else the default sound; null if there is none. */
+function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
+  if (selection.track?.synth_engine) return { trackId: selection.track.id };
+  const sound = soundFonts.defaultSound;
+  return sound && { sound };
+}

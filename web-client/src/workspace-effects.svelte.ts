@@ -1,0 +1,103 @@
+/** Effects that run while the workstation is open: they keep engine, autosave and files up to date. */
+import { untrack } from 'svelte';
+
+import { listenToKeys } from './keyboard/listen-to-keys';
+import type { Workspace } from './state/contexts';
+import { isAudioFile, isMidiFile } from './state/pick-file';
+
+const DEFAULT_AUTOSAVE_SECS = 30;
+const DEFAULT_POLL_SECS = 3;
+/** Pause in editing after which a large song is autosaved, in milliseconds. */
+const SETTLE_MS = 4000;
+
+/** Starts the effects. A component calls it while it is created; they end with the component. */
+export function startWorkspaceEffects(workspace: Workspace): void {
+  syncSong(workspace);
+  $effect(() => listenToKeys(workspace));
+  autosave(workspace);
+  $effect(() => listenToWindow(workspace));
+}
+
+/** Gives every edit to the engine, loads the files that it plays, and rewinds another song. */
+function syncSong({ editing: { song }, playback: { player }, library: { audioFiles } }: Workspace): void {
+  $effect(() => {
+    const { project } = song;
+    untrack(() => void player.sync(project));
+  });
+  $effect(() => {
+    const { project } = song;
+    untrack(() => audioFiles.loadFor(project));
+  });
+  $effect(() => {
+    void song.generation;
+    untrack(() => {
+      player.stop();
+      player.seekTick(0);
+    });
+  });
+}
+
+/** Autosaves at intervals, and watches for autosaves of other windows. */
+function autosave({ account, editing: { song }, songs: { saving } }: Workspace): void {
+  // The page cannot send a large song while it closes; so a pause in editing autosaves it.
+  $effect(() => {
+    void song.project;
+    const timer = setTimeout(() => void saving.autosaveIfLarge(), SETTLE_MS);
+    return () => clearTimeout(timer);
+  });
+  $effect(() => {
+    const limits = account.session.capabilities?.limits;
+    const autosaveSecs = limits?.autosave_secs ?? DEFAULT_AUTOSAVE_SECS;
+    const pollSecs = limits?.revision_poll_secs ?? DEFAULT_POLL_SECS;
+    const autosaveTimer = setInterval(() => void saving.autosave(), autosaveSecs * 1000);
+    const pollTimer = setInterval(() => void saving.poll(), pollSecs * 1000);
+    return () => {
+      clearInterval(autosaveTimer);
+      clearInterval(pollTimer);
+    };
+  });
+}
+
+/** Listens to gestures, dropped files and the end of the page; returns a function that stops it. */
+function listenToWindow(workspace: Workspace): () => void {
+  const { player } = workspace.playback;
+  const { saving } = workspace.songs;
+  const listeners = new AbortController();
+  const { signal } = listeners;
+  const resume = (): void => player.resume();
+  window.addEventListener('pointerdown', resume, { signal, capture: true });
+  window.addEventListener('keydown', resume, { signal, capture: true });
+  document.addEventListener(
+    'visibilitychange',
+    () => {
+      if (document.hidden) saving.flush();
+    },
+    { signal },
+  );
+  window.addEventListener('pagehide', () => saving.flush(), { signal });
+  window.addEventListener(
+    'beforeunload',
+    (event) => {
+      if (saving.flush()) event.preventDefault();
+    },
+    { signal },
+  );
+  window.addEventListener('dragover', (event) => event.preventDefault(), { signal });
+  window.addEventListener(
+    'drop',
+    (event) => {
+      event.preventDefault();
+      void addFiles(workspace, [...(event.dataTransfer?.files ?? [])]);
+    },
+    { signal },
+  );
+  return () => listeners.abort();
+}
+
+async function addFiles({ editing, songs, notices }: Workspace, files: File[]): Promise<void> {
+  for (const file of files) {
+    if (isMidiFile(file)) await songs.midiFiles.open(file);
+    else if (isAudioFile(file)) await editing.audioClipCommands.addFilesAtPlayhead([file]);
+    else notices.show('error', `${file.name} is neither a MIDI nor an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC).`);
+  }
+}
