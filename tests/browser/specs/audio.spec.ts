@@ -1,7 +1,7 @@
 /** Audio files on tracks, by mouse and keyboard. */
 import type { Locator, Page } from '@playwright/test';
 import { firstSound, peak } from '../support/audio';
-import { recorded, startRecording } from '../support/capture';
+import { recorded, recordMore, recordSound, startRecording } from '../support/capture';
 import { newSong, openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
@@ -145,7 +145,8 @@ test('a clip is heard from its very frame, at the rate of the song', async ({ pa
   await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
   await startRecording(page);
   await page.getByRole('button', { name: 'Play' }).click();
-  await page.waitForTimeout(4_000);
+  await recordSound(page, 0);
+  await recordMore(page, 2 * 48_000);
   const heard = await recorded(page);
   const start = firstSound(heard);
   const second = heard.left.subarray(start, start + 48_000);
@@ -179,7 +180,7 @@ test('a recording that arrives while the rate of the song changes is heard', asy
   arrive();
   await startRecording(page);
   await page.getByRole('button', { name: 'Play' }).click();
-  await page.waitForTimeout(3_000);
+  await recordSound(page, 0.45);
   const heard = await recorded(page);
   expect(peak(heard.left)).toBeGreaterThan(0.45);
   await expect(page.getByRole('alert')).toHaveCount(0);

@@ -1,7 +1,7 @@
 /** The page loads just the presets that a song plays, and others as they are chosen. */
 import { peak } from '../support/audio';
-import { recorded, startRecording } from '../support/capture';
-import { openDemo } from '../support/demo';
+import { recorded, recordMore, startRecording } from '../support/capture';
+import { openDemo, playToBar } from '../support/demo';
 import { downloads } from '../support/downloads';
 import { expect, test } from '../support/service';
 
@@ -33,18 +33,19 @@ test('a song brings its sounds, and a new one joins them while it plays', async 
   expect(banks[0]?.presets).toHaveLength(6);
   expect(banks[0]?.bytes).toBeLessThan(WHOLE_BYTES / 2);
 
-  await page.waitForTimeout(3_000);
+  await playToBar(page, 2);
   await startRecording(page);
   // The selected track is the flute's.
   await page.getByRole('option', { name: /^Glockenspiel/ }).first().dblclick();
   await expect.poll(() => banks.length).toBeGreaterThan(1);
-  await page.waitForTimeout(3_000);
+  await recordMore(page, 3 * RATE_HZ);
   const { left } = await recorded(page);
   expect(peak(left)).toBeGreaterThan(0.01);
   expect(longestSilence(left), 'the other tracks play on').toBeLessThan(0.3);
   for (const later of banks.slice(1)) expect(later.presets).toEqual(['0:9']);
 
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.waitForTimeout(1_000);
+  await expect(page.getByRole('button', { name: 'Redo', exact: true })).toBeEnabled();
+  await recordMore(page, RATE_HZ);
   expect(banks.length, 'what was there before is still there').toBeLessThanOrEqual(3);
 });

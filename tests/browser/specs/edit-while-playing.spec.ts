@@ -1,7 +1,7 @@
 /** With instruments that the service renders, an edit while playing is heard within a bar. */
 import { peak } from '../support/audio';
-import { recorded, startRecording } from '../support/capture';
-import { DEMO_TRACKS, countTrackRenders, openDemo } from '../support/demo';
+import { recorded, recordedFrames, recordMore, recordSound, startRecording } from '../support/capture';
+import { DEMO_TRACKS, countTrackRenders, openDemo, play } from '../support/demo';
 import { expect, test } from '../support/service';
 
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'server' } });
@@ -22,15 +22,16 @@ test('deleting the clip that sounds silences it within a bar, and undoing brings
   await page.keyboard.type('5');
   await page.keyboard.press('Enter');
   await startRecording(page);
-  await page.getByRole('button', { name: 'Play' }).click();
-  await page.waitForTimeout(4_000);
-  const framesBefore = (await recorded(page)).left.length;
+  await play(page);
+  await recordSound(page, 0.01);
+  await recordMore(page, BAR_SECS * RATE_HZ);
+  const framesBefore = await recordedFrames(page);
   await page.getByRole('button', { name: 'Edit menu' }).click();
   await page.getByRole('menuitem', { name: /^Delete/ }).first().click();
-  await page.waitForTimeout(BAR_SECS * 1000 + 2_000);
+  await recordMore(page, (BAR_SECS + 2) * RATE_HZ);
   const deleted = (await recorded(page)).left;
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.waitForTimeout(BAR_SECS * 1000 + 2_000);
+  await recordMore(page, (BAR_SECS + 2) * RATE_HZ);
   const { left } = await recorded(page);
 
   expect(peak(left.subarray(0, framesBefore))).toBeGreaterThan(0.01);

@@ -146,14 +146,15 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
     if (!box) throw new Error('the curve is not shown');
     await page.mouse.move(box.x + (box.width * Math.log10(hertz / 20)) / 3, box.y + box.height / 2);
     await page.mouse.wheel(0, -100);
-    await page.waitForTimeout(700);
   };
   await curve.scrollIntoViewIfNeeded();
   const qOf = (band: string): Locator => knobOf(page, `Equalizer ${band} Q`);
   const before = await qOf('bell 1').getAttribute('aria-valuetext');
-  await turn(200);
-  await turn(1_800);
-  await expect(qOf('bell 3')).not.toHaveAttribute('aria-valuetext', before ?? '');
+  for (const [hertz, band] of [[200, 'bell 1'], [1_800, 'bell 3']] as const) {
+    await turn(hertz);
+    await expect(qOf(band)).not.toHaveAttribute('aria-valuetext', before ?? '');
+    await expect(curve, 'the gesture of the wheel has ended').not.toHaveAttribute('data-turning');
+  }
   await page.keyboard.press('Control+z');
   await expect(qOf('bell 3'), 'each band’s turns are a step').toHaveAttribute('aria-valuetext', before ?? '');
   await expect(qOf('bell 1')).not.toHaveAttribute('aria-valuetext', before ?? '');
@@ -190,7 +191,7 @@ test('controls keep the keys, and what is held or turned in one go is one step',
   await gain.hover();
   for (let times = 0; times < 10; times++) await page.mouse.wheel(0, -4);
   await expect(gain, 'small moves on a trackpad add up').toHaveAttribute('aria-valuetext', '−2.5 dB');
-  await page.waitForTimeout(700);
+  await expect(gain, 'the gesture of the wheel has ended').not.toHaveAttribute('data-turning');
   await page.mouse.wheel(0, -100);
   await page.mouse.wheel(0, -100);
   await expect(gain).toHaveAttribute('aria-valuetext', '−1.5 dB');
@@ -265,7 +266,8 @@ test('panels keep their layout and come wholly into view; what adds and removes 
   if (!box) throw new Error('the button is not shown');
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.mouse.down();
-  await page.waitForTimeout(100);
+  await expect(gate, 'the press selects the panel').toHaveAttribute('aria-current', 'true');
+  await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
   await page.mouse.up();
   await expect(remove).toHaveCount(0);
 });

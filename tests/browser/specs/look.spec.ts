@@ -1,5 +1,5 @@
 /** Pictures of the page, for people to look at: `output/page-<width>x<height>.png`. */
-import { openDemo } from '../support/demo';
+import { openDemo, play, playToBar } from '../support/demo';
 import { expect, test } from '../support/service';
 
 for (const size of [
@@ -9,8 +9,8 @@ for (const size of [
   test(`the page while it plays, at ${size.width}x${size.height}`, async ({ page, service }) => {
     await page.setViewportSize(size);
     await openDemo(page, service);
-    await page.getByRole('button', { name: 'Play' }).click();
-    await page.waitForTimeout(7_000);
+    await play(page);
+    await playToBar(page, 3);
     const path = `output/page-${size.width}x${size.height}.png`;
     await page.screenshot({ path });
     const overflow = await page.evaluate(() => ({

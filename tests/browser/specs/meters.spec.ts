@@ -1,6 +1,6 @@
 /** The master's meters show what the engine measures. */
 import type { Locator, Page } from '@playwright/test';
-import { openDemo } from '../support/demo';
+import { openDemo, playToBar } from '../support/demo';
 import { expect, test, type Service } from '../support/service';
 
 type Song = { tempo_map: { tick: number; bpm: number }[] };
@@ -55,7 +55,7 @@ test('plausible figures move while the demo song plays', async ({ page, service 
   expect(await integratedLufs(page)).toBe(-Infinity);
   await page.getByRole('button', { name: 'Play' }).click();
   await expect.poll(() => integratedLufs(page), { timeout: 20_000 }).toBeGreaterThan(-40);
-  await page.waitForTimeout(5_000);
+  await playToBar(page, 4);
 
   for (const name of ['Momentary', 'Short-term', 'RMS left', 'RMS right']) {
     const value = await figure(page, name);

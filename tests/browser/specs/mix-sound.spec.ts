@@ -1,8 +1,8 @@
 /** Effects, buses, groups and automation sound in the page as in the service's render, to the bit. */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from '../support/audio';
-import { recorded, startRecording } from '../support/capture';
-import { openDemo } from '../support/demo';
+import { recorded, recordMore, startRecording } from '../support/capture';
+import { openDemo, play } from '../support/demo';
 import { expect, test, type Service } from '../support/service';
 
 // A service of their own: what these tests store must not be heard in others.
@@ -13,6 +13,8 @@ test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_LOG: 'warn' } });
  * before the first frame of an export.
  */
 const ONSET = 1e-3;
+
+const RATE_HZ = 48_000;
 
 type Json = Record<string, unknown>;
 type Document = { tracks: Json[]; master: Json };
@@ -57,8 +59,8 @@ test('a whole mix plays as it is exported', async ({ page, service }) => {
   const project = await store(page, service);
   await openDemo(page, service);
   await startRecording(page);
-  await page.getByRole('button', { name: 'Play' }).click();
-  await page.waitForTimeout(20_000);
+  await play(page);
+  await recordMore(page, 20 * RATE_HZ);
   const heard = await recorded(page);
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, { data: { project, format: 'wav', bit_depth: 'float32' } });
   expect(answer.status(), await answer.text()).toBe(200);
@@ -67,6 +69,6 @@ test('a whole mix plays as it is exported', async ({ page, service }) => {
   expect(peak(heard.left)).toBeGreaterThan(0.05);
   const { difference, frames } = largestDifference(heard, rendered, ONSET);
   console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
-  expect(frames).toBeGreaterThan(10 * 48_000);
+  expect(frames).toBeGreaterThan(10 * RATE_HZ);
   expect(difference, 'what is heard is what is exported, to the bit').toBe(0);
 });

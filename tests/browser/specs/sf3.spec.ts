@@ -1,6 +1,6 @@
 /** SF3 banks: the service decodes, the page plays. */
 import { peak } from '../support/audio';
-import { recorded, startRecording } from '../support/capture';
+import { recorded, recordSound, startRecording } from '../support/capture';
 import { openDemo } from '../support/demo';
 import { downloads } from '../support/downloads';
 import { expect, test } from '../support/service';
@@ -14,8 +14,7 @@ test('keys sound with a bank of compressed samples', async ({ page, service }) =
   await expect(page.getByText(/^Loading/)).toHaveCount(0, { timeout: 30_000 });
   await startRecording(page);
   await page.keyboard.down('a');
-  await page.waitForTimeout(800);
+  await recordSound(page, 0.01);
   await page.keyboard.up('a');
-  await page.waitForTimeout(500);
   expect(peak((await recorded(page)).left)).toBeGreaterThan(0.01);
 });

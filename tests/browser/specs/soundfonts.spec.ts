@@ -31,13 +31,13 @@ test('an own SoundFont is uploaded, played and deleted', async ({ page, service 
   // The same id with another content is fetched anew.
   const count = banks.length;
   await choose('My Bells.sf2', Buffer.concat([buffer, Buffer.from('junk\0\0\0\0')]));
-  await expect(page.getByText(/has taken the place of the one before it/)).toBeVisible();
+  await expect(page.getByText(/replaces your earlier file of that name/)).toBeVisible();
   await expect.poll(() => banks.length).toBeGreaterThan(count);
 
   await deletion.click();
   const dialog = page.getByRole('dialog', { name: /^Delete / });
   await expect(dialog).toContainText('play the default SoundFont from then on');
-  await dialog.getByRole('button', { name: 'Delete for good' }).click();
+  await dialog.getByRole('button', { name: 'Delete permanently' }).click();
   await expect(deletion).toHaveCount(0);
   const catalog = await (await page.request.get(`${service.url}/api/v1/plugins/soundfonts/catalog`)).text();
   expect(catalog).not.toContain('mybells');

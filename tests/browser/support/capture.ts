@@ -1,9 +1,9 @@
-/** Recording what the engine's worklet puts out, sample by sample. */
+/** Recording the output of the engine, sample by sample. */
 import type { Page } from '@playwright/test';
 
 export type Recording = { left: Float32Array; right: Float32Array };
 
-/** A worklet that passes on what it hears, in pieces of 8192 frames. */
+/** A worklet that sends its input to the page in blocks of 8192 frames. */
 const RECORDER = `
 class Recorder extends AudioWorkletProcessor {
   constructor() {
@@ -28,7 +28,7 @@ class Recorder extends AudioWorkletProcessor {
 registerProcessor('test-recorder', Recorder);
 `;
 
-/** The part of the page's debugging handle that tests use. */
+/** The part of `window.songfoundry` that tests use. */
 type Handle = {
   engine: { context: AudioContext; output: AudioNode } | null;
   recording?: [Float32Array, Float32Array][];
@@ -40,27 +40,27 @@ declare global {
   }
 }
 
-/** Starts to record; the engine must have been started. */
+/** Starts a recording; the engine must be ready. */
 export async function startRecording(page: Page): Promise<void> {
   await page.evaluate(async (source) => {
     const { engine } = window.songfoundry;
-    if (!engine) throw new Error('the engine is not there');
+    if (!engine) throw new Error('the engine is not ready');
     const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
     await engine.context.audioWorklet.addModule(url);
     const recorder = new AudioWorkletNode(engine.context, 'test-recorder', { numberOfOutputs: 0, channelCount: 2 });
-    const pieces: [Float32Array, Float32Array][] = [];
-    recorder.port.onmessage = (event: MessageEvent<[Float32Array, Float32Array]>) => pieces.push(event.data);
+    const blocks: [Float32Array, Float32Array][] = [];
+    recorder.port.onmessage = (event: MessageEvent<[Float32Array, Float32Array]>) => blocks.push(event.data);
     engine.output.connect(recorder);
-    window.songfoundry.recording = pieces;
+    window.songfoundry.recording = blocks;
   }, RECORDER);
 }
 
-/** What was recorded so far. */
+/** The recording so far. */
 export async function recorded(page: Page): Promise<Recording> {
   const channels = await page.evaluate(async () => {
-    const pieces = window.songfoundry.recording ?? [];
+    const blocks = window.songfoundry.recording ?? [];
     const encode = async (channel: 0 | 1): Promise<string> => {
-      const blob = new Blob(pieces.map((piece) => piece[channel] as Float32Array<ArrayBuffer>));
+      const blob = new Blob(blocks.map((block) => block[channel] as Float32Array<ArrayBuffer>));
       return new Promise((resolve, reject) => {
         const reader = new FileReader();
         reader.onload = () => resolve(String(reader.result).split(',')[1] ?? '');
@@ -75,4 +75,35 @@ export async function recorded(page: Page): Promise<Recording> {
     return new Float32Array(bytes.buffer);
   };
   return { left: floats(channels[0]), right: floats(channels[1]) };
+}
+
+/** Length of the recording so far, in frames. */
+export function recordedFrames(page: Page): Promise<number> {
+  return page.evaluate(() => (window.songfoundry.recording ?? []).reduce((frames, [left]) => frames + left.length, 0));
+}
+
+/** Waits until the recording is longer by a number of frames. */
+export async function recordMore(page: Page, frames: number): Promise<void> {
+  const end = (await recordedFrames(page)) + frames;
+  await page.waitForFunction(
+    (wanted) => (window.songfoundry.recording ?? []).reduce((sum, [left]) => sum + left.length, 0) >= wanted,
+    end,
+    { timeout: 0 },
+  );
+}
+
+/** Waits until the left channel of the recording exceeds a level, at or after a frame. */
+export async function recordSound(page: Page, level: number, fromFrame = 0): Promise<void> {
+  await page.waitForFunction(
+    ({ level: least, fromFrame: first }) => {
+      let start = 0;
+      return (window.songfoundry.recording ?? []).some(([left]) => {
+        const begin = Math.max(0, first - start);
+        start += left.length;
+        return begin < left.length && left.subarray(begin).some((value) => Math.abs(value) > least);
+      });
+    },
+    { level, fromFrame },
+    { timeout: 0 },
+  );
 }

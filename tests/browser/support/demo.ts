@@ -1,9 +1,10 @@
 /** The demo song in the browser, beside the service's render of it. */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from './audio';
-import { recorded, startRecording } from './capture';
+import { recorded, recordMore, startRecording } from './capture';
 import { expect, test, type Service } from './service';
 
+const RATE_HZ = 48_000;
 const DEMO_SECS = 88.6;
 export const DEMO_TRACKS = 6;
 
@@ -12,6 +13,19 @@ export async function openDemo(page: Page, service: Service): Promise<void> {
   await page.goto(service.url);
   await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
   await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
+}
+
+/** Starts playback, and waits until it runs. */
+export async function play(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 60_000 });
+}
+
+/** Waits until the playhead reaches a bar; bars count from 1. */
+export async function playToBar(page: Page, bar: number): Promise<void> {
+  const position = page.getByRole('button', { name: /^Position in bars/ });
+  const barShown = async (): Promise<number> => Number.parseInt((await position.textContent()) ?? '', 10);
+  await expect.poll(barShown, { timeout: 120_000 }).toBeGreaterThanOrEqual(bar);
 }
 
 /** Starts an empty song from the menu; what an earlier test left unsaved, and the autosave kept, is given up. */
@@ -61,8 +75,9 @@ export async function expectDemoAsRendered(
   await expect.poll(trackRenders, { timeout: 120_000 }).toBe(expectedRenders);
   await expect(page.getByText(`sound from ${instrumentSound === 'server' ? 'the service' : 'this browser'}`, { exact: true })).toBeVisible();
   await startRecording(page);
-  await page.getByRole('button', { name: 'Play' }).click();
-  await page.waitForTimeout((DEMO_SECS + 2) * 1000);
+  await play(page);
+  await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 200_000 });
+  await recordMore(page, RATE_HZ / 2);
   const heard = await recorded(page);
   const rendered = await demoRender(page, service);
   expect(rendered.sampleRateHz).toBe(48_000);

@@ -1,13 +1,16 @@
-/** The wheel on a control: how far it was turned, and when a run of turns is over. */
+/** The mouse wheel on a control, in notches; turns in quick succession are one gesture. */
 
-/** Pixels of scrolling that count as one notch; wheels send more at a time, trackpads much less. */
+/** Scroll distance of one notch, in pixels; wheels send more at a time, trackpads much less. */
 const NOTCH_PX = 40;
-/** How long the wheel rests before the next turn is a gesture of its own, in milliseconds. */
-const REST_MS = 500;
-/** What a notch is worth with Shift. */
-const FINE = 0.1;
+/** Pause that ends a gesture, in milliseconds. */
+const PAUSE_MS = 500;
+/** Factor of a notch while Shift is held. */
+const FINE_FACTOR = 0.1;
 
-/** Listens to the wheel over an element: `turn` hears notches, upwards as positive numbers. What is not `wanted` scrolls. */
+/**
+ * Makes an attachment that calls `turn` with notches, upwards positive, and `end` after each gesture.
+ * Events that are not `wanted` scroll the page. During a gesture the element has `data-turning`.
+ */
 export function wheelTurns(
   turn: (notches: number) => void,
   end: () => void,
@@ -15,27 +18,29 @@ export function wheelTurns(
 ): (node: HTMLElement) => () => void {
   return (node) => {
     let scrolledPx = 0;
-    let resting: ReturnType<typeof setTimeout> | undefined;
-    const rest = (): void => {
+    let pause: ReturnType<typeof setTimeout> | undefined;
+    const endGesture = (): void => {
       scrolledPx = 0;
+      delete node.dataset['turning'];
       end();
     };
     const wheel = (event: WheelEvent): void => {
       if (!wanted(event)) return;
       event.preventDefault();
       event.stopPropagation();
-      // With Shift, some browsers scroll sideways.
+      // Some browsers report a wheel with Shift as sideways scrolling.
       const delta = event.deltaY || event.deltaX;
       scrolledPx += event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? delta : Math.sign(delta) * NOTCH_PX;
-      clearTimeout(resting);
-      resting = setTimeout(rest, REST_MS);
+      node.dataset['turning'] = '';
+      clearTimeout(pause);
+      pause = setTimeout(endGesture, PAUSE_MS);
       if (Math.abs(scrolledPx) < NOTCH_PX) return;
-      turn(-Math.sign(scrolledPx) * (event.shiftKey ? FINE : 1));
+      turn(-Math.sign(scrolledPx) * (event.shiftKey ? FINE_FACTOR : 1));
       scrolledPx = 0;
     };
     node.addEventListener('wheel', wheel, { passive: false });
     return () => {
-      clearTimeout(resting);
+      clearTimeout(pause);
       node.removeEventListener('wheel', wheel);
     };
   };
