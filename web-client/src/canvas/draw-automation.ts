@@ -2,7 +2,7 @@ import { shareAt, timeBetween } from '../project/automation';
 import type { TargetScale } from '../project/automation-targets';
 import type { AutomationPoint, TempoPoint, TimeSignature } from '../project/model';
 import { drawGrid } from './draw-grid';
-import { FONT_NUMBERS, PALETTE, withAlpha } from './palette';
+import { FONT_NUMBERS, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Room above the highest and below the lowest value, in pixels. */
@@ -106,9 +106,9 @@ function drawPoint(
   const selected = index === scene.selected;
   context.beginPath();
   context.arc(x, y, selected || index === scene.hovered ? 5 : 3.5, 0, 2 * Math.PI);
-  context.fillStyle = selected ? PALETTE.text : scene.color;
+  context.fillStyle = selected ? palette().text : scene.color;
   context.fill();
-  context.strokeStyle = PALETTE.ground;
+  context.strokeStyle = palette().ground;
   context.lineWidth = 1.5;
   context.stroke();
   if (!selected && index !== scene.hovered) return;
@@ -116,6 +116,6 @@ function drawPoint(
   context.font = FONT_NUMBERS;
   const width = context.measureText(text).width;
   const left = Math.min(widthPx - width - 4, Math.max(4, x + 9));
-  context.fillStyle = PALETTE.text;
+  context.fillStyle = palette().text;
   context.fillText(text, left, y < 24 ? y + 18 : y - 8);
 }

@@ -6,7 +6,7 @@ import { secsAtTick } from '../project/tempo';
 import type { Waveform } from '../project/waveform';
 import { drawGrid } from './draw-grid';
 import { drawFades, drawWaveform, secsOfColumns } from './draw-waveform';
-import { FONT_SMALL, PALETTE, withAlpha } from './palette';
+import { FONT_SMALL, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Height of a track's lane, in pixels. */
@@ -55,7 +55,7 @@ export function drawClips(
   const last = Math.min(project.tracks.length - 1, Math.floor((scrollTopPx + heightPx) / LANE_PX));
   const selected = project.tracks.findIndex((track) => track.id === scene.selectedTrackId);
   if (selected >= 0) {
-    context.fillStyle = PALETTE.panel;
+    context.fillStyle = palette().panel;
     context.fillRect(0, selected * LANE_PX - scrollTopPx, widthPx, LANE_PX);
   }
   drawGrid(context, view, project.time_signatures, 0, heightPx);
@@ -65,7 +65,7 @@ export function drawClips(
     const track = project.tracks[lane];
     if (!track) continue;
     const top = lane * LANE_PX - scrollTopPx;
-    context.fillStyle = PALETTE.line;
+    context.fillStyle = palette().line;
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
     const heard = audible.get(track.id) ?? true;
     for (const item of track.items) {
@@ -118,7 +118,7 @@ function drawAudio(
   const problem = id === null ? 'names no file' : missing(id);
   const waveform = id === null ? null : waveformOf(id);
   if (problem !== undefined) {
-    context.fillStyle = PALETTE.error;
+    context.fillStyle = palette().error;
     context.font = FONT_SMALL;
     context.fillText('File missing', Math.max(0, box.left) + 6, box.top + 16, Math.max(0, box.width - 12));
   }
@@ -132,7 +132,7 @@ function drawAudio(
     secs: columns.secs,
   };
   drawWaveform(context, scene, withAlpha(color, 0.9), { ...box, width: box.width - CLIP_GAP_PX });
-  drawFades(context, fadeSpans(time, item, box.width), PALETTE.text, box);
+  drawFades(context, fadeSpans(time, item, box.width), palette().text, box);
 }
 
 type ClipBox = { left: number; width: number; top: number; height: number; view: TimeView; widthPx: number };

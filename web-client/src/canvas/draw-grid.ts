@@ -1,6 +1,6 @@
 import { gridLines } from '../project/grid';
 import type { TimeSignature } from '../project/model';
-import { PALETTE } from './palette';
+import { palette } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Least distance of two grid lines, in pixels. */
@@ -16,7 +16,7 @@ export function drawGrid(
 ): void {
   const lines = gridLines(signatures, view.startTick, view.endTick, stepTicks, MIN_LINE_PX * view.ticksPerPx);
   for (const line of lines) {
-    context.fillStyle = line.level === 'bar' ? PALETTE.line : line.level === 'beat' ? PALETTE.lineSoft : PALETTE.lineFaint;
+    context.fillStyle = line.level === 'bar' ? palette().line : line.level === 'beat' ? palette().lineSoft : palette().lineFaint;
     context.fillRect(Math.round(view.x(line.tick)), 0, 1, heightPx);
   }
 }

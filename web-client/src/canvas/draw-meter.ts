@@ -1,6 +1,6 @@
 import { METER_FLOOR_DB, type Meter } from '../engine/meters';
 import { placeOfDb } from '../ui/fader-scale';
-import { PALETTE } from './palette';
+import { palette } from './palette';
 
 /** Levels from which a meter turns yellow, and red, in decibels. */
 const WARM_DB = -9;
@@ -19,19 +19,19 @@ export function drawMeter(
 ): void {
   const columnPx = Math.floor((widthPx - 2) / 2);
   const gradient = context.createLinearGradient(0, heightPx, 0, 0);
-  gradient.addColorStop(0, PALETTE.levelLow);
-  gradient.addColorStop(placeOf(WARM_DB), PALETTE.levelMid);
-  gradient.addColorStop(placeOf(HOT_DB), PALETTE.levelHigh);
-  gradient.addColorStop(1, PALETTE.error);
+  gradient.addColorStop(0, palette().levelLow);
+  gradient.addColorStop(placeOf(WARM_DB), palette().levelMid);
+  gradient.addColorStop(placeOf(HOT_DB), palette().levelHigh);
+  gradient.addColorStop(1, palette().error);
   meters.forEach((meter, index) => {
     const x = index * (columnPx + 2);
-    context.fillStyle = PALETTE.ground;
+    context.fillStyle = palette().ground;
     context.fillRect(x, 0, columnPx, heightPx);
     const height = Math.round(placeOf(meter.levelDb) * heightPx);
     context.fillStyle = gradient;
     context.fillRect(x, heightPx - height, columnPx, height);
     if (meter.peakDb <= METER_FLOOR_DB) return;
-    context.fillStyle = meter.peakDb >= 0 ? PALETTE.error : PALETTE.text;
+    context.fillStyle = meter.peakDb >= 0 ? palette().error : palette().text;
     context.fillRect(x, heightPx - Math.round(placeOf(meter.peakDb) * heightPx), columnPx, 1);
   });
 }

@@ -1,7 +1,7 @@
 import { isBlackKey, keyName } from '../project/format';
 import type { MidiItem, Note, Project, Track } from '../project/model';
 import { drawGrid } from './draw-grid';
-import { FONT_NUMBERS, PALETTE, withAlpha } from './palette';
+import { FONT_NUMBERS, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Most notes of other tracks that are drawn behind the edited ones. */
@@ -39,11 +39,11 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
     const y = yOfKey(keys, key);
     if (y > heightPx) break;
     if (isBlackKey(key)) {
-      context.fillStyle = PALETTE.ground;
+      context.fillStyle = palette().ground;
       context.fillRect(0, y, widthPx, keys.rowPx);
     }
     if (key % 12 === 0 || key % 12 === 5) {
-      context.fillStyle = PALETTE.lineSoft;
+      context.fillStyle = palette().lineSoft;
       context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
     }
   }
@@ -61,16 +61,16 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
     context.fillStyle = selected ? track.color : withAlpha(track.color, 0.45 + 0.5 * note.velocity);
     context.fill();
     if (!selected) return;
-    context.strokeStyle = PALETTE.text;
+    context.strokeStyle = palette().text;
     context.lineWidth = 1.5;
     context.stroke();
   });
   shadeOutside(context, scene, widthPx, heightPx);
   if (scene.marquee) {
     const { left, top, width, height: tall } = scene.marquee;
-    context.fillStyle = withAlpha(PALETTE.accent, 0.12);
+    context.fillStyle = withAlpha(palette().accent, 0.12);
     context.fillRect(left, top, width, tall);
-    context.strokeStyle = PALETTE.accent;
+    context.strokeStyle = palette().accent;
     context.lineWidth = 1;
     context.strokeRect(left + 0.5, top + 0.5, width, tall);
   }
@@ -102,7 +102,7 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
 function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const start = scene.view.x(scene.item.start_tick);
   const end = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
-  context.fillStyle = withAlpha(PALETTE.ground, 0.6);
+  context.fillStyle = withAlpha(palette().ground, 0.6);
   if (start > 0) context.fillRect(0, 0, Math.min(widthPx, start), heightPx);
   if (end < widthPx) context.fillRect(Math.max(0, end), 0, widthPx, heightPx);
   context.fillStyle = withAlpha(scene.track.color, 0.7);
@@ -122,18 +122,18 @@ export function drawKeys(
     const y = yOfKey(keys, key);
     if (y > heightPx) break;
     const black = isBlackKey(key);
-    context.fillStyle = down.has(key) ? PALETTE.accent : PALETTE.ivory;
+    context.fillStyle = down.has(key) ? palette().accent : palette().ivory;
     if (black) {
       context.fillRect(0, y, widthPx, keys.rowPx);
-      context.fillStyle = down.has(key) ? PALETTE.accent : PALETTE.ebony;
+      context.fillStyle = down.has(key) ? palette().accent : palette().ebony;
       context.fillRect(0, y, widthPx * 0.62, keys.rowPx);
-      context.fillStyle = PALETTE.ivoryLine;
+      context.fillStyle = palette().ivoryLine;
       context.fillRect(widthPx * 0.62, Math.round(y + keys.rowPx / 2), widthPx * 0.38, 1);
     } else {
       context.fillRect(0, y, widthPx, keys.rowPx);
     }
     if (key % 12 === 0 || key % 12 === 5) {
-      context.fillStyle = PALETTE.ivoryLine;
+      context.fillStyle = palette().ivoryLine;
       context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
     }
     if (key % 12 === 0 && keys.rowPx >= 8) {
@@ -166,6 +166,6 @@ export function drawVelocities(
   });
   for (const index of scene.selection) {
     const note = scene.notes[index];
-    if (note) draw(note, PALETTE.text);
+    if (note) draw(note, palette().text);
   }
 }

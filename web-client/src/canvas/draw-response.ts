@@ -1,4 +1,4 @@
-import { FONT_NUMBERS, PALETTE } from './palette';
+import { FONT_NUMBERS, palette } from './palette';
 
 /** Frequencies at the left and the right edge, in hertz. */
 const LOW_HZ = 20;
@@ -38,25 +38,25 @@ export type ResponseScene = {
 export function drawResponse(context: CanvasRenderingContext2D, scene: ResponseScene, widthPx: number, heightPx: number): void {
   context.font = FONT_NUMBERS;
   for (const db of [-12, 0, 12]) {
-    context.fillStyle = db === 0 ? PALETTE.line : PALETTE.lineSoft;
+    context.fillStyle = db === 0 ? palette().line : palette().lineSoft;
     context.fillRect(0, Math.round(yOfGain(db, heightPx)), widthPx, 1);
-    context.fillStyle = PALETTE.muted;
+    context.fillStyle = palette().muted;
     if (db !== 0) context.fillText(db > 0 ? `+${db}` : `\u2212${-db}`, 3, yOfGain(db, heightPx) - 3);
   }
   for (const [hertz, name] of NAMED_HZ) {
     const x = Math.round(xOfFrequency(hertz, widthPx));
-    context.fillStyle = PALETTE.lineSoft;
+    context.fillStyle = palette().lineSoft;
     context.fillRect(x, 0, 1, heightPx);
-    context.fillStyle = PALETTE.muted;
+    context.fillStyle = palette().muted;
     context.fillText(name, x + 3, heightPx - 4);
   }
   if (scene.response) drawCurve(context, scene.response, scene.hue, widthPx, heightPx);
   for (const { x, y, on, hovered } of scene.handles) {
     context.beginPath();
     context.arc(x, Math.min(heightPx - 6, Math.max(6, y)), hovered ? 6 : 4.5, 0, 2 * Math.PI);
-    context.fillStyle = hovered ? PALETTE.text : on ? scene.hue : PALETTE.line;
+    context.fillStyle = hovered ? palette().text : on ? scene.hue : palette().line;
     context.fill();
-    context.strokeStyle = PALETTE.ground;
+    context.strokeStyle = palette().ground;
     context.lineWidth = 1.5;
     context.stroke();
   }

@@ -1,6 +1,6 @@
 import { gridLines } from '../project/grid';
 import type { Project } from '../project/model';
-import { FONT_NUMBERS, FONT_SMALL, PALETTE } from './palette';
+import { FONT_NUMBERS, FONT_SMALL, palette } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Least distance of two bar numbers, in pixels. */
@@ -34,10 +34,10 @@ export function drawRuler(
   for (const line of lines) {
     const x = Math.round(view.x(line.tick));
     const numbered = line.level === 'bar' && x - lastNumberX >= MIN_NUMBER_PX;
-    context.fillStyle = PALETTE.line;
+    context.fillStyle = palette().line;
     context.fillRect(x, numbered ? heightPx - 14 : heightPx - 5, 1, numbered ? 14 : 5);
     if (!numbered) continue;
-    context.fillStyle = PALETTE.muted;
+    context.fillStyle = palette().muted;
     context.fillText(String(line.bar), x + 4, numberY);
     lastNumberX = x;
   }
@@ -47,13 +47,13 @@ export function drawRuler(
     const next = names[index + 1];
     const roomPx = (next ? view.x(next.tick) : widthPx) - x - 12;
     if (x > widthPx || x + roomPx < 0 || roomPx < 12) return;
-    context.fillStyle = PALETTE.accent;
+    context.fillStyle = palette().accent;
     context.fillRect(x, 2, 2, 11);
     context.save();
     context.beginPath();
     context.rect(x + 6, 0, roomPx, 16);
     context.clip();
-    context.fillStyle = PALETTE.text;
+    context.fillStyle = palette().text;
     context.fillText(entry.name, x + 6, 11);
     context.restore();
   });

@@ -1,4 +1,4 @@
-import { FONT_NUMBERS, PALETTE } from './palette';
+import { FONT_NUMBERS, palette } from './palette';
 
 /** Levels at the bottom and the top of the drawing, in decibels. */
 const BOTTOM_DB = -72;
@@ -16,14 +16,14 @@ const NAMED: readonly (readonly [band: number, name: string])[] = [
 export function drawSpectrum(context: CanvasRenderingContext2D, levelsDb: Float32Array, widthPx: number, heightPx: number): void {
   const tall = heightPx - NAMES_PX;
   const columnPx = widthPx / levelsDb.length;
-  context.fillStyle = PALETTE.lineSoft;
+  context.fillStyle = palette().lineSoft;
   for (let db = BOTTOM_DB + 24; db < TOP_DB; db += 24) context.fillRect(0, Math.round(tall * (1 - placeOf(db))), widthPx, 1);
-  context.fillStyle = PALETTE.levelMid;
+  context.fillStyle = palette().levelMid;
   levelsDb.forEach((db, band) => {
     const height = Math.round(placeOf(db) * tall);
     context.fillRect(band * columnPx, tall - height, Math.max(1, columnPx - 1), height);
   });
-  context.fillStyle = PALETTE.muted;
+  context.fillStyle = palette().muted;
   context.font = FONT_NUMBERS;
   context.textAlign = 'center';
   for (const [band, name] of NAMED) context.fillText(name, (band + 0.5) * columnPx, heightPx - 3);

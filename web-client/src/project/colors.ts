@@ -1,6 +1,3 @@
-/** Colour of the master, #rrggbb: the accent of the page. */
-export const MASTER_COLOR = '#f0a13c';
-
 /** Track colours of equal lightness: OKLCH with L 0.73 and C 0.115, at ten hues that are easy to tell apart. */
 const TRACK_COLORS = [
   '#e49069',

@@ -1,5 +1,5 @@
 /** The selected track, clip, notes and effect of the open song. */
-import { MASTER_COLOR } from '../../project/colors';
+import { palette } from '../../canvas/palette';
 import { findItem } from '../../project/edit-items';
 import { MASTER_ID, type AudioItem, type MidiItem, type Project, type Track } from '../../project/model';
 
@@ -24,7 +24,7 @@ export class Selection {
   readonly owner: string | null = $derived(this.isMaster ? MASTER_ID : (this.track?.id ?? null));
   /** Name and colour of the owner. */
   readonly channel: { name: string; color: string } | null = $derived(
-    this.isMaster ? { name: 'Master', color: MASTER_COLOR } : this.track,
+    this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
   );
   readonly midiClip: { track: Track; item: MidiItem } | null = $derived.by(() => {
     const found = findItem(this.#project(), this.itemId);
