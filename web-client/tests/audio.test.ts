@@ -23,8 +23,8 @@ describe('audio items', () => {
   it('end by frames of their source', () => {
     expect(itemEndTick(TIME, clip(song()))).toBe(1920 * 11);
     expect(itemEndTick(TIME, clip(song({ length_frames: 22_050 })))).toBe(1920 * 1.5);
-    const { length_frames: _whole, ...rest } = clip(song({ offset_frames: 44_100 }));
-    expect(itemEndTick(TIME, rest), 'to the end of the source').toBe(1920 * 10);
+    const { length_frames: _whole, ...remaining } = clip(song({ offset_frames: 44_100 }));
+    expect(itemEndTick(TIME, remaining), 'to the end of the source').toBe(1920 * 10);
     expect(songEndTick(TIME, song())).toBe(1920 * 11);
     const slower: SongTime = { ...TIME, tempoMap: [{ tick: 0, bpm: 120 }, { tick: 1920 * 2, bpm: 60 }] };
     expect(itemEndTick(slower, clip(song()))).toBe(1920 * 2 + 960 * 9);

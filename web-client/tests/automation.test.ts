@@ -154,9 +154,9 @@ describe('targets', () => {
 
   it('lie on a lane as on their control', () => {
     for (const target of targetsOf(song(), 'a', () => KIND)) {
-      expect(target.valueOf(0)).toBe(target.min);
-      expect(target.valueOf(1)).toBe(target.max);
-      expect(target.placeOf(target.valueOf(0.4))).toBeCloseTo(target.stepped ? 0 : 0.4, 2);
+      expect(target.valueAt(0)).toBe(target.min);
+      expect(target.valueAt(1)).toBe(target.max);
+      expect(target.positionOf(target.valueAt(0.4))).toBeCloseTo(target.stepped ? 0 : 0.4, 2);
     }
   });
 });

@@ -14,11 +14,11 @@ import {
 } from '../src/project/edit-effects';
 import { duplicateTrack } from '../src/project/edit-tracks';
 import { formatValue, parseValue } from '../src/project/effect-format';
-import { inSentence, nameInSection, originOf, placeOfValue, sectionsOf, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
+import { inSentence, nameInSection, originOf, positionOfValue, sectionsOf, storedValue, valueAtPosition, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
 import { MASTER_ID, type Project } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 import { updateTrack } from '../src/project/update-track';
-import { landingPlace } from '../src/rooms/effects/chain-drag';
+import { dropIndex } from '../src/rooms/effects/chain-drag';
 
 function parameter(change: Partial<EffectParameter>): EffectParameter {
   return { id: 'x', name: 'X', unit: 'number', min: 0, max: 1, default: 0, scale: 'linear', choices: [], ...change };
@@ -46,13 +46,13 @@ describe('values on knobs', () => {
     [GAIN, 36, 1],
     [MIX, 0.25, 0.25],
   ])('%# lie where their scale says', (scale, value, place) => {
-    expect(placeOfValue(scale, value)).toBeCloseTo(place, 9);
-    expect(Math.abs(valueOfPlace(scale, place) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
+    expect(positionOfValue(scale, value)).toBeCloseTo(place, 9);
+    expect(Math.abs(valueAtPosition(scale, place) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
   });
 
   it('end exactly where the range ends', () => {
     for (const scale of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME]) {
-      expect([valueOfPlace(scale, 0), valueOfPlace(scale, 1)]).toEqual([scale.min, scale.max]);
+      expect([valueAtPosition(scale, 0), valueAtPosition(scale, 1)]).toEqual([scale.min, scale.max]);
     }
   });
 
@@ -167,7 +167,7 @@ describe('values as text', () => {
   it('are read back as they are written', () => {
     for (const of of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME, BALANCE]) {
       for (const place of [0.1, 0.37, 0.5, 0.93]) {
-        const value = valueOfPlace(of, place);
+        const value = valueAtPosition(of, place);
         const read = parseValue(of, formatValue(of, value)) ?? NaN;
         expect(Math.abs(read - value), formatValue(of, value)).toBeLessThanOrEqual(Math.max(Math.abs(value) * 0.02, 0.06));
       }
@@ -267,10 +267,10 @@ describe('chains', () => {
       { left: 110, right: 210 },
       { left: 220, right: 320 },
     ];
-    expect(landingPlace(spans, 0, 30)).toBe(0);
-    expect(landingPlace(spans, 0, 170)).toBe(1);
-    expect(landingPlace(spans, 0, 300)).toBe(2);
-    expect(landingPlace(spans, 2, 20)).toBe(0);
+    expect(dropIndex(spans, 0, 30)).toBe(0);
+    expect(dropIndex(spans, 0, 170)).toBe(1);
+    expect(dropIndex(spans, 0, 300)).toBe(2);
+    expect(dropIndex(spans, 2, 20)).toBe(0);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import * as format from '../src/project/format';
 import { secsAtTick, tickAtSecs } from '../src/project/tempo';
-import { dbOfPlace, placeOfDb } from '../src/ui/fader-scale';
+import { dbAtPosition, positionOfDb } from '../src/ui/fader-scale';
 
 describe('numbers for people', () => {
   it.each([
@@ -80,11 +80,11 @@ describe('tempo', () => {
 
 describe('fader', () => {
   it('goes from closed to its top, 0 dB at four fifths', () => {
-    expect([-60, 0, 6].map(placeOfDb)).toEqual([0, 0.8, 1]);
-    expect(placeOfDb(-144)).toBe(0);
+    expect([-60, 0, 6].map(positionOfDb)).toEqual([0, 0.8, 1]);
+    expect(positionOfDb(-144)).toBe(0);
   });
 
   it('goes there and back', () => {
-    for (let place = 0; place <= 1; place += 0.05) expect(placeOfDb(dbOfPlace(place))).toBeCloseTo(place, 9);
+    for (let place = 0; place <= 1; place += 0.05) expect(positionOfDb(dbAtPosition(place))).toBeCloseTo(place, 9);
   });
 });

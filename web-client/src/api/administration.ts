@@ -2,15 +2,15 @@
 import { bodyOf, type Api } from './client';
 import type { AccountChange, AuditAction, Role, Throttled } from './types';
 
-type Place = { cursor?: string | undefined };
+type Paging = { cursor?: string | undefined };
 
 /** Query parameters without those that nothing is said of. */
-function said<T extends Record<string, string | undefined>>(query: T): { [K in keyof T]?: NonNullable<T[K]> } {
+function withoutEmpty<T extends Record<string, string | undefined>>(query: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value)) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-export const listUsers = ({ call }: Api, { search, cursor }: Place & { search?: string }) =>
-  bodyOf(call.GET('/api/v1/admin/users', { params: { query: said({ search, cursor }) } }));
+export const listUsers = ({ call }: Api, { search, cursor }: Paging & { search?: string }) =>
+  bodyOf(call.GET('/api/v1/admin/users', { params: { query: withoutEmpty({ search, cursor }) } }));
 export const createUser = ({ call }: Api, username: string, role: Role) =>
   bodyOf(call.POST('/api/v1/admin/users', { body: { username, role } }));
 export const changeUser = ({ call }: Api, id: string, change: AccountChange) =>
@@ -18,23 +18,23 @@ export const changeUser = ({ call }: Api, id: string, change: AccountChange) =>
 export const resetPassword = ({ call }: Api, id: string) =>
   bodyOf(call.POST('/api/v1/admin/users/{id}/reset-password', { params: { path: { id } } }));
 
-export const listInvites = ({ call }: Api, { cursor }: Place) =>
-  bodyOf(call.GET('/api/v1/admin/invites', { params: { query: said({ cursor }) } }));
+export const listInvites = ({ call }: Api, { cursor }: Paging) =>
+  bodyOf(call.GET('/api/v1/admin/invites', { params: { query: withoutEmpty({ cursor }) } }));
 export const createInvite = ({ call }: Api, invite: { role: Role; note: string; expires_in_secs: number }) =>
   bodyOf(call.POST('/api/v1/admin/invites', { body: invite }));
 export const deleteInvite = ({ call }: Api, id: string) =>
   bodyOf(call.DELETE('/api/v1/admin/invites/{id}', { params: { path: { id } } }));
 
-export const listThrottled = ({ call }: Api, { cursor }: Place) =>
-  bodyOf(call.GET('/api/v1/admin/throttled', { params: { query: said({ cursor }) } }));
+export const listThrottled = ({ call }: Api, { cursor }: Paging) =>
+  bodyOf(call.GET('/api/v1/admin/throttled', { params: { query: withoutEmpty({ cursor }) } }));
 export const liftThrottling = ({ call }: Api, { username, address }: Pick<Throttled, 'username' | 'address'>) =>
   bodyOf(
     call.DELETE('/api/v1/admin/throttled', {
-      params: { query: said({ username: username ?? undefined, address: address ?? undefined }) },
+      params: { query: withoutEmpty({ username: username ?? undefined, address: address ?? undefined }) },
     }),
   );
 
 export const readStorage = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/storage'));
 
-export const listAudit = ({ call }: Api, { action, user, cursor }: Place & { action?: AuditAction | undefined; user?: string }) =>
-  bodyOf(call.GET('/api/v1/admin/audit', { params: { query: said({ action, user, cursor }) } }));
+export const listAudit = ({ call }: Api, { action, user, cursor }: Paging & { action?: AuditAction | undefined; user?: string }) =>
+  bodyOf(call.GET('/api/v1/admin/audit', { params: { query: withoutEmpty({ action, user, cursor }) } }));

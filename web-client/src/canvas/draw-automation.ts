@@ -24,12 +24,12 @@ export type AutomationScene = {
 
 /** Distance of a value from the top of its lane, in pixels. */
 export function yOfValue(scale: TargetScale, value: number, heightPx: number): number {
-  return LANE_INSET_PX + (1 - scale.placeOf(value)) * (heightPx - 2 * LANE_INSET_PX);
+  return LANE_INSET_PX + (1 - scale.positionOf(value)) * (heightPx - 2 * LANE_INSET_PX);
 }
 
 /** The value at a distance from the top of the lane. */
 export function valueAtY(scale: TargetScale, y: number, heightPx: number): number {
-  return scale.valueOf(1 - (y - LANE_INSET_PX) / (heightPx - 2 * LANE_INSET_PX));
+  return scale.valueAt(1 - (y - LANE_INSET_PX) / (heightPx - 2 * LANE_INSET_PX));
 }
 
 /** The grid, the line and its points. */

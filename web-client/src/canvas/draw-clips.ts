@@ -67,13 +67,13 @@ export function drawClips(
     const top = lane * LANE_PX - scrollTopPx;
     context.fillStyle = palette().line;
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
-    const heard = audible.get(track.id) ?? true;
+    const isAudible = audible.get(track.id) ?? true;
     for (const item of track.items) {
       // Sections stand on the ruler, by their names.
       if (item.type === 'section') continue;
       const { left, width } = itemSpan(view, scene.time, item);
       if (left > widthPx || left + width < 0) continue;
-      context.globalAlpha = heard ? 1 : 0.45;
+      context.globalAlpha = isAudible ? 1 : 0.45;
       drawClip(context, item, item.name ?? track.name, track.color, itemId(item) === scene.selectedItemId, {
         left,
         width,
@@ -111,10 +111,10 @@ function drawAudio(
   item: AudioItem,
   color: string,
   columns: Columns,
-  place: { left: number; width: number; top: number; widthPx: number },
+  area: { left: number; width: number; top: number; widthPx: number },
 ): void {
   const id = fileIdOf(item);
-  const box = { ...place, top: place.top + TITLE_PX + 1, height: LANE_PX - 2 * CLIP_INSET_PX - TITLE_PX - 5 };
+  const box = { ...area, top: area.top + TITLE_PX + 1, height: LANE_PX - 2 * CLIP_INSET_PX - TITLE_PX - 5 };
   const problem = id === null ? 'names no file' : missing(id);
   const waveform = id === null ? null : waveformOf(id);
   if (problem !== undefined) {

@@ -1,13 +1,13 @@
 import { METER_FLOOR_DB, type Meter } from '../engine/meters';
-import { placeOfDb } from '../ui/fader-scale';
+import { positionOfDb } from '../ui/fader-scale';
 import { palette } from './palette';
 
 /** Levels from which a meter turns yellow, and red, in decibels. */
 const WARM_DB = -9;
 const HOT_DB = -1;
 
-function placeOf(db: number): number {
-  return db <= METER_FLOOR_DB ? 0 : placeOfDb(db);
+function positionOf(db: number): number {
+  return db <= METER_FLOOR_DB ? 0 : positionOfDb(db);
 }
 
 /** Two columns, left and right, with their held peaks; as high as the fader beside them. */
@@ -20,18 +20,18 @@ export function drawMeter(
   const columnPx = Math.floor((widthPx - 2) / 2);
   const gradient = context.createLinearGradient(0, heightPx, 0, 0);
   gradient.addColorStop(0, palette().levelLow);
-  gradient.addColorStop(placeOf(WARM_DB), palette().levelMid);
-  gradient.addColorStop(placeOf(HOT_DB), palette().levelHigh);
+  gradient.addColorStop(positionOf(WARM_DB), palette().levelMid);
+  gradient.addColorStop(positionOf(HOT_DB), palette().levelHigh);
   gradient.addColorStop(1, palette().error);
   meters.forEach((meter, index) => {
     const x = index * (columnPx + 2);
     context.fillStyle = palette().ground;
     context.fillRect(x, 0, columnPx, heightPx);
-    const height = Math.round(placeOf(meter.levelDb) * heightPx);
+    const height = Math.round(positionOf(meter.levelDb) * heightPx);
     context.fillStyle = gradient;
     context.fillRect(x, heightPx - height, columnPx, height);
     if (meter.peakDb <= METER_FLOOR_DB) return;
     context.fillStyle = meter.peakDb >= 0 ? palette().error : palette().text;
-    context.fillRect(x, heightPx - Math.round(placeOf(meter.peakDb) * heightPx), columnPx, 1);
+    context.fillRect(x, heightPx - Math.round(positionOf(meter.peakDb) * heightPx), columnPx, 1);
   });
 }

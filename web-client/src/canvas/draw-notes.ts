@@ -79,12 +79,12 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
 function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const { view, keys, project, track, item } = scene;
   let left = GHOST_NOTES_MAX;
-  context.fillStyle = withAlpha('#6daded', 0.2);
-  for (const other of project.tracks) {
-    const drums = other.synth_engine?.type === 'soundfont' && other.synth_engine.bank === 128;
+  context.fillStyle = withAlpha(palette().ghostNote, 0.2);
+  for (const ghostTrack of project.tracks) {
+    const drums = ghostTrack.synth_engine?.type === 'soundfont' && ghostTrack.synth_engine.bank === 128;
     if (drums) continue;
-    for (const ghost of other.items) {
-      if (ghost.type !== 'midi' || (other === track && ghost.id === item.id)) continue;
+    for (const ghost of ghostTrack.items) {
+      if (ghost.type !== 'midi' || (ghostTrack === track && ghost.id === item.id)) continue;
       if (ghost.start_tick > view.endTick || ghost.start_tick + ghost.length_ticks < view.startTick) continue;
       for (const note of ghost.notes) {
         const x = view.x(ghost.start_tick + note.tick);
@@ -137,7 +137,7 @@ export function drawKeys(
       context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
     }
     if (key % 12 === 0 && keys.rowPx >= 8) {
-      context.fillStyle = '#3a4147';
+      context.fillStyle = palette().keyName;
       context.font = FONT_NUMBERS;
       context.textAlign = 'right';
       context.fillText(keyName(key), widthPx - 4, y + keys.rowPx - 2);

@@ -17,10 +17,10 @@ export function drawSpectrum(context: CanvasRenderingContext2D, levelsDb: Float3
   const tall = heightPx - NAMES_PX;
   const columnPx = widthPx / levelsDb.length;
   context.fillStyle = palette().lineSoft;
-  for (let db = BOTTOM_DB + 24; db < TOP_DB; db += 24) context.fillRect(0, Math.round(tall * (1 - placeOf(db))), widthPx, 1);
+  for (let db = BOTTOM_DB + 24; db < TOP_DB; db += 24) context.fillRect(0, Math.round(tall * (1 - positionOf(db))), widthPx, 1);
   context.fillStyle = palette().levelMid;
   levelsDb.forEach((db, band) => {
-    const height = Math.round(placeOf(db) * tall);
+    const height = Math.round(positionOf(db) * tall);
     context.fillRect(band * columnPx, tall - height, Math.max(1, columnPx - 1), height);
   });
   context.fillStyle = palette().muted;
@@ -30,6 +30,6 @@ export function drawSpectrum(context: CanvasRenderingContext2D, levelsDb: Float3
   context.textAlign = 'left';
 }
 
-function placeOf(db: number): number {
+function positionOf(db: number): number {
   return Math.min(1, Math.max(0, (db - BOTTOM_DB) / (TOP_DB - BOTTOM_DB)));
 }

@@ -8,15 +8,15 @@ import type { TimeView } from './time-view.svelte';
 /** Seconds from the start of the song to the left edge of every column of pixels, and one more. */
 export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], widthPx: number): Float64Array {
   const secs = new Float64Array(Math.ceil(widthPx) + 1);
-  let place = 0;
+  let index = 0;
   let secsAtPoint = 0;
   for (let column = 0; column < secs.length; column++) {
     const tick = view.tick(column);
-    for (let next = tempoMap[place + 1]; next && next.tick <= tick; next = tempoMap[place + 1]) {
+    for (let next = tempoMap[index + 1]; next && next.tick <= tick; next = tempoMap[index + 1]) {
       secsAtPoint = secsAtTick(tempoMap, next.tick);
-      place += 1;
+      index += 1;
     }
-    const { tick: start, bpm } = tempoMap[place] ?? { tick: 0, bpm: 120 };
+    const { tick: start, bpm } = tempoMap[index] ?? { tick: 0, bpm: 120 };
     secs[column] = secsAtPoint + ((tick - start) * 60) / (bpm * 960);
   }
   return secs;

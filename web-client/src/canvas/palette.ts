@@ -19,6 +19,8 @@ const TOKENS = {
   ivory: '--ivory',
   ivoryLine: '--ivory-line',
   ebony: '--ebony',
+  keyName: '--key-name',
+  ghostNote: '--ghost-note',
 } as const;
 
 /** Colours as `#rrggbb`. */

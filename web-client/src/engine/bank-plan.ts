@@ -41,8 +41,8 @@ export function planBanks(
     const players = tracks.filter((track) => track.soundfontId === soundfontId);
     const found = new Map<string, string>();
     for (const track of players) {
-      const own = byId.get(before.get(track.trackId) ?? '');
-      const bank = covers(own, track) ? own : known.find((candidate) => covers(candidate, track));
+      const current = byId.get(before.get(track.trackId) ?? '');
+      const bank = covers(current, track) ? current : known.find((candidate) => covers(candidate, track));
       if (bank) found.set(track.trackId, bank.id);
     }
     let missing = players.filter((track) => !found.has(track.trackId));

@@ -42,7 +42,7 @@ export function listenToKeys(workspace: Workspace): () => void {
     if (shortcut) {
       event.preventDefault();
       event.stopPropagation();
-      shortcut.run(workspace, event);
+      shortcut.action(workspace, event);
       return;
     }
     if (!bare(event) || event.shiftKey) return;

@@ -1,8 +1,8 @@
 /** What can be automated, and how its values lie on a lane. */
-import { dbOfPlace, placeOfDb } from '../ui/fader-scale';
+import { dbAtPosition, positionOfDb } from '../ui/fader-scale';
 import { effectsOf } from './edit-effects';
 import { formatValue, parseValue } from './effect-format';
-import { clampValue, placeOfValue, stepOf, storedValue, valueOfPlace, type EffectKind, type EffectParameter } from './effect-kinds';
+import { clampValue, positionOfValue, stepOf, storedValue, valueAtPosition, type EffectKind, type EffectParameter } from './effect-kinds';
 import { formatDb, formatPan, parseNumber, parsePan } from './format';
 import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type Project } from './model';
 
@@ -13,8 +13,8 @@ export type TargetScale = {
   /** Whether the value jumps from one to the next: choices and switches. */
   stepped: boolean;
   /** Height of a value on a lane, 0..1, and back. */
-  placeOf: (value: number) => number;
-  valueOf: (place: number) => number;
+  positionOf: (value: number) => number;
+  valueAt: (position: number) => number;
   /** What an arrow key is worth near a value. */
   stepAt: (value: number) => number;
   format: (value: number) => string;
@@ -38,9 +38,9 @@ const LEVEL: TargetScale = {
   min: SILENCE_DB,
   max: FADER_TOP_DB,
   stepped: false,
-  placeOf: placeOfDb,
-  valueOf: (place) => {
-    const db = dbOfPlace(Math.min(1, Math.max(0, place)));
+  positionOf: positionOfDb,
+  valueAt: (position) => {
+    const db = dbAtPosition(Math.min(1, Math.max(0, position)));
     return db <= FADER_FLOOR_DB ? SILENCE_DB : Math.round(db * 10) / 10;
   },
   stepAt: () => 0.5,
@@ -52,8 +52,8 @@ const PAN: TargetScale = {
   min: -1,
   max: 1,
   stepped: false,
-  placeOf: (pan) => (pan + 1) / 2,
-  valueOf: (place) => Math.round((2 * Math.min(1, Math.max(0, place)) - 1) * 100) / 100,
+  positionOf: (pan) => (pan + 1) / 2,
+  valueAt: (position) => Math.round((2 * Math.min(1, Math.max(0, position)) - 1) * 100) / 100,
   stepAt: () => 0.05,
   format: formatPan,
   parse: parsePan,
@@ -64,8 +64,8 @@ function scaleOf(parameter: EffectParameter): TargetScale {
     min: parameter.min,
     max: parameter.max,
     stepped: parameter.scale === 'choice' || parameter.scale === 'switch',
-    placeOf: (value) => placeOfValue(parameter, value),
-    valueOf: (place) => clampValue(parameter, valueOfPlace(parameter, place)),
+    positionOf: (value) => positionOfValue(parameter, value),
+    valueAt: (position) => clampValue(parameter, valueAtPosition(parameter, position)),
     stepAt: (value) => stepOf(parameter, value),
     format: (value) => formatValue(parameter, clampValue(parameter, value)),
     parse: (text) => parseValue(parameter, text),

@@ -41,9 +41,9 @@ export function insertPoint(
   points: readonly AutomationPoint[],
   point: AutomationPoint,
 ): { points: AutomationPoint[]; index: number } {
-  const others = points.filter((other) => other.tick !== point.tick);
-  const index = others.filter((other) => other.tick < point.tick).length;
-  return { points: others.toSpliced(index, 0, point), index };
+  const remaining = points.filter(({ tick }) => tick !== point.tick);
+  const index = remaining.filter(({ tick }) => tick < point.tick).length;
+  return { points: remaining.toSpliced(index, 0, point), index };
 }
 
 /** Moves a point, in time no further than its neighbours. */

@@ -35,10 +35,10 @@ export function addEffect(
   project: Project,
   owner: string,
   kind: EffectKind,
-  place = Infinity,
+  index = Infinity,
 ): { project: Project; effectId: string } {
   const effect: Effect = { id: newId('effect'), type: 'builtin', name: kind.id, params: {} };
-  const effects = effectsOf(project, owner).toSpliced(Math.min(place, effectsOf(project, owner).length), 0, effect);
+  const effects = effectsOf(project, owner).toSpliced(Math.min(index, effectsOf(project, owner).length), 0, effect);
   return { project: withEffects(project, owner, effects), effectId: effect.id };
 }
 
@@ -57,11 +57,11 @@ function automates(lane: AutomationLane, effectId: string): boolean {
 }
 
 /** Moves an effect to a place of the chain, counted without itself. */
-export function moveEffect(project: Project, owner: string, id: string, place: number): Project {
+export function moveEffect(project: Project, owner: string, id: string, index: number): Project {
   const effects = effectsOf(project, owner);
   const from = effects.findIndex((effect) => effect.id === id);
   const effect = effects[from];
-  const to = Math.min(effects.length - 1, Math.max(0, place));
+  const to = Math.min(effects.length - 1, Math.max(0, index));
   if (!effect || to === from) return project;
   return withEffects(project, owner, effects.toSpliced(from, 1).toSpliced(to, 0, effect));
 }
@@ -106,15 +106,15 @@ export function setSideChain(project: Project, owner: string, id: string, source
 }
 
 /** The parameter by which a convolution chooses its response, and its value for a file of one's own. */
-const RESPONSE = { parameter: 'response', own: 0 };
+const RESPONSE = { parameter: 'response', ownFile: 0 };
 
 /** Makes an audio file the response of a convolution, and lets it play that; null: no file. */
 export function setImpulse(project: Project, owner: string, id: string, fileId: string | null): Project {
   return updateEffect(project, owner, id, (effect) => {
     if (effect.type !== 'builtin') return effect;
-    const { impulse: _before, ...rest } = effect;
-    if (fileId === null) return rest;
-    return { ...rest, impulse: fileId, params: { ...rest.params, [RESPONSE.parameter]: RESPONSE.own } };
+    const { impulse: _before, ...remaining } = effect;
+    if (fileId === null) return remaining;
+    return { ...remaining, impulse: fileId, params: { ...remaining.params, [RESPONSE.parameter]: RESPONSE.ownFile } };
   });
 }
 

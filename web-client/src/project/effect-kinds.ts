@@ -39,8 +39,8 @@ export function sectionsOf(kind: EffectKind): ParameterSection[] {
 /** The name of a parameter within its section: `Frequency` for `Low cut frequency`. */
 export function nameInSection({ toggle }: ParameterSection, { name }: EffectParameter): string {
   if (!toggle || !name.startsWith(`${toggle.name} `)) return name;
-  const rest = name.slice(toggle.name.length + 1);
-  return rest.charAt(0).toUpperCase() + rest.slice(1);
+  const short = name.slice(toggle.name.length + 1);
+  return short.charAt(0).toUpperCase() + short.slice(1);
 }
 
 /** A name in the middle of a sentence: `cut-off`, but `LFO rate`. */
@@ -73,22 +73,22 @@ function floorOf(parameter: EffectParameter): number {
 }
 
 /** Place of a value on its knob, 0..1. */
-export function placeOfValue(parameter: EffectParameter, value: number): number {
+export function positionOfValue(parameter: EffectParameter, value: number): number {
   const { max, scale } = parameter;
   const floor = floorOf(parameter);
   if (max <= floor) return 0;
-  const place =
+  const position =
     scale === 'logarithmic' ? Math.log(Math.max(value, floor) / floor) / Math.log(max / floor) : (value - floor) / (max - floor);
-  return Math.min(1, Math.max(0, place));
+  return Math.min(1, Math.max(0, position));
 }
 
 /** The value at a place of the knob, 0..1, rounded to what can be told apart. */
-export function valueOfPlace(parameter: EffectParameter, place: number): number {
+export function valueAtPosition(parameter: EffectParameter, position: number): number {
   const { min, max, scale } = parameter;
   const floor = floorOf(parameter);
-  if (place <= 0) return min;
-  if (place >= 1) return max;
-  const value = scale === 'logarithmic' ? floor * (max / floor) ** place : floor + place * (max - floor);
+  if (position <= 0) return min;
+  if (position >= 1) return max;
+  const value = scale === 'logarithmic' ? floor * (max / floor) ** position : floor + position * (max - floor);
   return clampValue(parameter, roundTo(value, stepOf(parameter, value) / 10));
 }
 
@@ -117,7 +117,7 @@ export function clampValue({ min, max, scale }: EffectParameter, value: number):
 
 /** Where the arc of a knob begins, 0..1: at zero where a value can lie to either side of it. */
 export function originOf(parameter: EffectParameter): number {
-  return parameter.min < 0 && parameter.max > 0 && !reachesSilence(parameter) ? placeOfValue(parameter, 0) : 0;
+  return parameter.min < 0 && parameter.max > 0 && !reachesSilence(parameter) ? positionOfValue(parameter, 0) : 0;
 }
 
 /**

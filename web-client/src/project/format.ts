@@ -22,9 +22,9 @@ export function parseBarPosition(text: string): BarPosition | null {
 export function formatTime(secs: number): string {
   const totalMs = Math.max(0, Math.floor(secs * 1000));
   const minutes = Math.floor(totalMs / 60000);
-  const rest = totalMs - minutes * 60000;
-  const whole = String(Math.floor(rest / 1000)).padStart(2, '0');
-  return `${String(minutes).padStart(2, '0')}:${whole}.${String(rest % 1000).padStart(3, '0')}`;
+  const ofMinute = totalMs - minutes * 60000;
+  const whole = String(Math.floor(ofMinute / 1000)).padStart(2, '0');
+  return `${String(minutes).padStart(2, '0')}:${whole}.${String(ofMinute % 1000).padStart(3, '0')}`;
 }
 
 /** Reads `1:23.5` or `83.5` as seconds; null when the text is neither. */

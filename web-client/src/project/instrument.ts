@@ -28,9 +28,9 @@ function firstNoteTick(track: Track): number {
   return first;
 }
 
-function withoutOwnSound(item: MidiItem, controls: Control[]): MidiItem {
-  const { soundfont_bank: _bank, soundfont_program: _program, ...rest } = item;
-  return { ...rest, controls };
+function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
+  const { soundfont_bank: _bank, soundfont_program: _program, ...remaining } = item;
+  return { ...remaining, controls };
 }
 
 /**
@@ -51,9 +51,9 @@ export function setInstrument(project: Project, trackId: string, engine: SoundFo
         return false;
       });
       laterProgramChanges += controls.filter((control) => control.type === 'program').length;
-      const own = item.soundfont_bank !== undefined || item.soundfont_program !== undefined;
-      if (!own && controls.length === item.controls.length) return item;
-      return withoutOwnSound(item, controls);
+      const hasSound = item.soundfont_bank !== undefined || item.soundfont_program !== undefined;
+      if (!hasSound && controls.length === item.controls.length) return item;
+      return withoutSound(item, controls);
     });
     return { ...track, kind: 'instrument', items, synth_engine: engine };
   });

@@ -25,8 +25,8 @@ export function liveChanges(before: Project, after: Project, kindOf: KindOf): Li
   const found = effectChanges(MASTER_ID, before.master.effects, after.master.effects, kindOf);
   if (!found) return null;
   changes.push(...found);
-  for (const [place, track] of after.tracks.entries()) {
-    const old = before.tracks[place];
+  for (const [index, track] of after.tracks.entries()) {
+    const old = before.tracks[index];
     if (!old || TRACK_FIELDS.some((field) => old[field] !== track[field])) return null;
     const effects = effectChanges(track.id, old.effects, track.effects, kindOf);
     const sends = sendChanges(track.id, old.sends, track.sends);
@@ -43,8 +43,8 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
   if (before === after) return [];
   if (before.length !== after.length) return null;
   const changes: LiveChange[] = [];
-  for (const [place, effect] of after.entries()) {
-    const old = before[place];
+  for (const [index, effect] of after.entries()) {
+    const old = before[index];
     if (old === effect) continue;
     if (!old || settings(old) !== settings(effect)) return null;
     const kind = kindOf(effect);
@@ -63,18 +63,18 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
 
 /** Everything of an effect but its parameters and its bypass, as text. */
 function settings(effect: Effect): string {
-  const { params: _params, bypass: _bypass, ...rest } = effect;
-  return JSON.stringify(rest);
+  const { params: _params, bypass: _bypass, ...otherFields } = effect;
+  return JSON.stringify(otherFields);
 }
 
 function sendChanges(trackId: string, before: Send[] = [], after: Send[] = []): LiveChange[] | null {
   if (before === after) return [];
   if (before.length !== after.length) return null;
   const changes: LiveChange[] = [];
-  for (const [place, { to, level_db: levelDb = 0, pre_fader: pre = false }] of after.entries()) {
-    const old = before[place];
+  for (const [index, { to, level_db: levelDb = 0, pre_fader: pre = false }] of after.entries()) {
+    const old = before[index];
     if (!old || old.to !== to || (old.pre_fader ?? false) !== pre) return null;
-    if ((old.level_db ?? 0) !== levelDb) changes.push({ kind: 'send', trackId, send: place, levelDb });
+    if ((old.level_db ?? 0) !== levelDb) changes.push({ kind: 'send', trackId, send: index, levelDb });
   }
   return changes;
 }

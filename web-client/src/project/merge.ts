@@ -37,8 +37,8 @@ export function sameTempo(a: Project, b: Project): boolean {
   return (
     a.tempo_map.length === b.tempo_map.length &&
     a.tempo_map.every((point, index) => {
-      const other = b.tempo_map[index];
-      return other?.tick === point.tick && Math.abs(other.bpm - point.bpm) < 0.005;
+      const match = b.tempo_map[index];
+      return match?.tick === point.tick && Math.abs(match.bpm - point.bpm) < 0.005;
     })
   );
 }

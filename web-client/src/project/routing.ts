@@ -14,10 +14,10 @@ export function sideChainOf(effect: Effect): string | null {
 }
 
 /** Where each track's sound goes, by the track's id. */
-type Ways = ReadonlyMap<string, readonly string[]>;
+type Routes = ReadonlyMap<string, readonly string[]>;
 
-/** Ways by outputs and sends: those on which a track is heard. */
-function waysOfSound(project: Project): Ways {
+/** Routes by outputs and sends: those on which a track is heard. */
+function audioRoutes(project: Project): Routes {
   return new Map(
     project.tracks.map((track) => {
       const sends = (track.sends ?? []).map((send) => send.to);
@@ -27,35 +27,35 @@ function waysOfSound(project: Project): Ways {
 }
 
 /** The same with side-chains. */
-function allWays(project: Project): Ways {
-  const ways = new Map([...waysOfSound(project)].map(([id, to]) => [id, [...to]]));
+function allRoutes(project: Project): Routes {
+  const routes = new Map([...audioRoutes(project)].map(([id, to]) => [id, [...to]]));
   for (const track of project.tracks) {
-    for (const effect of track.effects ?? []) ways.get(sideChainOf(effect) ?? '')?.push(track.id);
+    for (const effect of track.effects ?? []) routes.get(sideChainOf(effect) ?? '')?.push(track.id);
   }
-  return ways;
+  return routes;
 }
 
 /** Ids of a track and of everything that its sound reaches. */
-function reached(ways: Ways, id: string): Set<string> {
+function reached(routes: Routes, id: string): Set<string> {
   const found = new Set<string>();
   const next = [id];
   for (let current = next.pop(); current !== undefined; current = next.pop()) {
     if (found.has(current)) continue;
     found.add(current);
-    next.push(...(ways.get(current) ?? []));
+    next.push(...(routes.get(current) ?? []));
   }
   return found;
 }
 
 /** Buses and groups that a track can feed without a loop. */
 export function possibleTargets(project: Project, id: string): Track[] {
-  const ways = allWays(project);
-  return project.tracks.filter((track) => canBeFed(track.kind) && !reached(ways, track.id).has(id));
+  const routes = allRoutes(project);
+  return project.tracks.filter((track) => canBeFed(track.kind) && !reached(routes, track.id).has(id));
 }
 
 /** Tracks that an effect on `owner` can listen to without a loop. */
 export function possibleSideChains(project: Project, owner: string): Track[] {
-  const fed = reached(allWays(project), owner);
+  const fed = reached(allRoutes(project), owner);
   return project.tracks.filter((track) => !fed.has(track.id));
 }
 
@@ -63,8 +63,8 @@ export function possibleSideChains(project: Project, owner: string): Track[] {
 export function setOutput(project: Project, id: string, output: string | null): Project {
   return updateTrack(project, id, (track) => {
     if (output !== null) return { ...track, output };
-    const { output: _before, ...rest } = track;
-    return rest;
+    const { output: _before, ...remaining } = track;
+    return remaining;
   });
 }
 
@@ -105,18 +105,18 @@ export function withoutReferences(project: Project, id: string): Project {
     return leads ? withoutReference(track, id) : track;
   });
   const effects = project.master.effects;
-  const heard = effects?.some((effect) => sideChainOf(effect) === id) ?? false;
-  const master = heard && effects ? { ...project.master, effects: effects.map((effect) => deaf(effect, id)) } : project.master;
+  const audible = effects?.some((effect) => sideChainOf(effect) === id) ?? false;
+  const master = audible && effects ? { ...project.master, effects: effects.map((effect) => withoutSource(effect, id)) } : project.master;
   return { ...project, tracks, master };
 }
 
 function withoutReference(track: Track, id: string): Track {
-  const { output, ...rest } = track;
+  const { output, ...remaining } = track;
   return {
-    ...rest,
+    ...remaining,
     ...(output !== undefined && output !== id ? { output } : {}),
     ...(track.sends ? { sends: track.sends.filter((send) => send.to !== id) } : {}),
-    ...(track.effects ? { effects: track.effects.map((effect) => deaf(effect, id)) } : {}),
+    ...(track.effects ? { effects: track.effects.map((effect) => withoutSource(effect, id)) } : {}),
     ...(track.automation ? { automation: track.automation.filter((lane) => lane.target !== `send/${id}`) } : {}),
   };
 }
@@ -125,12 +125,12 @@ type Listening = Effect & { side_chain?: string };
 
 /** Lets an effect listen to a track; null: to none. */
 export function withSideChain(effect: Effect, source: string | null): Effect {
-  const { side_chain: _before, ...rest } = effect as Listening;
-  const changed: Listening = source === null ? rest : { ...rest, side_chain: source };
+  const { side_chain: _before, ...remaining } = effect as Listening;
+  const changed: Listening = source === null ? remaining : { ...remaining, side_chain: source };
   return changed;
 }
 
-function deaf(effect: Effect, id: string): Effect {
+function withoutSource(effect: Effect, id: string): Effect {
   return sideChainOf(effect) === id ? withSideChain(effect, null) : effect;
 }
 
@@ -141,11 +141,11 @@ function deaf(effect: Effect, id: string): Effect {
 export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);
   if (soloed.length === 0) return new Map(project.tracks.map((track) => [track.id, !track.mute]));
-  const ways = waysOfSound(project);
-  const heard = new Set(soloed.flatMap((track) => [...reached(ways, track.id)]));
+  const routes = audioRoutes(project);
+  const audible = new Set(soloed.flatMap((track) => [...reached(routes, track.id)]));
   for (const track of project.tracks) {
-    const fed = reached(ways, track.id);
-    if (soloed.some((solo) => fed.has(solo.id))) heard.add(track.id);
+    const fed = reached(routes, track.id);
+    if (soloed.some((solo) => fed.has(solo.id))) audible.add(track.id);
   }
-  return new Map(project.tracks.map((track) => [track.id, !track.mute && heard.has(track.id)]));
+  return new Map(project.tracks.map((track) => [track.id, !track.mute && audible.has(track.id)]));
 }

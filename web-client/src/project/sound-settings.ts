@@ -60,12 +60,12 @@ export type SoundChange = {
 /** The project with some settings changed; fields the page does not know stay. */
 export function changeSound(project: Project, change: SoundChange): Project {
   const { settings = {} } = project;
-  const { reverb, chorus, ...rest } = change;
+  const { reverb, chorus, ...others } = change;
   return {
     ...project,
     settings: {
       ...settings,
-      ...rest,
+      ...others,
       ...(reverb ? { reverb: { ...settings.reverb, ...reverb } } : {}),
       ...(chorus ? { chorus: { ...settings.chorus, ...chorus } } : {}),
     },
@@ -74,6 +74,6 @@ export function changeSound(project: Project, change: SoundChange): Project {
 
 /** The part of the settings that a track's own sound depends on, before the effects that all share. */
 export function voiceSettings({ settings = {} }: Project): NonNullable<Project['settings']> {
-  const { reverb: _reverb, chorus: _chorus, ...own } = settings;
-  return own;
+  const { reverb: _reverb, chorus: _chorus, ...voice } = settings;
+  return voice;
 }

@@ -1,7 +1,7 @@
 /** Short messages at the edge of the page. */
 import { reasonOf } from '../api/client';
 
-export type NoticeAction = { label: string; run: () => void };
+export type NoticeAction = { label: string; action: () => void };
 export type Notice = {
   id: number;
   kind: 'info' | 'done' | 'error';

@@ -7,7 +7,7 @@ const SLACK_PX = 4;
 export type PanelSpan = { left: number; right: number };
 
 /** The place, counted without the dragged panel, at which it would land if it were let go at `x`. */
-export function landingPlace(spans: readonly PanelSpan[], dragged: number, x: number): number {
+export function dropIndex(spans: readonly PanelSpan[], dragged: number, x: number): number {
   return spans.filter(({ left, right }, index) => index !== dragged && (left + right) / 2 < x).length;
 }
 
@@ -24,6 +24,6 @@ export class ChainDrag {
   /** Where the panel would land now; null until the pointer has really moved. */
   move(spans: readonly PanelSpan[], x: number): number | null {
     this.#moved ||= Math.abs(x - this.#x) >= SLACK_PX;
-    return this.#moved ? landingPlace(spans, this.from, x) : null;
+    return this.#moved ? dropIndex(spans, this.from, x) : null;
   }
 }

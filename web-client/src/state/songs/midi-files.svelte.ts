@@ -85,8 +85,8 @@ export class MidiFiles {
       void this.#replaceSong(imported);
     };
     this.#notices.show('done', `Added ${trackCount(imported)} from ${file.name}.${tempo}${warnings}`, [
-      ...(empty ? [] : [{ label: 'Open as a new song instead', run: openInstead }]),
-      { label: 'Undo', run: () => song.undo() },
+      ...(empty ? [] : [{ label: 'Open as a new song instead', action: openInstead }]),
+      { label: 'Undo', action: () => song.undo() },
     ]);
   }
 }

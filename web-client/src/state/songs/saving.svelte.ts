@@ -101,8 +101,8 @@ export class Saving {
       const when = formatAgo(Date.parse(temp.updated_at), Date.now());
       this.#notices.show('info', `“${project.name}” was left unsaved ${when}; it is back as it was.`, [
         hasBase
-          ? { label: 'Use the saved version', run: () => void this.#discardRestored() }
-          : { label: 'Discard it', run: () => void this.#discardNew() },
+          ? { label: 'Use the saved version', action: () => void this.#discardRestored() }
+          : { label: 'Discard it', action: () => void this.#discardNew() },
       ]);
     } catch (error) {
       this.#notices.failed('The autosave cannot be read', error);
@@ -153,8 +153,8 @@ export class Saving {
     if (seen.updated_at === null || seen.client_id === this.#clientId || seen.updated_at === this.#newestSeen) return;
     this.#newestSeen = seen.updated_at;
     const actions = [
-      { label: 'Open its version', run: () => void this.#openOtherWindow() },
-      { label: 'Keep mine', run: () => undefined },
+      { label: 'Open its version', action: () => void this.#openOtherWindow() },
+      { label: 'Keep mine', action: () => undefined },
     ];
     this.#notices.show('info', 'Another window of yours changed a song that is not saved yet.', actions, true);
   }

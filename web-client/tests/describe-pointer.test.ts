@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { normaliseProject } from '../src/project/normalise';
-import { placeInWords } from '../src/project/place-in-words';
+import { describePointer } from '../src/project/describe-pointer';
 
 const project = normaliseProject({
   schema_version: 1,
@@ -18,7 +18,7 @@ const project = normaliseProject({
   master: { effects: [{ id: 'l', type: 'builtin', name: 'limiter' }] },
 });
 
-const words = (pointer: string): string => placeInWords(project, pointer, (effect) => effect.name ?? 'plugin');
+const words = (pointer: string): string => describePointer(project, pointer, (effect) => effect.name ?? 'plugin');
 
 describe('places in words', () => {
   it('name the track and what it has', () => {

@@ -10,26 +10,26 @@ const FIELD_NAMES: Record<string, string> = {
 };
 
 /** A place such as `Drums, Compressor, side chain`; the pointer itself where the song has no such place. */
-export function placeInWords(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
-  const [owner, ...rest] = pointer
+export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
+  const [owner, ...parts] = pointer
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const track = owner === 'tracks' ? project.tracks[Number(rest.shift())] : undefined;
+  const track = owner === 'tracks' ? project.tracks[Number(parts.shift())] : undefined;
   const master = owner === 'master' ? project.master : undefined;
   const holder = track ?? master;
   if (!holder) return pointer;
   const words = [track ? track.name : 'Master'];
-  const [field, place, ...within] = rest;
+  const [field, index, ...within] = parts;
   if (field === 'effects') {
-    const effect = holder.effects?.[Number(place)];
+    const effect = holder.effects?.[Number(index)];
     words.push(effect ? nameOf(effect) : 'effect');
     const [part, id] = within;
     if (part !== undefined) words.push(part === 'params' && id !== undefined ? id : (FIELD_NAMES[part] ?? part));
   } else if (field === 'items') {
-    words.push(`clip ${Number(place) + 1}`);
+    words.push(`clip ${Number(index) + 1}`);
   } else if (field === 'automation') {
-    const lane = holder.automation?.[Number(place)];
+    const lane = holder.automation?.[Number(index)];
     words.push(lane ? `automation of ${lane.target}` : 'automation');
   } else if (field === 'sends') {
     words.push('send');
