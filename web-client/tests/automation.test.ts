@@ -8,7 +8,7 @@ import {
   movePoint,
   removeLane,
   setPoints,
-  shareAt,
+  progressAt,
   valueAtTick,
 } from '../src/project/automation';
 import { targetsOf } from '../src/project/automation-targets';
@@ -86,7 +86,7 @@ describe('a line', () => {
 
   it('arrives at both ends whatever its curve', () => {
     for (const curve of [undefined, 'linear', -1, -0.5, 0.9, 1] as const) {
-      expect([shareAt(curve, 0), shareAt(curve, 1)]).toEqual([0, 1]);
+      expect([progressAt(curve, 0), progressAt(curve, 1)]).toEqual([0, 1]);
     }
   });
 
@@ -96,7 +96,7 @@ describe('a line', () => {
       [0.2, 0.7],
       [0.8, 0.4],
     ] as const) {
-      expect(shareAt(curvatureThrough(time, share), time)).toBeCloseTo(share, 2);
+      expect(progressAt(curvatureThrough(time, share), time)).toBeCloseTo(share, 2);
     }
     expect(curvatureThrough(0.5, -4)).toBe(0.98);
     expect(curvatureThrough(0.5, 4)).toBe(-0.98);

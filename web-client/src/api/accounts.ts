@@ -1,4 +1,4 @@
-/** The service's operations on the caller's account, one function each. */
+/** The operations of the service on the caller's account, one function each. */
 import { bodyOf, type Api } from './client';
 import type { ApiKeyList } from './types';
 
@@ -11,13 +11,13 @@ export const me = ({ call }: Api) => bodyOf(call.GET('/api/v1/auth/me'));
 export const refresh = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/refresh'));
 export const logout = ({ call }: Api, everywhere: boolean) =>
   bodyOf(call.POST('/api/v1/auth/logout', { params: { query: { everywhere } } }));
-/** `currentPassword` is null where the account has none yet. */
+/** `currentPassword` is null for an account without a password. */
 export const changePassword = ({ call }: Api, currentPassword: string | null, newPassword: string) =>
   bodyOf(call.POST('/api/v1/auth/password', { body: { current_password: currentPassword, new_password: newPassword } }));
 export const passwordStrength = ({ call }: Api, password: string, signal: AbortSignal) =>
   bodyOf(call.POST('/api/v1/auth/password-strength', { body: { password }, signal }));
 
-/** All of the caller's keys, the pages of the list put together. */
+/** All API keys of the caller, from all pages of the list. */
 export async function listApiKeys({ call }: Api): Promise<ApiKeyList> {
   const page = (query: { limit: number; cursor?: string }) => bodyOf(call.GET('/api/v1/auth/api-keys', { params: { query } }));
   let list = await page({ limit: 200 });

@@ -4,7 +4,7 @@ import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import type { paths } from './generated/schema';
 import type { Problem } from './types';
 
-/** What a failure is known by: a problem as the service describes it, or one that stands for it. */
+/** A failure: a problem that the service describes, or a substitute for one. */
 export type Failure = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'> & { retryAfterSecs?: number };
 
 /** An answer that is not a success, or no answer at all (`status` 0). */
@@ -12,7 +12,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly errors: NonNullable<Problem['errors']>;
-  /** Seconds until the service wants to be asked again (`Retry-After`); 0 where it does not say. */
+  /** Seconds of `Retry-After`: the delay that the service asks for; 0 without one. */
   readonly retryAfterSecs: number;
 
   constructor(failure: Failure) {
@@ -25,20 +25,20 @@ export class ApiError extends Error {
   }
 }
 
-/** What went wrong, as the end of a sentence, whichever kind of failure it is. */
+/** The reason of any failure, as the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** The failure of a request that nobody answered. */
+/** The failure of a request without an answer. */
 export const UNREACHABLE: Failure = {
   status: 0,
   code: 'unreachable',
   detail: 'the service does not answer; check that it still runs and try again.',
 };
 
-/** The failure of an answer with this status and body, which may be no problem of the service at all. */
+/** The failure of an answer; its body may come from a proxy instead of the service. */
 export function failureOf(status: number, statusText: string, body: string): Failure {
   const plain: Failure = {
     status,
@@ -53,7 +53,7 @@ export function failureOf(status: number, statusText: string, body: string): Fai
   }
 }
 
-/** The seconds of a `Retry-After`; 0 without one, or for a date. */
+/** The seconds of a `Retry-After`; 0 without one and for dates. */
 function secsOf(retryAfter: string | null): number {
   return /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
 }
@@ -63,12 +63,12 @@ export class Api {
   token: string | null = null;
   /** Called when the service refuses the token in the middle of a session. */
   onUnauthorised: () => void = () => undefined;
-  /** Every operation of the service. An answer that is no success is thrown as an {@link ApiError}. */
+  /** The operations of the service. Failures are thrown as {@link ApiError}. */
   readonly call: Client<paths>;
 
   /** `origin` is the service's; the page comes from there. */
   constructor(origin = '') {
-    // Asked for at each call, so that whatever stands in for it is found.
+    // `fetch` is looked up at each call, so that tests can replace it.
     this.call = createClient<paths>({ baseUrl: origin, fetch: (request) => fetch(request) });
     this.call.use(this.#middleware());
   }
@@ -84,7 +84,7 @@ export class Api {
         if (response.status === 401 && this.token !== null) this.onUnauthorised();
         throw new ApiError({ ...failure, retryAfterSecs: secsOf(response.headers.get('Retry-After')) });
       },
-      // What was called off ends as it was called off.
+      // A cancelled request keeps its AbortError.
       onError: ({ request }) => (request.signal.aborted ? undefined : new ApiError(UNREACHABLE)),
     };
   }
@@ -92,7 +92,7 @@ export class Api {
 
 type Answered<T> = { data?: T; response: Response };
 
-/** The body of an answer; one that is no success was thrown. */
+/** The body of a successful answer. */
 export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
   return (await answered).data as T;
 }
@@ -102,10 +102,10 @@ export async function answerOf(answered: Promise<Answered<unknown>>): Promise<Re
   return (await answered).response;
 }
 
-/** Leaves the body of an answer to whoever takes the answer. */
+/** Leaves the body of an answer unread, for {@link answerOf}. */
 export const AS_IT_COMES = { parseAs: 'stream' } as const;
 
-/** The revision in an `ETag`, or null when there is none. */
+/** The revision in an `ETag`, null without one. */
 export function revisionOfEtag(etag: string | null): number | null {
   const match = /^(?:W\/)?"(\d+)"$/.exec(etag ?? '');
   return match ? Number(match[1]) : null;

@@ -1,11 +1,11 @@
-/** The service's operations that the page uses, one function each. */
+/** The operations of the service that the page uses, one function each. */
 import type { Project, SampleRateHz } from '../project/model';
 import { answerOf, AS_IT_COMES, bodyOf, revisionOfEtag, type Api } from './client';
 import type { BitDepth, ProjectEntry, SoundFontRenderRequest } from './types';
 
 export const capabilities = ({ call }: Api) => bodyOf(call.GET('/api/v1/system/capabilities'));
 
-/** Every saved project, all pages of the list. */
+/** All saved projects, from all pages of the list. */
 export async function listProjects({ call }: Api): Promise<ProjectEntry[]> {
   const entries: ProjectEntry[] = [];
   let cursor: string | null = null;
@@ -18,7 +18,7 @@ export async function listProjects({ call }: Api): Promise<ProjectEntry[]> {
   return entries;
 }
 
-/** A stored project. What it holds is checked by whoever opens it: it may be of an older version. */
+/** A stored project. Its document may have an older version, so callers check it. */
 export async function loadProject({ call }: Api, id: string): Promise<{ document: unknown; revision: number | null }> {
   const { data, response } = await call.GET('/api/v1/projects/{id}', { params: { path: { id } } });
   return { document: data, revision: revisionOfEtag(response.headers.get('etag')) };
@@ -37,9 +37,9 @@ export const deleteProject = ({ call }: Api, id: string) =>
 export const readTemp = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp'));
 export const tempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp/revision'));
 export const deleteTemp = ({ call }: Api) => bodyOf(call.DELETE('/api/v1/projects/temp'));
-/** What an autosave is written from. */
+/** The content of an autosave. */
 export type TempSave = { client_id: string; project: Project };
-/** Writes the autosave; `text` is the JSON text of `save`, which whoever measures it has made already. */
+/** Writes the autosave; `text` is the JSON text of `save`, which callers need for its size. */
 export const writeTemp = ({ call }: Api, save: TempSave, text: string, keepalive = false) =>
   bodyOf(call.PUT('/api/v1/projects/temp', { body: save, bodySerializer: () => text, keepalive }));
 
@@ -68,7 +68,7 @@ export const audioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
     }),
   );
 
-/** Samples of a file as a 32-bit float WAV at a rate: all of it, or bytes from one place up to another. */
+/** A file as a 32-bit float WAV at a sample rate; `range` is in bytes, `to` exclusive. */
 export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]) =>
   bodyOf(
     call.GET('/api/v1/audio/{id}/file', {
@@ -82,7 +82,7 @@ export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, 
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...AS_IT_COMES }));
 
 export type ExportOptions = { bitDepth: BitDepth; sampleRateHz: SampleRateHz; title: string };
-/** Starts an export, and says which task it is. */
+/** Starts an export, and returns the id of its task. */
 export async function startExport({ call }: Api, project: Project, options: ExportOptions): Promise<string> {
   const answer = await bodyOf(
     call.POST('/api/v1/plugins/render', {
@@ -112,7 +112,7 @@ export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId:
     call.POST('/api/v1/multitrack/midi/import', {
       params: { query: { name, ...(soundfontId === null ? {} : { soundfont_id: soundfontId }) } },
       headers: { 'Content-Type': 'audio/midi' },
-      // The bytes go as they are; the document has no type for them but text.
+      // The generated types have no binary bodies; the serializer sends the file.
       body: '',
       bodySerializer: () => file,
     }),

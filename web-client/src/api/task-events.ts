@@ -1,9 +1,9 @@
-/** Following a task: its server-sent events, or polling where those do not come through. */
+/** Following a task by server-sent events, or by polling if they fail. */
 import type { Api } from './client';
 import { readTask, taskEvents } from './endpoints';
 import type { Problem, RenderResult, Task } from './types';
 
-/** A task that renders: the document leaves open what comes out of tasks, as each kind has its own. */
+/** A render task. The API description leaves the results of tasks open. */
 export type ExportTask = Omit<Task, 'result' | 'error'> & { result: RenderResult | null; error: Problem | null };
 
 const POLL_MS = 500;
@@ -12,7 +12,7 @@ export function isFinished(task: ExportTask): boolean {
   return task.state === 'succeeded' || task.state === 'failed' || task.state === 'cancelled';
 }
 
-/** Splits a stream of server-sent events; feed it text as it arrives. */
+/** Splits a stream of server-sent events into events. */
 export class EventSplitter {
   #pending = '';
 
@@ -57,7 +57,7 @@ async function followEvents(
   }
 }
 
-/** Calls `onChange` as the task goes on; answers with its last state once it is over. */
+/** Calls `onChange` with each state of a task; resolves to the last one. */
 export async function followTask(
   api: Api,
   id: string,

@@ -1,4 +1,4 @@
-/** Shapes of the service's answers, by the names that the page has for them. */
+/** Names for the types of the service's answers. */
 import type { components, operations } from './generated/schema';
 
 type Schemas = components['schemas'];
@@ -8,20 +8,20 @@ export type Page<T> = { items: T[]; next_cursor: string | null };
 
 export type Role = Schemas['Role'];
 export type User = Schemas['UserView'];
-/** Who is asking; `local` callers are the administrator without logging in. */
+/** The caller; `local` callers are the administrator without a log-in. */
 export type Me = Schemas['Me'];
 export type Registration = Schemas['Registration'];
 export type TokenAnswer = Schemas['TokenAnswer'];
 export type PasswordStrength = Schemas['PasswordStrength'];
 export type ApiKey = Schemas['ApiKey'];
 export type ApiKeyList = Schemas['ApiKeyList'];
-/** `key` is never shown again. */
+/** A new API key; the service never sends `key` again. */
 export type MadeApiKey = Schemas['MadeApiKey'];
 
 export type Account = Schemas['Account'];
-/** `password` was generated and is never shown again; null if one was sent. */
+/** A new user; `password` was generated and is never sent again, or is null. */
 export type ProvidedUser = Schemas['ProvidedUser'];
-/** What is left out stays; a quota of null is everybody's. */
+/** Changes of an account; omitted fields stay, and a quota of null is the default. */
 export type AccountChange = Schemas['UserChange'];
 export type Invite = Schemas['Invite'];
 export type MadeInvite = Schemas['NewInviteAnswer'];

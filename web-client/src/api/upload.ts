@@ -1,20 +1,20 @@
-/** Sending files, with progress: `fetch` says nothing of how far a body has gone. */
+/** Uploads with progress, by XMLHttpRequest, since `fetch` does not report the progress of a body. */
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 import type { paths } from './generated/schema';
 import type { AudioUpload, SoundFontUpload } from './types';
 
-/** Hears the share of bytes that are there, 0..1. */
-type OnProgress = (share: number) => void;
+/** Receives the fraction of bytes that were sent, 0..1. */
+type OnProgress = (progress: number) => void;
 
-/** Uploads an audio file, as {@link sendFile} does; at a share of 1 the service decodes. */
+/** Uploads an audio file, as {@link sendFile} does; at a progress of 1 the service decodes. */
 export const uploadAudio = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<AudioUpload> =>
   sendFile(api, '/api/v1/audio/upload', file, onProgress, signal);
 
-/** Uploads a SoundFont, as {@link sendFile} does; at a share of 1 the service looks into it. */
+/** Uploads a SoundFont, as {@link sendFile} does; at a progress of 1 the service reads it. */
 export const uploadSoundFont = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<SoundFontUpload> =>
   sendFile(api, '/api/v1/plugins/soundfonts/upload', file, onProgress, signal);
 
-/** Sends a file as a form. Rejects with an {@link ApiError}, or an `AbortError` when called off. */
+/** Sends a file as a form. Rejects with an {@link ApiError}, or an `AbortError` after a cancel. */
 function sendFile<Answer>(api: Api, path: keyof paths, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<Answer> {
   const form = new FormData();
   form.append('file', file, file.name);
@@ -29,7 +29,7 @@ function sendFile<Answer>(api: Api, path: keyof paths, file: File, onProgress: O
       else reject(new ApiError(failureOf(request.status, request.statusText, request.responseText)));
     });
     request.addEventListener('error', () => reject(new ApiError(UNREACHABLE)));
-    request.addEventListener('abort', () => reject(new DOMException('called off', 'AbortError')));
+    request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
     signal.addEventListener('abort', () => request.abort());
     request.send(form);
   });

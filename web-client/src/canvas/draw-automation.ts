@@ -1,13 +1,13 @@
-import { shareAt, timeBetween } from '../project/automation';
+import { progressAt, timeBetween } from '../project/automation';
 import type { TargetScale } from '../project/automation-targets';
 import type { AutomationPoint, TempoPoint, TimeSignature } from '../project/model';
 import { drawGrid } from './draw-grid';
 import { FONT_NUMBERS, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Room above the highest and below the lowest value, in pixels. */
+/** Margin above the highest and below the lowest value, in pixels. */
 export const LANE_INSET_PX = 10;
-/** Width of a piece of an arc, in pixels. */
+/** Length of the straight pieces of a curved segment, in pixels. */
 const PIECE_PX = 3;
 
 export type AutomationScene = {
@@ -32,7 +32,7 @@ export function valueAtY(scale: TargetScale, y: number, heightPx: number): numbe
   return scale.valueAt(1 - (y - LANE_INSET_PX) / (heightPx - 2 * LANE_INSET_PX));
 }
 
-/** The grid, the line and its points. */
+/** The grid, the curve and its points. */
 export function drawAutomation(context: CanvasRenderingContext2D, scene: AutomationScene, widthPx: number, heightPx: number): void {
   drawGrid(context, scene.view, scene.signatures, scene.stepTicks, heightPx);
   const corners = cornersOf(scene, widthPx, heightPx);
@@ -51,7 +51,7 @@ export function drawAutomation(context: CanvasRenderingContext2D, scene: Automat
   scene.points.forEach((point, index) => drawPoint(context, scene, point, index, widthPx, heightPx));
 }
 
-/** The line as corners from the left to the right edge of the view. */
+/** The curve as corners from the left to the right edge of the view. */
 function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [x: number, y: number][] {
   const { view, points, scale } = scene;
   const first = points[0];
@@ -75,7 +75,7 @@ function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [
   return corners;
 }
 
-/** Corners between two points: a straight line of values may be bent on a scale that is not, and by the tempo. */
+/** Corners between two points. The scale and tempo changes bend even linear segments. */
 function piecesOf(
   { view, scale, tempoMap }: AutomationScene,
   point: AutomationPoint,
@@ -86,7 +86,7 @@ function piecesOf(
   const pieces: [number, number][] = [];
   const timeAt = timeBetween(tempoMap, point.tick, next.tick);
   for (let x = from + PIECE_PX; x < to; x += PIECE_PX) {
-    const value = point.value + (next.value - point.value) * shareAt(point.curve, timeAt(view.tick(x)));
+    const value = point.value + (next.value - point.value) * progressAt(point.curve, timeAt(view.tick(x)));
     pieces.push([x, yOfValue(scale, value, heightPx)]);
   }
   return pieces;

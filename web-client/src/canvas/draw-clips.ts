@@ -21,9 +21,9 @@ export type ClipsScene = {
   view: TimeView;
   project: Project;
   time: SongTime;
-  /** The waveform of a file; null while it is not there. */
+  /** The waveform of a file; null until it is loaded. */
   waveformOf: (fileId: string) => Waveform | null;
-  /** Why a file cannot be played; undefined when it can. */
+  /** The reason why a file cannot be played; undefined if it can. */
   missing: (fileId: string) => string | undefined;
   scrollTopPx: number;
   selectedItemId: string | null;
@@ -69,7 +69,7 @@ export function drawClips(
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
     const isAudible = audible.get(track.id) ?? true;
     for (const item of track.items) {
-      // Sections stand on the ruler, by their names.
+      // The ruler shows sections.
       if (item.type === 'section') continue;
       const { left, width } = itemSpan(view, scene.time, item);
       if (left > widthPx || left + width < 0) continue;
@@ -88,7 +88,7 @@ export function drawClips(
   }
 }
 
-/** Seconds of the columns of pixels, counted when the first waveform asks for them. */
+/** Times of the columns of pixels, in seconds, computed at the first use. */
 class Columns {
   readonly #scene: ClipsScene;
   readonly #widthPx: number;
@@ -145,7 +145,7 @@ function drawClip(
   selected: boolean,
   box: ClipBox,
 ): void {
-  // Clips far wider than the view are cut to it: long paths are slow to fill.
+  // Clips are cut to the view, since long paths are slow to fill.
   const left = Math.max(-8, box.left) + 0.5;
   const right = Math.min(box.widthPx + 8, box.left + box.width) - CLIP_GAP_PX;
   const width = Math.max(2, right - left);

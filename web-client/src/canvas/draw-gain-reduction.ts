@@ -1,11 +1,11 @@
 import { FONT_NUMBERS, palette } from './palette';
 
-/** Reduction at the lower end of the meter, in decibels. */
+/** Gain reduction at the lower end of the meter, in decibels. */
 const RANGE_DB = 24;
 const COLUMN_PX = 6;
 const MARKS_DB = [0, 6, 12, 18, 24];
 
-/** A column that grows downwards with the reduction, and its scale. */
+/** A column that grows downwards with the gain reduction, and its scale. */
 export function drawGainReduction(context: CanvasRenderingContext2D, db: number, widthPx: number, heightPx: number): void {
   const tall = heightPx - 10;
   context.fillStyle = palette().ground;

@@ -2,7 +2,7 @@ import { METER_FLOOR_DB, type Meter } from '../engine/meters';
 import { positionOfDb } from '../ui/fader-scale';
 import { palette } from './palette';
 
-/** Levels from which a meter turns yellow, and red, in decibels. */
+/** Levels at which a meter turns yellow and red, in decibels. */
 const WARM_DB = -9;
 const HOT_DB = -1;
 
@@ -10,7 +10,7 @@ function positionOf(db: number): number {
   return db <= METER_FLOOR_DB ? 0 : positionOfDb(db);
 }
 
-/** Two columns, left and right, with their held peaks; as high as the fader beside them. */
+/** Two columns, left and right, with their held peaks, on the scale of the fader. */
 export function drawMeter(
   context: CanvasRenderingContext2D,
   meters: readonly [Meter, Meter],

@@ -98,7 +98,7 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
   }
 }
 
-/** Darkens what lies before the item's start and after its end. */
+/** Darkens the time before and after the item. */
 function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const start = scene.view.x(scene.item.start_tick);
   const end = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
@@ -146,7 +146,7 @@ export function drawKeys(
   }
 }
 
-/** A stem for each note, as tall as its velocity. */
+/** A bar for each note, as high as its velocity. */
 export function drawVelocities(
   context: CanvasRenderingContext2D,
   scene: NotesScene,

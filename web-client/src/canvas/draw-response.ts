@@ -28,7 +28,7 @@ export function gainAtY(y: number, heightPx: number): number {
 }
 
 export type ResponseScene = {
-  /** Decibels for each column of pixels; null while there is no engine to say them. */
+  /** Gain in decibels for each column of pixels; null without an engine. */
   response: Float64Array | null;
   handles: readonly { x: number; y: number; on: boolean; hovered: boolean }[];
   hue: string;

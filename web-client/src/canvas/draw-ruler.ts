@@ -13,7 +13,7 @@ function namesOf(project: Project): Named[] {
     track.items.flatMap((item) => (item.type === 'section' ? [{ tick: item.start_tick, name: item.name ?? '' }] : [])),
   );
   const named = [...project.markers, ...sections].filter((entry) => entry.name !== '');
-  // A section often begins at a marker of the same name; one of them is enough.
+  // A section often begins at a marker of the same name; the ruler shows one of them.
   const once = new Map(named.map((entry) => [`${entry.tick} ${entry.name}`, entry]));
   return [...once.values()].sort((a, b) => a.tick - b.tick);
 }

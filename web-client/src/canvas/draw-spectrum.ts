@@ -5,7 +5,7 @@ const BOTTOM_DB = -72;
 const TOP_DB = 0;
 /** Room for the names of frequencies, in pixels. */
 const NAMES_PX = 14;
-/** Places of the named bands among third octaves that begin at 20 Hz. */
+/** Indices of the labelled bands among third octaves that begin at 20 Hz. */
 const NAMED: readonly (readonly [band: number, name: string])[] = [
   [7, '100'],
   [17, '1k'],

@@ -5,7 +5,7 @@ import { rangeOf, type Waveform } from '../project/waveform';
 import { withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Seconds from the start of the song to the left edge of every column of pixels, and one more. */
+/** Times of the left edges of all columns of pixels, and of the right edge, in seconds of the song. */
 export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], widthPx: number): Float64Array {
   const secs = new Float64Array(Math.ceil(widthPx) + 1);
   let index = 0;
@@ -29,7 +29,7 @@ export type WaveformScene = {
   source: AudioSourceInfo;
   lengthFrames: number;
   waveform: Waveform;
-  /** Where the item begins, in seconds of the song. */
+  /** Start of the item, in seconds of the song. */
   startSecs: number;
   secs: Float64Array;
 };
@@ -42,7 +42,7 @@ export function fadeGain(item: AudioItem, frame: number, lengthFrames: number): 
   return Math.max(0, rising) * Math.max(0, falling);
 }
 
-/** The waveform of an audio item as it will sound, gain and fades included. */
+/** The waveform of an audio item with its gain and fades. */
 export function drawWaveform(context: CanvasRenderingContext2D, scene: WaveformScene, color: string, box: WaveformBox): void {
   const { item, source, lengthFrames, waveform, startSecs, secs } = scene;
   const gain = 10 ** ((item.gain_db ?? 0) / 20);
@@ -65,7 +65,7 @@ export function drawWaveform(context: CanvasRenderingContext2D, scene: WaveformS
   }
 }
 
-/** The lines of the fades, over the waveform. */
+/** The slopes of the fades, over the waveform. */
 export function drawFades(context: CanvasRenderingContext2D, fadePx: { in: number; out: number }, color: string, box: WaveformBox): void {
   const { left, width, top, height } = box;
   context.strokeStyle = withAlpha(color, 0.9);

@@ -1,8 +1,8 @@
-/** A canvas that fills its element at the screen's own resolution. */
+/** A canvas at the resolution of the screen. */
 
 export type Drawing = (context: CanvasRenderingContext2D, widthPx: number, heightPx: number) => void;
 
-/** Draws once a frame at most, and again whenever the element changes its size. */
+/** Draws at most once a frame, and again after every change of the element's size. */
 export class Surface {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D | null;

@@ -1,4 +1,4 @@
-/** Which stretch of the song a room shows, and how wide a tick is. */
+/** The part of the song that a room shows, and its zoom. */
 export class TimeView {
   startTick = $state(0);
   ticksPerPx = $state(30);
@@ -28,28 +28,28 @@ export class TimeView {
     this.startTick = Math.max(0, tick);
   }
 
-  /** Zooms by `factor` (above 1: closer); the tick at `x` stays where it is. */
+  /** Zooms by `factor` (above 1: closer); the tick at `x` keeps its position. */
   zoomAt(x: number, factor: number): void {
     const tick = this.tick(x);
     this.ticksPerPx = Math.min(this.#maxTicksPerPx, Math.max(this.#minTicksPerPx, this.ticksPerPx / factor));
     this.scrollTo(tick - x * this.ticksPerPx);
   }
 
-  /** Shows [fromTick, toTick] whole, with a little room at the end. */
+  /** Shows [fromTick, toTick] with 3 % more at the end. */
   fit(fromTick: number, toTick: number): void {
     const span = Math.max(960, (toTick - fromTick) * 1.03);
     this.ticksPerPx = Math.min(this.#maxTicksPerPx, Math.max(this.#minTicksPerPx, span / this.widthPx));
     this.scrollTo(fromTick);
   }
 
-  /** Turns the page when `tick` has left the view. */
+  /** Scrolls to `tick` if it is outside the view. */
   follow(tick: number): void {
     if (tick < this.startTick || tick > this.endTick - 24 * this.ticksPerPx) {
       this.scrollTo(tick - 48 * this.ticksPerPx);
     }
   }
 
-  /** Scrolls or zooms with the wheel: with Ctrl or Command it zooms, with Shift it goes sideways. */
+  /** Scrolls or zooms with the wheel: Ctrl or Command zooms, Shift scrolls sideways. Returns whether it did. */
   wheel(event: WheelEvent, x: number): boolean {
     if (event.ctrlKey || event.metaKey) {
       this.zoomAt(x, Math.exp(-event.deltaY * 0.004));

@@ -1,23 +1,23 @@
 /**
- * Which bank each track plays. A bank is a SoundFont reduced to some presets. A track stays with its
- * bank as long as that holds what it plays; what is missing comes in further banks, so that nothing
- * that sounds has to give way.
+ * The assignment of banks to tracks. A bank is a SoundFont reduced to some presets. A track keeps its
+ * bank while that has its presets. Missing presets come in additional banks, so that no bank that
+ * plays is replaced.
  */
 
-/** What a track plays of a SoundFont; presets as `bank:program`. */
+/** The presets of a SoundFont that a track plays, as `bank:program`. */
 export type TrackNeeds = { trackId: string; soundfontId: string; presets: readonly string[] };
 
-/** A bank that the engine has, or is to get. */
+/** A bank that the engine has or will get. */
 export type PlannedBank = { id: string; soundfontId: string; presets: ReadonlySet<string> };
 
 export type BankPlan = {
   /** Bank by track. */
   assigned: ReadonlyMap<string, string>;
-  /** Banks to load, which were not known. */
+  /** New banks, which must be loaded. */
   fresh: readonly PlannedBank[];
 };
 
-/** Banks of one SoundFont that may be played side by side before they are joined into one. */
+/** Number of banks of one SoundFont above which they are joined into one. */
 export const BANKS_PER_SOUNDFONT = 8;
 
 function covers(bank: PlannedBank | undefined, needs: TrackNeeds): bank is PlannedBank {
@@ -25,8 +25,8 @@ function covers(bank: PlannedBank | undefined, needs: TrackNeeds): bank is Plann
 }
 
 /**
- * Finds a bank for every track: its own, any other that is known, or a fresh one for all tracks of
- * a SoundFont that lack one. `newId` makes ids for fresh banks.
+ * Finds a bank for every track: its present one, any known one, or a new one for all tracks of a
+ * SoundFont that lack a bank. `newId` makes the ids of new banks.
  */
 export function planBanks(
   tracks: readonly TrackNeeds[],

@@ -1,4 +1,4 @@
-/** SoundFonts on their way from the service into the engine, reduced to what the song plays. */
+/** Loading SoundFonts from the service into the engine, reduced to the presets of the song. */
 import { MAX_BANKS, type SongEngine } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { downloadSoundFont } from '../api/endpoints';
@@ -7,20 +7,20 @@ import { planBanks, type PlannedBank, type TrackNeeds } from './bank-plan';
 
 export type BankLoading = { soundfontId: string; fraction: number | null };
 
-/** What the engine may hold of banks that no track plays now, but an undo may ask for: 256 MiB together with those played. */
+/** Memory limit of all banks, in bytes. Below it, unused banks stay in the engine, since an undo may need them. */
 const KEPT_BYTES = 256 * 1024 * 1024;
-/** Places in the engine that are left free of such banks. */
-const FREE_PLACES = 16;
+/** Number of the engine's bank slots that unused banks leave free. */
+const FREE_SLOTS = 16;
 
 type Bank = PlannedBank & { sizeBytes: number; failed: boolean; outdated: boolean };
 
 export class Banks {
-  /** The bank being fetched, for the progress display. */
+  /** The bank that is being loaded, for the status line. */
   loading = $state.raw<BankLoading | null>(null);
   readonly #api: Api;
   readonly #onFailure: (soundfontId: string, error: unknown) => void;
   #engine: SongEngine | null = null;
-  /** By id, the longest known first. */
+  /** Banks by id, the oldest first. */
   #banks = new Map<string, Bank>();
   #assigned: ReadonlyMap<string, string> = new Map();
   #queue: { bank: Bank; done: () => void }[] = [];
@@ -34,8 +34,8 @@ export class Banks {
   }
 
   /**
-   * Finds a bank for each track and starts to load those that are missing; the ids that it answers
-   * with, by track, have places in the engine from now on.
+   * Finds a bank for each track, and starts to load new ones. Returns the bank ids by track; the
+   * engine has slots for all of them.
    */
   assign(engine: SongEngine, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
@@ -65,28 +65,28 @@ export class Banks {
     void this.#work(this.#engine);
   }
 
-  /** SoundFonts have changed: what tracks play is fetched anew at the next {@link assign}. */
+  /** Marks all banks as outdated, since SoundFonts changed: the next {@link assign} loads new ones. */
   forget(): void {
     for (const bank of this.#banks.values()) bank.outdated = true;
   }
 
-  /** Resolves when every bank that is played now is there, or has failed. */
+  /** Resolves when every assigned bank is loaded, or has failed. */
   async settled(): Promise<void> {
     await Promise.all([...new Set(this.#assigned.values())].map((id) => this.#ends.get(id)));
   }
 
-  /** Resolves when the bank of a track is there, or has failed. */
+  /** Resolves when the bank of a track is loaded, or has failed. */
   async ready(trackId: string): Promise<void> {
     await this.#ends.get(this.#assigned.get(trackId) ?? '');
   }
 
-  /** Lets banks go that no track plays, beyond what is kept; those that failed are then tried again. */
+  /** Drops unused banks that failed or are outdated, and others above the limits of memory and slots. */
   #makeRoom(engine: SongEngine, wanted: number): void {
     const used = new Set(this.#assigned.values());
     let bytes = [...this.#banks.values()].reduce((sum, bank) => sum + bank.sizeBytes, 0);
     for (const bank of [...this.#banks.values()]) {
       if (used.has(bank.id)) continue;
-      const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_PLACES;
+      const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_SLOTS;
       if (!bank.failed && !bank.outdated && !crowded && bytes <= KEPT_BYTES) continue;
       engine.dropBank(bank.id);
       this.#banks.delete(bank.id);
@@ -100,10 +100,10 @@ export class Banks {
   }
 
   #enqueue(bank: Bank): void {
-    const tried = this.#assigned.get(AUDITION_TRACK_ID) === bank.id;
+    const isAudition = this.#assigned.get(AUDITION_TRACK_ID) === bank.id;
     const end = new Promise<void>((done) => {
-      // A sound that is being tried does not wait for the rest of the song.
-      if (tried) this.#queue.unshift({ bank, done });
+      // An auditioned sound is loaded before those of the song.
+      if (isAudition) this.#queue.unshift({ bank, done });
       else this.#queue.push({ bank, done });
     });
     this.#ends.set(bank.id, end);
@@ -118,7 +118,7 @@ export class Banks {
     this.#assigned = new Map();
   }
 
-  /** Loads what waits, one after the other. */
+  /** Loads the queued banks, one after the other. */
   async #work(engine: SongEngine): Promise<void> {
     if (this.#working) return;
     this.#working = true;
@@ -149,7 +149,7 @@ export class Banks {
     const announced = encoded ? 0 : Number(response.headers.get('content-length') ?? 0);
     if (response.body && announced > 0) {
       bank.sizeBytes = announced;
-      await engine.loadBank(bank.id, announced, this.#watched(response.body, soundfontId, announced));
+      await engine.loadBank(bank.id, announced, this.#withProgress(response.body, soundfontId, announced));
     } else {
       const whole = new Uint8Array(await response.arrayBuffer());
       bank.sizeBytes = whole.length;
@@ -157,8 +157,8 @@ export class Banks {
     }
   }
 
-  /** A download's pieces, with the progress shown. */
-  async *#watched(body: ReadableStream<Uint8Array>, soundfontId: string, size: number): AsyncGenerator<Uint8Array> {
+  /** The chunks of a download; each one updates the progress. */
+  async *#withProgress(body: ReadableStream<Uint8Array>, soundfontId: string, size: number): AsyncGenerator<Uint8Array> {
     const reader = body.getReader();
     let filled = 0;
     try {
@@ -170,7 +170,7 @@ export class Banks {
         yield value;
       }
     } finally {
-      // What nobody reads any more shall not hold the connection.
+      // Cancelling closes the connection if the consumer stopped early.
       void reader.cancel().catch(() => undefined);
     }
   }

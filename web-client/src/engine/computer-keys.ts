@@ -1,7 +1,6 @@
 /**
- * The computer keyboard as a piano: A to ' are white keys, the row above black
- * ones, Z and X go an octave down and up. Keys go by their place, so other
- * layouts than QWERTY play alike.
+ * The computer keyboard as a piano. A to ' are white keys, the keys above them black ones; Z and X
+ * shift by an octave. Keys are identified by position, so all layouts play alike.
  */
 const OFFSETS: Readonly<Record<string, number>> = {
   KeyA: 0,
@@ -24,14 +23,14 @@ const OFFSETS: Readonly<Record<string, number>> = {
   Quote: 17,
 };
 
-/** Letters to print on the keys, by semitone from the octave's C. */
+/** Labels of the keys, by semitone from the octave's C. */
 export const KEY_LETTERS: Readonly<Record<number, string>> = {
   ...Object.fromEntries(Object.entries(OFFSETS).map(([code, offset]) => [offset, code.replace('Key', '')])),
   16: ';',
   17: "'",
 };
 
-/** Semitones from the keyboard's C that a key stands for, or null. */
+/** Semitones from the octave's C of a computer key; null if it plays no note. */
 export function semitoneOf(code: string): number | null {
   return OFFSETS[code] ?? null;
 }

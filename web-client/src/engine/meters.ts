@@ -1,4 +1,4 @@
-/** What a peak meter shows: levels fall at 20 dB a second, peaks stay for two seconds. */
+/** Peak meters: levels fall at 20 dB a second, peaks are held for two seconds. */
 
 /** Lowest level a meter shows, in decibels. */
 export const METER_FLOOR_DB = -60;
@@ -16,7 +16,7 @@ export function amplitudeToDb(amplitude: number): number {
   return amplitude <= 0 ? METER_FLOOR_DB : Math.max(METER_FLOOR_DB, 20 * Math.log10(amplitude));
 }
 
-/** The meter after a peak of `amplitude` (linear) was seen at `nowMs`. */
+/** The meter after a peak of `amplitude` (linear) at `nowMs`. */
 export function moveMeter(meter: Meter, amplitude: number, nowMs: number): Meter {
   const seenDb = amplitudeToDb(amplitude);
   const fallenDb = meter.levelDb - (FALL_DB_PER_SEC * Math.max(0, nowMs - meter.atMs)) / 1000;
@@ -31,7 +31,7 @@ export function moveMeter(meter: Meter, amplitude: number, nowMs: number): Meter
 export class MeterBank {
   #meters = new Map<string, [Meter, Meter]>();
 
-  /** Takes the engine's peaks: left and right of each of `ids`, in order. */
+  /** Receives the engine's peaks: left and right of each of `ids`, in order. */
   update(ids: readonly string[], peaks: Float32Array, nowMs: number): void {
     ids.forEach((id, index) => {
       const [left, right] = this.of(id);

@@ -1,4 +1,4 @@
-/** Where the playhead is between the engine's reports. */
+/** The playhead between two status reports of the engine. */
 
 export class Playhead {
   #frame = 0;
@@ -6,7 +6,7 @@ export class Playhead {
   #playing = false;
   #rateHz = 48000;
 
-  /** Takes a report: at `nowMs` the engine had rendered up to `frame`. */
+  /** Receives a report: at `nowMs` the engine had rendered up to `frame`. */
   report(frame: number, playing: boolean, rateHz: number, nowMs: number): void {
     this.#frame = frame;
     this.#atMs = nowMs;
@@ -14,7 +14,7 @@ export class Playhead {
     this.#rateHz = rateHz;
   }
 
-  /** The frame that is being heard at `nowMs`, `latencySecs` after it was rendered. */
+  /** The frame that is audible at `nowMs`, `latencySecs` after it was rendered. */
   frameAt(nowMs: number, latencySecs: number): number {
     if (!this.#playing) return this.#frame;
     // Reports come about 30 times a second; a gap longer than 200 ms means they stopped.

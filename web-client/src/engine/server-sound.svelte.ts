@@ -1,7 +1,7 @@
 /**
- * `instrument_sound` "server": the arrangement's SoundFont tracks rendered by
- * the service and played as audio. Until a track's audio is there, and after
- * an edit of it, the engine in the page plays it; both give the same samples.
+ * `instrument_sound` "server": the service renders the SoundFont tracks, and the page plays them as
+ * audio. The page's engine plays a track until its audio arrives, also after an edit; both give the
+ * same samples.
  */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
@@ -12,20 +12,19 @@ import { voiceSettings } from '../project/sound-settings';
 import { readFloatWav } from './wav';
 
 /**
- * Memory for rendered tracks. Ten minutes of a track at 48 kHz take 460 MB
- * with what it sends to the effects, so long songs with many tracks leave some
- * to the engine in the page.
+ * Memory limit for rendered tracks, in bytes. Ten minutes of a track with its sends take 460 MB at
+ * 48 kHz, so the page's engine plays some tracks of long songs.
  */
 export const AUDIO_MAX_BYTES = 1024 * 1024 * 1024;
-/** Left, right, and what goes to reverb and chorus, in 32-bit float. */
+/** Bytes of a frame: left, right, reverb send and chorus send, in 32-bit float. */
 const BYTES_PER_FRAME = 16;
 
-/** How many tracks of a song may be held as audio. */
+/** Number of tracks of a song that fit into the memory limit. */
 export function tracksThatFit(lengthFrames: number): number {
   return lengthFrames <= 0 ? 0 : Math.floor(AUDIO_MAX_BYTES / (lengthFrames * BYTES_PER_FRAME));
 }
 
-/** Quiet time after an edit before a track is rendered again. */
+/** Pause in editing after which a track is rendered again, in milliseconds. */
 const SETTLE_MS = 700;
 
 type Rendering = {
@@ -38,9 +37,8 @@ type Rendering = {
 };
 
 /**
- * What to ask the service for, so that it renders what the track plays; null
- * when a track has nothing to render, or items with sounds of their own, which
- * one such request cannot say.
+ * The request that renders a track. It is null for tracks without notes, and for tracks whose items
+ * select a bank or program, which a request cannot contain.
  */
 export function renderRequestOf(project: Project, track: Track): SoundFontRenderRequest | null {
   const engine = track.synth_engine;
@@ -75,7 +73,7 @@ export function renderRequestOf(project: Project, track: Track): SoundFontRender
 }
 
 export class ServerSound {
-  /** Tracks that play the service's audio now, and all that are to. */
+  /** Number of tracks that play the service's audio, and of all that will. */
   ready = $state(0);
   wanted = $state(0);
   readonly #api: Api;
@@ -89,7 +87,7 @@ export class ServerSound {
     this.#onFailure = onFailure;
   }
 
-  /** Renders the tracks that changed since the last call. `lengthFrames` is the length of the song. */
+  /** Renders the tracks that changed since the last call; `lengthFrames` is the length of the song. */
   update(engine: SongEngine, project: Project, lengthFrames: number): void {
     const room = tracksThatFit(lengthFrames);
     const settings = JSON.stringify(voiceSettings(project));
@@ -129,7 +127,7 @@ export class ServerSound {
     this.ready = this.#done.size;
   }
 
-  /** Goes back to the engine in the page for every track; `engine` null when it is gone. */
+  /** Plays all tracks with the page's engine again; `engine` is null if it ended. */
   stop(engine: SongEngine | null): void {
     for (const id of [...this.#tracks.keys()]) this.#drop(engine, id);
     this.wanted = 0;

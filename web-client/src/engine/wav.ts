@@ -3,7 +3,7 @@
 /** Channels of 32-bit float samples. */
 export type FloatAudio = { channels: Float32Array<ArrayBuffer>[]; sampleRateHz: number };
 
-/** Most channels that are understood. */
+/** Most channels that a file may have. */
 const CHANNELS_MAX = 8;
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
@@ -17,7 +17,7 @@ function tagAt(view: DataView, offset: number): string {
   );
 }
 
-/** Where the samples of a WAV file lie. */
+/** The position and format of the samples in a WAV file. */
 export type FloatWavLayout = {
   channels: number;
   sampleRateHz: number;
@@ -27,9 +27,9 @@ export type FloatWavLayout = {
 };
 
 /**
- * Where the samples lie in a WAV file of 32-bit float, from its beginning.
+ * Reads the layout of a WAV file of 32-bit float samples from its first bytes.
  *
- * @throws {Error} naming what the bytes are instead.
+ * @throws {Error} that names the format of the bytes.
  */
 export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
   const view = new DataView(bytes);
@@ -61,9 +61,9 @@ export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
 }
 
 /**
- * The channels of a WAV file of 32-bit float samples; what a broken-off file has of them.
+ * Reads the channels of a WAV file of 32-bit float samples; of a truncated file, those that it has.
  *
- * @throws {Error} naming what the bytes are instead.
+ * @throws {Error} that names the format of the bytes.
  */
 export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);
@@ -71,7 +71,7 @@ export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   return { channels: splitChannels(new DataView(bytes), startBytes, there, channels), sampleRateHz };
 }
 
-/** Channels of interleaved 32-bit float samples, as they lie in a WAV file. */
+/** Separates interleaved 32-bit float samples, as in a WAV file, into channels. */
 export function readFloatSamples(bytes: ArrayBuffer, channels: number): Float32Array<ArrayBuffer>[] {
   return splitChannels(new DataView(bytes), 0, Math.floor(bytes.byteLength / (4 * channels)), channels);
 }

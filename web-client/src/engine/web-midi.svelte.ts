@@ -1,4 +1,4 @@
-/** Keyboards on the browser's Web MIDI. */
+/** MIDI keyboards, by the Web MIDI of the browser. */
 import type { LiveKeys } from './live-keys.svelte';
 
 export type WebMidiState = 'off' | 'asking' | 'on' | 'denied' | 'unsupported';
@@ -12,7 +12,7 @@ export class WebMidi {
     this.#keys = keys;
   }
 
-  /** Connects every input, now and when it is plugged in; the browser may ask the visitor. */
+  /** Connects all inputs, also those plugged in later; the browser may ask the visitor for permission. */
   async connect(): Promise<void> {
     if (this.state !== 'off' && this.state !== 'denied') return;
     this.state = 'asking';
@@ -34,7 +34,7 @@ export class WebMidi {
     }
   }
 
-  /** Takes one MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123). */
+  /** Plays a MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123). */
   receive(message: Uint8Array): void {
     const [status = 0, first = 0, second = 0] = message;
     const kind = status & 0xf0;

@@ -1,17 +1,17 @@
-/** Where items end, audio included, whose length counts frames of its source. */
+/** The ends of items. The length of an audio item counts frames of its source. */
 import type { AudioItem, Item, Project, TempoPoint } from './model';
 import { secsAtTick, tickAtSecs } from './tempo';
 
-/** What is known of an audio file. */
+/** The properties of an audio file that place its clips in time. */
 export type AudioSourceInfo = { sampleRateHz: number; frames: number };
 
-/** What it takes to place items in time. `sourceOf` answers null for files that are not known (yet). */
+/** The data that place items in time. `sourceOf` returns null for unknown files. */
 export type SongTime = { tempoMap: readonly TempoPoint[]; sourceOf: (fileId: string) => AudioSourceInfo | null };
 
-/** How a file counts until something is known of it: four seconds at 48 kHz. */
+/** An assumed length for unknown files: four seconds at 48 kHz. */
 const UNKNOWN_SOURCE: AudioSourceInfo = { sampleRateHz: 48_000, frames: 4 * 48_000 };
 
-/** The service's id of the file that an item plays; null when it names none. */
+/** The service's id of the file that an item plays; null if it names none. */
 export function fileIdOf(item: AudioItem): string | null {
   return item.source.server_file_id ?? item.server_file_id ?? null;
 }
@@ -26,12 +26,12 @@ export function lengthFramesOf(time: SongTime, item: AudioItem): number {
   return item.length_frames ?? Math.max(0, sourceOfItem(time, item).frames - (item.offset_frames ?? 0));
 }
 
-/** Frames of a source from the start of the song to a tick, whole as the engine counts them. */
+/** Frames of a source from the start of the song to a tick, rounded as in the engine. */
 export function framesAtTick({ tempoMap }: SongTime, source: AudioSourceInfo, tick: number): number {
   return Math.round(secsAtTick(tempoMap, tick) * source.sampleRateHz);
 }
 
-/** Where an item ends, in ticks. */
+/** The end of an item, in ticks. */
 export function itemEndTick(time: SongTime, item: Item): number {
   if (item.type !== 'audio') return item.start_tick + item.length_ticks;
   const startSecs = secsAtTick(time.tempoMap, item.start_tick);
@@ -39,7 +39,7 @@ export function itemEndTick(time: SongTime, item: Item): number {
   return Math.round(tickAtSecs(time.tempoMap, startSecs + lengthSecs));
 }
 
-/** Where the last item of the song ends, in ticks. */
+/** The end of the last item of the song, in ticks. */
 export function songEndTick(time: SongTime, project: Project): number {
   let end = 0;
   for (const track of project.tracks) {

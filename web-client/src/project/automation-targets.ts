@@ -1,4 +1,4 @@
-/** What can be automated, and how its values lie on a lane. */
+/** The targets of automation, and the scales of their lanes. */
 import { dbAtPosition, positionOfDb } from '../ui/fader-scale';
 import { effectsOf } from './edit-effects';
 import { formatValue, parseValue } from './effect-format';
@@ -6,32 +6,32 @@ import { clampValue, positionOfValue, stepOf, storedValue, valueAtPosition, type
 import { formatDb, formatPan, parseNumber, parsePan } from './format';
 import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type Project } from './model';
 
-/** How the values of a target are shown, moved and written. */
+/** The scale of a target: how its values are drawn, stepped and formatted. */
 export type TargetScale = {
   min: number;
   max: number;
-  /** Whether the value jumps from one to the next: choices and switches. */
+  /** Whether the value changes in steps, as choices and switches do. */
   stepped: boolean;
-  /** Height of a value on a lane, 0..1, and back. */
+  /** Height of a value on a lane, 0..1, and the value at a height. */
   positionOf: (value: number) => number;
   valueAt: (position: number) => number;
-  /** What an arrow key is worth near a value. */
+  /** The change by one arrow key near a value. */
   stepAt: (value: number) => number;
   format: (value: number) => string;
   parse: (text: string) => number | null;
 };
 
 export type AutomationTarget = TargetScale & {
-  /** Its name in a lane. */
+  /** Its name in the project. */
   target: string;
   name: string;
-  /** What it belongs to: the channel, its sends, or an effect. */
+  /** Heading in menus: the channel, its sends, or an effect. */
   group: string;
-  /** Where the control stands that it would move. */
+  /** The value of the control without automation. */
   current: number;
 };
 
-/** What the kinds of effects are looked up by. */
+/** Finds the kind of an effect; null for unknown ones. */
 export type KindOf = (effect: Effect) => EffectKind | null;
 
 const LEVEL: TargetScale = {

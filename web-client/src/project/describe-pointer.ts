@@ -1,7 +1,7 @@
-/** What people call the places of a song that the service names by JSON pointers (RFC 6901). */
+/** Descriptions of the parts of a song that the service names by JSON pointers (RFC 6901). */
 import type { Effect, Project } from './model';
 
-/** Names of what an effect, a track or the master has, by its field. */
+/** Names of fields of an effect, a track or the master. */
 const FIELD_NAMES: Record<string, string> = {
   synth_engine: 'instrument',
   output: 'output',
@@ -9,7 +9,7 @@ const FIELD_NAMES: Record<string, string> = {
   impulse: 'impulse response',
 };
 
-/** A place such as `Drums, Compressor, side chain`; the pointer itself where the song has no such place. */
+/** A description such as `Drums, Compressor, side chain`; the pointer itself if nothing is there. */
 export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
   const [owner, ...parts] = pointer
     .split('/')

@@ -5,7 +5,7 @@ import { newId } from './ids';
 import type { AudioItem, Project } from './model';
 import { updateTrack } from './update-track';
 
-/** An item that plays a file whole. */
+/** An item that plays a whole file. */
 export function audioItem(fileId: string, name: string, startTick: number, frames: number): AudioItem {
   return {
     type: 'audio',
@@ -25,7 +25,7 @@ export function addItem(project: Project, trackId: string, item: AudioItem): Pro
   return updateTrack(project, trackId, (track) => ({ ...track, items: [...track.items, item] }));
 }
 
-/** Changes an audio item; its fades are kept within its length. */
+/** Changes an audio item, and shortens its fades to its length. */
 export function changeAudio(project: Project, time: SongTime, id: string, change: Partial<AudioItem>): Project {
   return updateItem<AudioItem>(project, id, (item) => withFittingFades(time, { ...item, ...change }));
 }
@@ -37,20 +37,20 @@ function withFittingFades(time: SongTime, item: AudioItem): AudioItem {
   return { ...item, fades: { ...item.fades, in_frames: Math.min(fadeIn, length), out_frames: Math.min(fadeOut, length) } };
 }
 
-/** Lets an item begin at another tick, with what it plays staying in its place of the song. */
+/** Moves the start of an item; its audio stays at the same position in the song. */
 export function trimStart(project: Project, time: SongTime, item: AudioItem, tick: number): Project {
   const source = sourceOfItem(time, item);
   const length = lengthFramesOf(time, item);
   const offset = item.offset_frames ?? 0;
   const by = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
-  // A loop begins anew at its start; it has no sound before its first frame to bring out.
+  // A loop has no audio before its first frame.
   if (by >= length || (!item.loop && offset + by < 0)) return project;
   const start = Math.max(0, Math.round(tick));
   const offsetChange = item.loop ? {} : { offset_frames: offset + by };
   return changeAudio(project, time, item.id, { start_tick: start, length_frames: length - by, ...offsetChange });
 }
 
-/** Lets an item end at another tick: no later than its source unless it is looped. */
+/** Moves the end of an item; only a loop can be longer than its source. */
 export function trimEnd(project: Project, time: SongTime, item: AudioItem, tick: number): Project {
   const source = sourceOfItem(time, item);
   const wanted = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
@@ -70,8 +70,8 @@ export function setFades(
 }
 
 /**
- * Cuts an item in two at a tick inside it; answers with the second part's id too. Null where there is
- * nothing to cut, and for loops, which cannot begin in their middle.
+ * Cuts an item at a tick inside it, and returns the id of the second part. Returns null outside the
+ * item, and for loops, which cannot start within their source.
  */
 export function splitAudio(
   project: Project,

@@ -1,6 +1,6 @@
 /**
- * Edits of chains of effects. `owner` is the id of a track, or `MASTER_ID`. Each answers with the
- * same project when there is nothing to change.
+ * Edits of chains of effects. `owner` is the id of a track, or `MASTER_ID`. An edit that changes
+ * nothing returns the same project.
  */
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
@@ -9,7 +9,7 @@ import { MASTER_ID, type AutomationLane, type Effect, type Project, type Track }
 import { withSideChain } from './routing';
 import { updateTrack } from './update-track';
 
-/** The chain of a track or the master, in its order. */
+/** The chain of a track or the master, in signal order. */
 export function effectsOf(project: Project, owner: string): readonly Effect[] {
   const holder = owner === MASTER_ID ? project.master : project.tracks.find((track) => track.id === owner);
   return holder?.effects ?? [];
@@ -30,7 +30,7 @@ function updateEffect(project: Project, owner: string, id: string, change: (effe
   );
 }
 
-/** Puts a new effect with its defaults at a place of the chain, at its end when left out; answers with its id too. */
+/** Inserts an effect with default values at an index, by default at the end, and returns its id. */
 export function addEffect(
   project: Project,
   owner: string,
@@ -42,7 +42,7 @@ export function addEffect(
   return { project: withEffects(project, owner, effects), effectId: effect.id };
 }
 
-/** Takes an effect out of the chain, and what automated it. */
+/** Removes an effect and its automation. */
 export function removeEffect(project: Project, owner: string, id: string): Project {
   const effects = effectsOf(project, owner);
   const left = effects.filter((effect) => effect.id !== id);
@@ -56,7 +56,7 @@ function automates(lane: AutomationLane, effectId: string): boolean {
   return lane.target.startsWith(`${effectId}/`);
 }
 
-/** Moves an effect to a place of the chain, counted without itself. */
+/** Moves an effect to an index among the remaining effects. */
 export function moveEffect(project: Project, owner: string, id: string, index: number): Project {
   const effects = effectsOf(project, owner);
   const from = effects.findIndex((effect) => effect.id === id);
@@ -66,7 +66,7 @@ export function moveEffect(project: Project, owner: string, id: string, index: n
   return withEffects(project, owner, effects.toSpliced(from, 1).toSpliced(to, 0, effect));
 }
 
-/** Copies an effect to right after itself; answers with the copy's id too. */
+/** Inserts a copy after an effect, and returns the id of the copy. */
 export function duplicateEffect(
   project: Project,
   owner: string,
@@ -80,7 +80,6 @@ export function duplicateEffect(
   return { project: withEffects(project, owner, effects.toSpliced(from + 1, 0, copy)), effectId: copy.id };
 }
 
-/** Sets a parameter. */
 export function setEffectParameter(
   project: Project,
   owner: string,
@@ -91,7 +90,7 @@ export function setEffectParameter(
   return updateEffect(project, owner, id, (effect) => ({ ...effect, params: { ...effect.params, [parameter]: value } }));
 }
 
-/** Puts every parameter back to its default. */
+/** Resets every parameter to its default. */
 export function resetEffect(project: Project, owner: string, id: string): Project {
   return updateEffect(project, owner, id, (effect) => ({ ...effect, params: {} }));
 }
@@ -100,15 +99,15 @@ export function setEffectBypass(project: Project, owner: string, id: string, byp
   return updateEffect(project, owner, id, (effect) => ({ ...effect, bypass }));
 }
 
-/** Lets an effect listen to a track; null: to none. */
+/** Sets the side-chain source of an effect; null for none. */
 export function setSideChain(project: Project, owner: string, id: string, source: string | null): Project {
   return updateEffect(project, owner, id, (effect) => withSideChain(effect, source));
 }
 
-/** The parameter by which a convolution chooses its response, and its value for a file of one's own. */
+/** The parameter of a convolution that chooses the response, and its value for an audio file. */
 const RESPONSE = { parameter: 'response', ownFile: 0 };
 
-/** Makes an audio file the response of a convolution, and lets it play that; null: no file. */
+/** Sets the audio file of a convolution, and chooses it as the response; null for no file. */
 export function setImpulse(project: Project, owner: string, id: string, fileId: string | null): Project {
   return updateEffect(project, owner, id, (effect) => {
     if (effect.type !== 'builtin') return effect;
@@ -118,7 +117,7 @@ export function setImpulse(project: Project, owner: string, id: string, fileId: 
   });
 }
 
-/** Copies of a chain and of what automates it, under new ids of their own. */
+/** Copies the effects and the automation of a track; the effects get new ids. */
 export function copyOfChain(track: Track): Pick<Track, 'effects' | 'automation'> {
   const { effects = [], automation } = track;
   const ids = new Map(effects.map((effect) => [effect.id, newId('effect')]));

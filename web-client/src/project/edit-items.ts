@@ -5,7 +5,7 @@ import { newId } from './ids';
 import { updateTrack } from './update-track';
 import type { Item, MidiItem, Note, Project, Track, TrackKind } from './model';
 
-/** The identifier of an item, whichever its kind. */
+/** The identifier of an item of any kind. */
 export function itemId(item: Item): string {
   return item.type === 'section' ? item.sectionId : item.id;
 }
@@ -19,7 +19,7 @@ export function findItem(project: Project, id: string | null): { track: Track; i
   return null;
 }
 
-/** Replaces one item by what `change` makes of it. */
+/** Replaces one item by the result of `change`. */
 export function updateItem<T extends Item>(project: Project, id: string, change: (item: T) => T): Project {
   const found = findItem(project, id);
   if (!found) return project;
@@ -29,7 +29,7 @@ export function updateItem<T extends Item>(project: Project, id: string, change:
   }));
 }
 
-/** Puts notes into an item, which grows to the end of the bar of its last note. */
+/** Sets the notes of an item, and extends it to the end of the bar of its last note. */
 export function setItemNotes(project: Project, id: string, notes: Note[]): Project {
   return updateItem<MidiItem>(project, id, (item) => {
     const end = item.start_tick + notesEndTick(notes);
@@ -39,7 +39,7 @@ export function setItemNotes(project: Project, id: string, notes: Note[]): Proje
   });
 }
 
-/** A new, empty MIDI item on a track; answers with its id too. */
+/** Adds an empty MIDI item to a track, and returns its id. */
 export function addMidiItem(
   project: Project,
   trackId: string,
@@ -61,7 +61,7 @@ export function addMidiItem(
   };
 }
 
-/** Whether a track of a kind can hold an item: audio stands on audio tracks, notes on those with instruments. */
+/** Whether a track of a kind can hold an item: audio tracks hold audio, instrument tracks hold notes. */
 export function canHold(kind: TrackKind, item: Item): boolean {
   if (item.type === 'audio') return kind === 'audio';
   return item.type === 'section' || kind === 'instrument';
@@ -76,7 +76,7 @@ export function removeItem(project: Project, id: string): Project {
   }));
 }
 
-/** Moves an item to `startTick`, and to another track when `trackId` names one. */
+/** Moves an item to `startTick`, and to the track `trackId`. */
 export function moveItem(project: Project, id: string, startTick: number, trackId: string): Project {
   const found = findItem(project, id);
   if (!found) return project;
@@ -88,19 +88,19 @@ export function moveItem(project: Project, id: string, startTick: number, trackI
   return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, moved] }));
 }
 
-/** Sets where an item ends, at least one tick after its start. */
+/** Sets the length of an item, at least one tick. */
 export function resizeItem(project: Project, id: string, lengthTicks: number): Project {
   return updateItem(project, id, (item) =>
     item.type === 'audio' ? item : { ...item, length_ticks: Math.max(1, Math.round(lengthTicks)) },
   );
 }
 
-/** A copy under new ids of its own. */
+/** A copy of an item with a new id. */
 export function copyOfItem(item: Item): Item {
   return item.type === 'section' ? { ...item, sectionId: newId('section') } : { ...item, id: newId('item') };
 }
 
-/** Copies an item to where it ends, as `endTick` says; answers with the copy's id too. */
+/** Inserts a copy of an item at `endTick`, the end of the item, and returns the id of the copy. */
 export function duplicateItem(project: Project, id: string, endTick: number): { project: Project; itemId: string } | null {
   const found = findItem(project, id);
   if (!found) return null;

@@ -1,13 +1,13 @@
 /**
- * Edits of a list of notes. Each takes the notes and the indices of those that
- * are selected, and answers with new ones; nothing is changed in place.
+ * Edits of a list of notes. Each function takes notes and the indices of the selected ones, and
+ * returns new notes and a new selection.
  */
 import { TICK_MAX, type Note } from './model';
 
 export type NoteSelection = ReadonlySet<number>;
 export type NotesEdit = { notes: Note[]; selection: Set<number> };
 
-/** Softest velocity the page writes: MIDI velocity 1. */
+/** Lowest velocity that the page writes: MIDI velocity 1. */
 export const VELOCITY_MIN = 1 / 127;
 
 function clamp(value: number, low: number, high: number): number {
@@ -32,8 +32,8 @@ export function removeNotes(notes: readonly Note[], selection: NoteSelection): N
 }
 
 /**
- * Moves the selected notes together. The group stops at the start of the item
- * and at the lowest and highest key, keeping its shape.
+ * Moves the selected notes together. The group stops at the start of the item, and at the lowest and
+ * highest MIDI key.
  */
 export function moveNotes(notes: readonly Note[], selection: NoteSelection, byTicks: number, byKeys: number): NotesEdit {
   const moved = notes.filter((_, index) => selection.has(index));
@@ -59,9 +59,9 @@ export function setVelocity(notes: readonly Note[], selection: NoteSelection, ve
 }
 
 /**
- * Moves the start of the selected notes (all, when none is) towards the
- * nearest multiple of `stepTicks` of the song; `strength` 1 goes all the way.
- * `itemStartTick` places the notes in the song.
+ * Moves the start of the selected notes, or of all notes without a selection, towards the nearest
+ * multiple of `stepTicks` in the song. `strength` is 0..1; 1 moves notes onto the grid.
+ * `itemStartTick` is the position of the item in the song.
  */
 export function quantiseNotes(
   notes: readonly Note[],
@@ -84,7 +84,7 @@ export function quantiseNotes(
   };
 }
 
-/** Copies the selected notes to right after the group, and selects the copies. */
+/** Appends copies of the selected notes after the group, and selects the copies. */
 export function duplicateNotes(notes: readonly Note[], selection: NoteSelection, stepTicks: number): NotesEdit {
   const copied = notes.filter((_, index) => selection.has(index));
   if (copied.length === 0) return { notes: [...notes], selection: new Set(selection) };
@@ -98,7 +98,7 @@ export function duplicateNotes(notes: readonly Note[], selection: NoteSelection,
   );
 }
 
-/** Where the last of the notes ends, in ticks of the item. */
+/** The end of the last note, in ticks of the item. */
 export function notesEndTick(notes: readonly Note[]): number {
   return notes.reduce((end, note) => Math.max(end, note.tick + note.length_ticks), 0);
 }

@@ -11,7 +11,7 @@ import { tempoIndexAt } from './tempo';
 type Denominator = TimeSignature['denominator'];
 const DENOMINATORS: readonly Denominator[] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/** A new track at the end; answers with its id too. Instrument tracks may have an instrument. */
+/** Appends a track, and returns its id. Instrument tracks may have an instrument. */
 export function addTrack(
   project: Project,
   name: string,
@@ -33,12 +33,12 @@ export function addTrack(
   return { project: { ...project, tracks: [...project.tracks, track] }, trackId: track.id };
 }
 
-/** Takes a track away, and every output, send and side-chain that led to it. */
+/** Removes a track, and every output, send and side-chain that refers to it. */
 export function removeTrack(project: Project, id: string): Project {
   return withoutReferences({ ...project, tracks: project.tracks.filter((track) => track.id !== id) }, id);
 }
 
-/** Copies a track with its items to right below itself. */
+/** Inserts a copy of a track and its items below it. */
 export function duplicateTrack(project: Project, id: string): { project: Project; trackId: string } | null {
   const index = project.tracks.findIndex((track) => track.id === id);
   const track = project.tracks[index];

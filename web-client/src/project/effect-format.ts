@@ -1,4 +1,4 @@
-/** How values of effects are written for people, and read back. */
+/** Formatting and parsing the values of effect parameters. */
 import { reachesSilence, type EffectParameter } from './effect-kinds';
 import { formatPan, parseNumber } from './format';
 
@@ -20,13 +20,13 @@ function signed(text: string): string {
   return text.startsWith('-') ? `${MINUS}${text.slice(1)}` : text;
 }
 
-/** A number with about three digits, without zeros at its end. */
+/** A number with about three digits, without trailing zeros. */
 function brief(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return signed(String(Number(value.toFixed(digits))));
 }
 
-/** A number with three digits, so that its width stays while it moves. */
+/** A number with three digits, so that its width stays constant while it changes. */
 function threeDigits(value: number): string {
   return value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 }
@@ -82,7 +82,7 @@ function number(text: string): number | null {
   return value === null || Number.isNaN(value) ? null : value;
 }
 
-/** Reads what {@link formatValue} writes and bare numbers; null when the text is neither. */
+/** Reads the output of {@link formatValue} and plain numbers; null for any other text. */
 export function parseValue(parameter: EffectParameter, text: string): number | null {
   const plain = text.trim().toLowerCase();
   if (parameter.scale === 'switch') return plain === 'on' ? 1 : plain === 'off' ? 0 : number(plain);

@@ -1,4 +1,4 @@
-/** What the engine's effects can be set to, as the service describes them. */
+/** The kinds of effects and their parameters, as the service describes them. */
 import type { components } from '../api/generated/schema';
 
 type Schemas = components['schemas'];
@@ -8,13 +8,13 @@ export type EffectParameter = Schemas['EffectParameter'];
 export type EffectGroup = EffectKind['group'];
 export type ParameterUnit = EffectParameter['unit'];
 
-/** Parameters that belong together: those of a band, with the switch that turns it on; or without one. */
+/** Parameters that are shown together: those of a band with its switch, or some without a switch. */
 export type ParameterSection = { id: string; toggle: EffectParameter | null; parameters: EffectParameter[] };
 
-/** How the id of a switch ends that turns on what shares the beginning of its id. */
+/** Suffix of the id of a band's switch; its prefix is common to the parameters of the band. */
 const TOGGLE_END = '_on';
 
-/** The parameters of a kind in sections, in the order of its table. */
+/** The parameters of a kind in sections, in the order of the engine's table. */
 export function sectionsOf(kind: EffectKind): ParameterSection[] {
   const sections: ParameterSection[] = [];
   let prefix: string | null = null;
@@ -43,12 +43,12 @@ export function nameInSection({ toggle }: ParameterSection, { name }: EffectPara
   return short.charAt(0).toUpperCase() + short.slice(1);
 }
 
-/** A name in the middle of a sentence: `cut-off`, but `LFO rate`. */
+/** A name as it is written within a sentence: `cut-off`, but `LFO rate`. */
 export function inSentence({ name }: { name: string }): string {
   return /^[A-Z]([A-Z]|$)/.test(name) ? name : name.charAt(0).toLowerCase() + name.slice(1);
 }
 
-/** The groups in the order of menus, by their names. */
+/** The groups with their names, in the order of menus. */
 export const EFFECT_GROUPS: readonly { group: EffectGroup; name: string }[] = [
   { group: 'dynamics', name: 'Dynamics' },
   { group: 'tone', name: 'Tone' },
@@ -57,9 +57,9 @@ export const EFFECT_GROUPS: readonly { group: EffectGroup; name: string }[] = [
   { group: 'utility', name: 'Utility' },
 ];
 
-/** Level in decibels below which a knob that goes down to silence jumps there. */
+/** Lowest level in decibels of a knob before it jumps to silence. */
 const KNOB_FLOOR_DB = -60;
-/** Parameters in decibels that go down to this level or lower can be turned to silence. */
+/** A parameter in decibels whose minimum is this or lower can be turned to silence. */
 const SILENT_DB = -100;
 
 /** Whether the lowest value of a parameter is silence. */
@@ -72,7 +72,7 @@ function floorOf(parameter: EffectParameter): number {
   return reachesSilence(parameter) ? KNOB_FLOOR_DB : parameter.min;
 }
 
-/** Place of a value on its knob, 0..1. */
+/** Position of a value on its knob, 0..1. */
 export function positionOfValue(parameter: EffectParameter, value: number): number {
   const { max, scale } = parameter;
   const floor = floorOf(parameter);
@@ -82,7 +82,7 @@ export function positionOfValue(parameter: EffectParameter, value: number): numb
   return Math.min(1, Math.max(0, position));
 }
 
-/** The value at a place of the knob, 0..1, rounded to what can be told apart. */
+/** The value at a position of the knob, 0..1, rounded to a tenth of a step. */
 export function valueAtPosition(parameter: EffectParameter, position: number): number {
   const { min, max, scale } = parameter;
   const floor = floorOf(parameter);
@@ -92,7 +92,7 @@ export function valueAtPosition(parameter: EffectParameter, position: number): n
   return clampValue(parameter, roundTo(value, stepOf(parameter, value) / 10));
 }
 
-/** What an arrow key is worth near a value. */
+/** The change by one arrow key near a value. */
 export function stepOf(parameter: EffectParameter, value: number): number {
   const { unit, min, max, scale } = parameter;
   if (scale === 'choice' || scale === 'switch' || unit === 'bits') return 1;
@@ -100,7 +100,7 @@ export function stepOf(parameter: EffectParameter, value: number): number {
   if (unit === 'share') return 0.01;
   if (unit === 'degrees') return 1;
   if (unit === 'octaves') return 0.1;
-  // About a hundredth of the value, or of the range, as one digit of the decimal system.
+  // A power of ten near a fiftieth of the value, or a hundredth of the range.
   const size = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
   return 10 ** Math.floor(Math.log10(size));
 }
@@ -109,20 +109,20 @@ function roundTo(value: number, step: number): number {
   return Number((Math.round(value / step) * step).toPrecision(9));
 }
 
-/** The nearest value that a parameter can have. */
+/** The nearest valid value of a parameter. */
 export function clampValue({ min, max, scale }: EffectParameter, value: number): number {
   const clamped = Math.min(max, Math.max(min, value));
   return scale === 'choice' || scale === 'switch' ? Math.round(clamped) : clamped;
 }
 
-/** Where the arc of a knob begins, 0..1: at zero where a value can lie to either side of it. */
+/** Position at which the arc of a knob begins, 0..1: that of zero if values have both signs. */
 export function originOf(parameter: EffectParameter): number {
   return parameter.min < 0 && parameter.max > 0 && !reachesSilence(parameter) ? positionOfValue(parameter, 0) : 0;
 }
 
 /**
- * The value of a parameter as a project stores it: a number, whether a switch is on, or the
- * name of a choice; the default for what is none of these.
+ * The number for a stored parameter: a number, the state of a switch, or the name of a choice. Any
+ * other value counts as the default.
  */
 export function storedValue(parameter: EffectParameter, stored: number | string | boolean | undefined): number {
   if (typeof stored === 'boolean') return clampValue(parameter, stored ? 1 : 0);

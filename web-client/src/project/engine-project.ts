@@ -1,10 +1,10 @@
-/** The project as the engine is given it. */
+/** The project in the form that the engine receives. */
 import type { Item, Project, SoundFontEngine, Track } from './model';
 
-/** Id of the silent extra track on which sounds are tried out. */
+/** Id of the extra track without items on which sounds are auditioned. */
 export const AUDITION_TRACK_ID = 'songfoundry-audition';
 
-/** The project with every SoundFont named, and a track for trying sounds when one is being tried. */
+/** The project with every SoundFont named, and with an audition track if a sound is auditioned. */
 export function projectForEngine(
   project: Project,
   defaultSoundfontId: string | null,
@@ -20,7 +20,7 @@ export function projectForEngine(
       volume_db: 0,
       pan: 0,
       mute: false,
-      // Heard whatever is soloed.
+      // The audition track stays audible while other tracks are soloed.
       solo: tracks.some((track) => track.solo),
       items: [],
       synth_engine: audition,
@@ -35,7 +35,7 @@ function withNamedSoundFont(track: Track, defaultId: string | null): Track {
   return { ...track, synth_engine: { ...engine, soundfont_id: defaultId } };
 }
 
-/** The project with each track's SoundFont named by the engine's bank that it plays. */
+/** The project with each track's SoundFont replaced by the engine's bank for that track. */
 export function withBanks(project: Project, banks: ReadonlyMap<string, string>): Project {
   const tracks = project.tracks.map((track) => {
     const bankId = banks.get(track.id);
@@ -48,7 +48,7 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
 /** MIDI controllers that select a bank. */
 const BANK_SELECT = [0, 32];
 
-/** The track with no more than what says which presets it plays. */
+/** The track reduced to the fields that select its presets. */
 export function soundsOnly({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
   const items = track.items.flatMap((item): Item[] => {
     if (item.type !== 'midi') return [];

@@ -2,7 +2,7 @@
 import { fileIdOf } from './audio-time';
 import type { Project } from './model';
 
-/** Ids of the files that the clips of a project play, and of those that its effects take whole. */
+/** Ids of the files of a project: those of its clips, and the impulse responses of its effects. */
 export function filesOf(project: Project): { clips: Set<string>; impulses: Set<string> } {
   const clips = new Set<string>();
   const impulses = new Set<string>();

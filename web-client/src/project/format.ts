@@ -1,4 +1,4 @@
-/** How numbers of music are written for people, and read back. */
+/** Formatting and parsing the numbers of music. */
 import type { BarPosition } from './grid';
 import { SILENCE_DB } from './model';
 
@@ -9,7 +9,7 @@ export function formatBarPosition(position: BarPosition): string {
   return `${position.bar}.${position.beat}.${String(position.tick).padStart(3, '0')}`;
 }
 
-/** Reads `17`, `17.3` or `17.3.240`; null when the text is none of these. */
+/** Reads `17`, `17.3` or `17.3.240`; null for any other text. */
 export function parseBarPosition(text: string): BarPosition | null {
   const match = /^\s*(\d{1,6})(?:[.:\s](\d{1,3}))?(?:[.:\s](\d{1,5}))?\s*$/.exec(text);
   if (!match) return null;
@@ -27,13 +27,13 @@ export function formatTime(secs: number): string {
   return `${String(minutes).padStart(2, '0')}:${whole}.${String(ofMinute % 1000).padStart(3, '0')}`;
 }
 
-/** Reads `1:23.5` or `83.5` as seconds; null when the text is neither. */
+/** Reads `1:23.5` or `83.5` as seconds; null for any other text. */
 export function parseTime(text: string): number | null {
   const match = /^\s*(?:(\d{1,4}):)?(\d{1,6}(?:\.\d*)?)\s*$/.exec(text);
   return match ? Number(match[1] ?? 0) * 60 + Number(match[2]) : null;
 }
 
-/** `−3.0`, `0.0`, `+1.5`, or `−∞` where it is silent. */
+/** `−3.0`, `0.0`, `+1.5`, or `−∞` for silence. */
 export function formatDb(db: number): string {
   if (db <= SILENCE_DB) return `${MINUS}\u221e`;
   const rounded = Math.round(db * 10) / 10;
@@ -46,7 +46,7 @@ export function formatLevel(level: number): string {
   return formatDb(level).replace('+', '');
 }
 
-/** Reads a number, taking a typographic minus as well; null when it is none. */
+/** Reads a number, also with a typographic minus; null for any other text. */
 export function parseNumber(text: string): number | null {
   const plain = text.trim().replace(MINUS, '-').replace(',', '.');
   if (/^-?(\u221e|inf)$/i.test(plain)) return -Infinity;
@@ -61,7 +61,7 @@ export function formatPan(pan: number): string {
   return `${pan < 0 ? 'L' : 'R'}${percent}`;
 }
 
-/** Reads `C`, `L30`, `R100` or a percentage from -100 to 100; null when it is none. */
+/** Reads `C`, `L30`, `R100` or a percentage from -100 to 100; null for any other text. */
 export function parsePan(text: string): number | null {
   const plain = text.trim().toUpperCase();
   if (plain === 'C') return 0;
@@ -78,12 +78,12 @@ export function keyName(key: number): string {
   return `${KEY_NAMES[key % 12] ?? ''}${Math.floor(key / 12) - 1}`;
 }
 
-/** Whether the key is one of the five raised, black ones of an octave. */
+/** Whether a MIDI key is black. */
 export function isBlackKey(key: number): boolean {
   return [1, 3, 6, 8, 10].includes(key % 12);
 }
 
-/** `3.4 MB`: decimal units, as storage is sold. */
+/** `3.4 MB`, in decimal units. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -106,7 +106,7 @@ export function formatAgo(thenMs: number, nowMs: number): string {
   return new Date(thenMs).toLocaleDateString();
 }
 
-/** `2026-11-21 22:31`, in the reader's time zone: sorts and compares by eye. */
+/** `2026-11-21 22:31`, in the reader's time zone. */
 export function formatWhen(rfc3339: string): string {
   const time = new Date(rfc3339);
   const two = (value: number): string => String(value).padStart(2, '0');

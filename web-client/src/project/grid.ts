@@ -1,10 +1,10 @@
 /** Bars, beats and the snap grid, from the time signatures of a song. */
 import { TICKS_PER_QUARTER, type TimeSignature } from './model';
 
-/** A place in a song: bar and beat count from 1, `tick` from the beat. */
+/** A position in a song; bars and beats count from 1, and `tick` counts from the beat. */
 export type BarPosition = { bar: number; beat: number; tick: number };
 
-/** A stretch of the song under one time signature; `bar` counts from 0. */
+/** A part of the song with one time signature; `bar` counts from 0. */
 type Segment = { tick: number; bar: number; ticksPerBar: number; ticksPerBeat: number };
 
 function ticksPerBeatOf(signature: TimeSignature): number {
@@ -55,7 +55,7 @@ export function barPositionAt(signatures: readonly TimeSignature[], tick: number
   };
 }
 
-/** The tick of a place in the song; what lies before its start becomes 0. */
+/** The tick of a position; 0 for positions before the song. */
 export function tickOfBarPosition(signatures: readonly TimeSignature[], position: BarPosition): number {
   const segments = segmentsOf(signatures);
   const bar = position.bar - 1;
@@ -82,9 +82,8 @@ export function nextBarTick(signatures: readonly TimeSignature[], tick: number):
 export type GridLine = { tick: number; level: 'bar' | 'beat' | 'step'; bar: number };
 
 /**
- * The lines of the grid in [fromTick, toTick), ascending. `stepTicks` 0 leaves
- * steps out. Lines closer than `minTicks` are thinned: steps go first, then
- * beats, then bars to every 2nd, 4th, 8th and so on.
+ * The grid lines in [fromTick, toTick), ascending. `stepTicks` 0 omits steps. Lines closer than
+ * `minTicks` are omitted: first steps, then beats, then all but every 2nd, 4th or 8th bar and so on.
  */
 export function gridLines(
   signatures: readonly TimeSignature[],
@@ -118,7 +117,7 @@ export function gridLines(
   return lines;
 }
 
-/** Steps a note may snap to, by the name musicians use; ticks of each. */
+/** Grid steps by note value, in ticks. */
 export const SNAP_STEPS = [
   { name: 'Off', ticks: 0 },
   { name: '1/1', ticks: TICKS_PER_QUARTER * 4 },

@@ -1,6 +1,6 @@
 /**
- * Undo and redo as a list of past and future values. Values share whatever an
- * edit left alone, so keeping many of them is cheap.
+ * Undo and redo as lists of past and future values. Values share the parts that an edit left
+ * unchanged, so a long history needs little memory.
  */
 export type HistoryStep<T> = { label: string; value: T };
 
@@ -20,8 +20,8 @@ export function startHistory<T>(present: T): History<T> {
 }
 
 /**
- * The history after an edit. Edits that carry the same `gesture`, one after the
- * other, are undone together; an edit that changes nothing leaves no step.
+ * The history after an edit. Successive edits with the same `gesture` are one undo step; an edit
+ * that changes nothing adds no step.
  */
 export function pushEdit<T>(history: History<T>, label: string, value: T, gesture: string | null = null): History<T> {
   if (value === history.present) return history;
@@ -32,7 +32,7 @@ export function pushEdit<T>(history: History<T>, label: string, value: T, gestur
   return { past: past.slice(-HISTORY_LIMIT), present: value, future: [], gesture };
 }
 
-/** Ends the current gesture: the next edit is a step of its own. */
+/** Ends the current gesture: the next edit is a separate undo step. */
 export function endGesture<T>(history: History<T>): History<T> {
   return history.gesture === null ? history : { ...history, gesture: null };
 }

@@ -1,6 +1,6 @@
 /**
- * A new identifier, `prefix-` and 16 hexadecimal digits. It works on insecure
- * pages too, where `crypto.randomUUID` does not exist.
+ * Makes an identifier: `prefix-` and 16 hexadecimal digits. It works on insecure pages too, which
+ * lack `crypto.randomUUID`.
  */
 export function newId(prefix: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));

@@ -1,13 +1,13 @@
-/** Choosing the instrument of a track so that the choice is heard. */
+/** Choosing the instrument of a track. */
 import { updateTrack } from './update-track';
 import type { Control, Item, MidiItem, Project, SoundFontEngine, Track } from './model';
 
-/** What choosing an instrument had to do to the track's items. */
+/** The result of choosing an instrument. */
 export type InstrumentChange = {
   project: Project;
-  /** Program and bank controls removed because they would have overruled the choice. */
+  /** Program and bank controls that were removed, since they would override the choice. */
   removedControls: number;
-  /** Program changes left: later in the song the track still changes its sound. */
+  /** Program changes after the first note, which stay. */
   laterProgramChanges: number;
 };
 
@@ -18,7 +18,7 @@ function selectsSound(control: Control): boolean {
   return control.type === 'program' || (control.type === 'cc' && BANK_SELECT.includes(control.controller));
 }
 
-/** The tick of the track's first note, or Infinity when it has none. */
+/** The tick of the track's first note, or Infinity without notes. */
 function firstNoteTick(track: Track): number {
   let first = Infinity;
   for (const item of track.items) {
@@ -34,9 +34,8 @@ function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
 }
 
 /**
- * Gives a track an instrument. Sounds that its items select for themselves up
- * to the first note, by program and bank controls or by an item's own bank and
- * program, go away, for they would hide the choice; later changes stay.
+ * Gives a track an instrument. It removes program and bank controls up to the first note, and the
+ * bank and program of items, since they would override the choice. Later changes stay.
  */
 export function setInstrument(project: Project, trackId: string, engine: SoundFontEngine): InstrumentChange {
   let removedControls = 0;

@@ -1,4 +1,4 @@
-/** What of an edit the engine can be told at once, without a session of its own. */
+/** Edits that the engine applies to its running session. */
 import { storedValue } from './effect-kinds';
 import type { KindOf } from './automation-targets';
 import { MASTER_ID, type Effect, type Project, type Send } from './model';
@@ -9,13 +9,13 @@ export type LiveChange =
   | { kind: 'bypass'; owner: string; bypass: boolean }
   | { kind: 'send'; trackId: string; send: number; levelDb: number };
 
-/** What nothing but a new session tells. */
+/** Fields whose change needs a new session. */
 const SONG_FIELDS = ['sample_rate_hz', 'tempo_map', 'settings'] as const;
 const TRACK_FIELDS = ['id', 'kind', 'items', 'synth_engine', 'output', 'automation'] as const;
 
 /**
- * The changes of effects and sends by which two projects differ, faders, pans, mutes, solos, names and
- * colours aside; null when they differ in something else.
+ * The changes of effects and sends between two projects; null if they need a new session. Faders,
+ * pans, mutes, solos, names and colours are ignored.
  */
 export function liveChanges(before: Project, after: Project, kindOf: KindOf): LiveChange[] | null {
   const sameSong = SONG_FIELDS.every((field) => before[field] === after[field]);
@@ -61,7 +61,7 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
   return changes;
 }
 
-/** Everything of an effect but its parameters and its bypass, as text. */
+/** An effect without its parameters and its bypass, as text. */
 function settings(effect: Effect): string {
   const { params: _params, bypass: _bypass, ...otherFields } = effect;
   return JSON.stringify(otherFields);

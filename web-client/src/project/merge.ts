@@ -1,18 +1,17 @@
-/** Bringing an imported song's tracks into the open project. */
+/** Adding the tracks of an imported song to the open project. */
 import { trackColor } from './colors';
 import { copyOfItem } from './edit-items';
 import { newId } from './ids';
 import type { Project } from './model';
 
-/** Whether a project holds nothing that could be heard. */
+/** Whether a project has no clips. */
 export function isEmptySong(project: Project): boolean {
   return project.tracks.every((track) => track.items.length === 0);
 }
 
 /**
- * The project with the tracks of `imported` added under new ids. An empty
- * song takes the name, tempo, time signatures and markers as well, and drops
- * tracks on which nothing was made.
+ * Adds the tracks of `imported` under new ids. An empty song also takes its name, tempo, time
+ * signatures and markers, and loses its empty tracks.
  */
 export function addImported(project: Project, imported: Project): Project {
   const empty = isEmptySong(project);
@@ -26,13 +25,13 @@ export function addImported(project: Project, imported: Project): Project {
   const tracks = [...kept, ...added];
   if (!empty) return { ...project, tracks };
   const { name, tempo_map, time_signatures, markers } = imported;
-  // What else the file says of itself, and an export says again.
+  // Other fields of the file stay, so that an export contains them.
   const known = new Set(Object.keys(project));
   const unknown = Object.fromEntries(Object.entries(imported).filter(([field]) => !known.has(field)));
   return { ...project, ...unknown, name, tempo_map, time_signatures, markers, tracks };
 }
 
-/** Whether both songs run at one and the same tempo throughout. */
+/** Whether two songs have the same tempo map. */
 export function sameTempo(a: Project, b: Project): boolean {
   return (
     a.tempo_map.length === b.tempo_map.length &&

@@ -1,8 +1,7 @@
 /**
- * The project as the page works with it: the wire format of the project
- * schema with every default filled in. Values are immutable by convention;
- * each edit makes a new project that shares whatever did not change. Fields
- * the page does not know travel along untouched.
+ * The project in the page: the wire format of the project schema with all defaults filled in. Values
+ * are immutable by convention: an edit makes a new project that shares the unchanged parts. Unknown
+ * fields stay.
  */
 import type * as schema from '@songfoundry/schemas';
 
@@ -16,17 +15,17 @@ export const TICK_MAX = 1_000_000_000;
 export const SAMPLE_RATES_HZ = [44100, 48000, 96000] as const;
 export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
 
-/** Level at the lower end of a fader, in decibels: one that is moved there is closed. Lower ones are typed. */
+/** Level at the lower end of a fader, in decibels; a fader moved there is silent. Typed levels may be lower. */
 export const FADER_FLOOR_DB = -60;
 /** Highest fader level, in decibels. */
 export const FADER_TOP_DB = 6;
-/** The schema's lowest level: what a closed fader is stored as, in decibels. */
+/** Lowest level of the project schema, in decibels; it stands for silence. */
 export const SILENCE_DB = -144;
 
-/** Id by which the master is named where a track's id could stand: for meters, selection and chains of effects. */
+/** Id of the master in meters, the selection and chains of effects, where tracks have their ids. */
 export const MASTER_ID = 'songfoundry-master';
 
-/** The schema's type with some fields always there. */
+/** A type of the schema with some fields required. */
 type With<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 
 export type {

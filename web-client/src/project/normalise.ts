@@ -2,7 +2,7 @@ import { trackColor } from './colors';
 import { newId } from './ids';
 import { SAMPLE_RATES_HZ, type Item, type Project, type Track } from './model';
 
-/** What the page calls a project that has no name. */
+/** Name of a project without a name. */
 export const UNTITLED = 'Untitled';
 
 type Json = Record<string, unknown>;
@@ -16,8 +16,8 @@ function objects(value: unknown): Json[] {
 }
 
 /**
- * A project document with every field that the schema lets one leave out
- * filled with the schema's default. Unknown fields stay.
+ * Fills the optional fields of a project document with the defaults of the schema. Unknown fields
+ * stay.
  *
  * @throws {TypeError} when the document is not a JSON object with tracks.
  */

@@ -1,22 +1,22 @@
-/** Which track feeds which: outputs, sends and side-chains. */
+/** The routing of tracks: outputs, sends and side-chains. */
 import type { Effect, Project, Send, Track, TrackKind } from './model';
 import { updateTrack } from './update-track';
 
-/** Whether tracks can feed a track of this kind. */
+/** Whether a track of this kind has inputs. */
 export function canBeFed(kind: TrackKind): boolean {
   return kind === 'bus' || kind === 'group';
 }
 
-/** The track to which an effect listens; null when it has no side-chain. */
+/** The side-chain source of an effect; null for none. */
 export function sideChainOf(effect: Effect): string | null {
   const { side_chain: source } = effect as { side_chain?: unknown };
   return typeof source === 'string' ? source : null;
 }
 
-/** Where each track's sound goes, by the track's id. */
+/** The tracks that each track feeds, by its id. */
 type Routes = ReadonlyMap<string, readonly string[]>;
 
-/** Routes by outputs and sends: those on which a track is heard. */
+/** The routes by outputs and sends. */
 function audioRoutes(project: Project): Routes {
   return new Map(
     project.tracks.map((track) => {
@@ -26,7 +26,7 @@ function audioRoutes(project: Project): Routes {
   );
 }
 
-/** The same with side-chains. */
+/** The routes by outputs, sends and side-chains. */
 function allRoutes(project: Project): Routes {
   const routes = new Map([...audioRoutes(project)].map(([id, to]) => [id, [...to]]));
   for (const track of project.tracks) {
@@ -35,7 +35,7 @@ function allRoutes(project: Project): Routes {
   return routes;
 }
 
-/** Ids of a track and of everything that its sound reaches. */
+/** The ids of a track and of all tracks that it feeds, directly or not. */
 function reached(routes: Routes, id: string): Set<string> {
   const found = new Set<string>();
   const next = [id];
@@ -53,13 +53,13 @@ export function possibleTargets(project: Project, id: string): Track[] {
   return project.tracks.filter((track) => canBeFed(track.kind) && !reached(routes, track.id).has(id));
 }
 
-/** Tracks that an effect on `owner` can listen to without a loop. */
+/** Side-chain sources for an effect of `owner` that make no loop. */
 export function possibleSideChains(project: Project, owner: string): Track[] {
   const fed = reached(allRoutes(project), owner);
   return project.tracks.filter((track) => !fed.has(track.id));
 }
 
-/** Sets what a track feeds; null is the master. */
+/** Sets the output of a track; null is the master. */
 export function setOutput(project: Project, id: string, output: string | null): Project {
   return updateTrack(project, id, (track) => {
     if (output !== null) return { ...track, output };
@@ -86,7 +86,7 @@ export function changeSend(project: Project, id: string, to: string, change: Par
   }));
 }
 
-/** Takes a send away, and what automated it. */
+/** Removes a send and its automation. */
 export function removeSend(project: Project, id: string, to: string): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
@@ -95,7 +95,7 @@ export function removeSend(project: Project, id: string, to: string): Project {
   }));
 }
 
-/** The project with nothing leading to a track any more: no output, send or side-chain. */
+/** Removes all outputs, sends and side-chains that refer to a track. */
 export function withoutReferences(project: Project, id: string): Project {
   const tracks = project.tracks.map((track) => {
     const leads =
@@ -123,7 +123,7 @@ function withoutReference(track: Track, id: string): Track {
 
 type Listening = Effect & { side_chain?: string };
 
-/** Lets an effect listen to a track; null: to none. */
+/** Sets the side-chain source of an effect; null for none. */
 export function withSideChain(effect: Effect, source: string | null): Effect {
   const { side_chain: _before, ...remaining } = effect as Listening;
   const changed: Listening = source === null ? remaining : { ...remaining, side_chain: source };
@@ -135,8 +135,8 @@ function withoutSource(effect: Effect, id: string): Effect {
 }
 
 /**
- * Whether each track is heard: not muted, and where any track is soloed, on the way of a soloed
- * track's sound to the master or to a soloed bus or group.
+ * Whether each track is audible: it is not muted, and if any track is soloed, it feeds or is fed by a
+ * soloed track.
  */
 export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);

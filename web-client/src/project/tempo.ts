@@ -1,6 +1,6 @@
 /**
- * Ticks and seconds for drawing and for the time display. What is played goes
- * by the engine's own integer conversion, never by this one.
+ * Conversion of ticks and seconds for drawing and for the time display. Playback uses the integer
+ * conversion of the engine instead.
  */
 import { TICKS_PER_QUARTER, type TempoPoint } from './model';
 
@@ -42,7 +42,7 @@ export function tempoIndexAt(tempoMap: readonly TempoPoint[], tick: number): num
   return index;
 }
 
-/** Quarter notes a minute in force at `tick`. */
+/** Tempo at `tick`, in quarter notes a minute. */
 export function bpmAt(tempoMap: readonly TempoPoint[], tick: number): number {
   return tempoMap[tempoIndexAt(tempoMap, tick)]?.bpm ?? 120;
 }

@@ -1,11 +1,11 @@
-/** What a waveform is drawn from: least and greatest samples of stretches of a file. */
+/** Waveforms: the lowest and highest samples of each part of a file. */
 
 export type Waveform = {
-  /** Frames under one pixel. */
+  /** Frames of one pixel. */
   framesPerPixel: number;
   pixels: number;
   channels: number;
-  /** Least and greatest sample of each channel in turn, pixel by pixel; full scale is 127. */
+  /** Lowest and highest sample of each channel, pixel by pixel; full scale is 127. */
   values: Int8Array;
 };
 
@@ -13,7 +13,7 @@ const HEADER_BYTES = 24;
 
 /**
  * Reads the binary peaks of BBC audiowaveform, version 2, with 8 bits.
- * @throws {RangeError} when they are something else.
+ * @throws {RangeError} if the bytes have another format.
  */
 export function readWaveform(bytes: ArrayBuffer): Waveform {
   const view = new DataView(bytes);
@@ -26,7 +26,7 @@ export function readWaveform(bytes: ArrayBuffer): Waveform {
   return { framesPerPixel, pixels, channels, values: new Int8Array(bytes, HEADER_BYTES, pixels * channels * 2) };
 }
 
-/** Least and greatest sample, -1..1, of all channels from one frame up to another; null behind the end. */
+/** Lowest and highest sample of all channels between two frames, -1..1; null after the end. */
 export function rangeOf(waveform: Waveform, fromFrame: number, toFrame: number): [least: number, greatest: number] | null {
   const { framesPerPixel, pixels, channels, values } = waveform;
   const first = Math.max(0, Math.floor(fromFrame / framesPerPixel));

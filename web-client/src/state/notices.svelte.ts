@@ -17,7 +17,7 @@ export class Notices {
   list = $state.raw<readonly Notice[]>([]);
   #next = 1;
 
-  /** Shows a message for a while, longer when it offers actions; `stay` keeps it until it is answered. */
+  /** Shows a message for a while, longer with actions; `stay` shows it until the visitor dismisses it. */
   show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], stay = false): number {
     const id = this.#next++;
     this.list = [...this.list.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
@@ -26,9 +26,9 @@ export class Notices {
     return id;
   }
 
-  /** Reports a failure in one sentence: what could not be done, and why. */
-  failed(what: string, error: unknown): void {
-    this.show('error', `${what}: ${reasonOf(error)}`);
+  /** Reports a failure in one sentence: `problem`, and the reason. */
+  failed(problem: string, error: unknown): void {
+    this.show('error', `${problem}: ${reasonOf(error)}`);
   }
 
   dismiss(id: number): void {

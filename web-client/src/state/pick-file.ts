@@ -1,4 +1,4 @@
-/** Lets the visitor choose one file; null when the choice is called off. */
+/** Lets the visitor choose a file; null after a cancel. */
 export function pickFile(accept: string): Promise<File | null> {
   return new Promise((resolve) => {
     const input = document.createElement('input');
@@ -10,13 +10,13 @@ export function pickFile(accept: string): Promise<File | null> {
   });
 }
 
-/** File names and types of Standard MIDI Files. */
+/** File name extensions and types of Standard MIDI Files. */
 export const MIDI_ACCEPT = '.mid,.midi,.kar,.rmi,audio/midi,audio/x-midi';
 
-/** File names of audio that the service reads. */
+/** File name extensions of audio that the service reads. */
 export const AUDIO_ACCEPT = '.wav,.aif,.aiff,.flac,.mp3,.ogg,.oga,.m4a,.aac';
 
-/** File names of SoundFonts. */
+/** File name extensions of SoundFonts. */
 export const SOUNDFONT_ACCEPT = '.sf2,.sf3';
 
 export function isAudioFile(file: File): boolean {

@@ -1,7 +1,7 @@
-/** How decibels lie along a fader: 0 dB at four fifths, the lower half of the range pressed together. */
+/** The fader law: 0 dB is at four fifths, and low levels are compressed. */
 import { FADER_FLOOR_DB, FADER_TOP_DB } from '../project/model';
 
-/** Fader law as corners of (place 0..1, decibels), straight between them. */
+/** Points of the law (position 0..1, decibels), with linear interpolation. */
 const LAW: readonly (readonly [position: number, db: number])[] = [
   [0, FADER_FLOOR_DB],
   [0.15, -40],
@@ -11,7 +11,7 @@ const LAW: readonly (readonly [position: number, db: number])[] = [
   [1, FADER_TOP_DB],
 ];
 
-/** The place on the fader, 0..1, of a level in decibels. */
+/** Position of a level in decibels on the fader, 0..1. */
 export function positionOfDb(db: number): number {
   for (let i = 1; i < LAW.length; i++) {
     const [lowPosition, lowDb] = LAW[i - 1] as readonly [number, number];
@@ -21,7 +21,7 @@ export function positionOfDb(db: number): number {
   return 1;
 }
 
-/** The level in decibels at a place on the fader, 0..1. */
+/** Level in decibels at a position of the fader, 0..1. */
 export function dbAtPosition(position: number): number {
   for (let i = 1; i < LAW.length; i++) {
     const [lowPosition, lowDb] = LAW[i - 1] as readonly [number, number];

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../api/types';
 
-/** What the audit log's actions are called, in the order in which they are offered. */
+/** Descriptions of the actions of the audit log, in the order of the menu. */
 const ACTIONS: readonly (readonly [action: AuditAction, words: string])[] = [
   ['log_in', 'Logged in'],
   ['log_in_failed', 'Failed to log in'],
@@ -29,7 +29,7 @@ const ACTIONS: readonly (readonly [action: AuditAction, words: string])[] = [
 
 export const ACTION_CHOICES = ACTIONS.map(([value, label]) => ({ value, label }));
 
-/** An action in words; one that this page does not know yet as it is named. */
+/** The description of an action; its name for unknown ones. */
 export function actionWords(action: string): string {
   return ACTIONS.find(([known]) => known === action)?.[1] ?? action.replaceAll('_', ' ');
 }

@@ -1,4 +1,4 @@
-/** What the pointer does on the lanes: choosing, moving, copying and resizing clips. */
+/** Pointer gestures on the lanes: selecting, moving, copying and resizing clips. */
 import { fadeSpans, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips';
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../../project/audio-time';
@@ -9,15 +9,15 @@ import { snapTick, ticksPerBarAt } from '../../project/grid';
 import type { AudioItem, Item, Project, Track } from '../../project/model';
 import type { Song } from '../../state/editing/song.svelte';
 
-/** Width of the edge by which a clip is resized, in pixels. */
+/** Width of the edges that resize a clip, in pixels. */
 const EDGE_PX = 7;
-/** How far the pointer moves before a press becomes a drag, in pixels. */
+/** Pointer movement that turns a press into a drag, in pixels. */
 const SLACK_PX = 3;
 
-/** How near to the corner of a fade the pointer takes it, in pixels. */
+/** Distance within which the pointer grabs the handle of a fade, in pixels. */
 const FADE_REACH_PX = 8;
 
-/** What of a clip the pointer is on. */
+/** The part of a clip under the pointer. */
 export type ClipZone = 'body' | 'start' | 'end' | 'fade-in' | 'fade-out';
 
 export type ClipHit = { track: Track; item: Item; zone: ClipZone };
@@ -67,8 +67,7 @@ export class ClipGestures {
     if (width <= 3 * EDGE_PX) return 'body';
     if (item.type === 'audio' && yInLane < TITLE_PX + FADE_REACH_PX) {
       const fades = fadeSpans(this.#time(), item, width);
-      // A corner without a fade is taken a little inside, so that the edge below it can be taken,
-      // too.
+      // The handle of an absent fade is inside the clip, so that the edge stays reachable.
       if (Math.abs(x - left - Math.max(fades.in, EDGE_PX)) < FADE_REACH_PX) return 'fade-in';
       if (Math.abs(x - left - width + Math.max(fades.out, EDGE_PX)) < FADE_REACH_PX) return 'fade-out';
     }
@@ -82,7 +81,7 @@ export class ClipGestures {
     return { body: 'grab', start: 'ew-resize', end: 'ew-resize', 'fade-in': 'nesw-resize', 'fade-out': 'nwse-resize' }[hit.zone];
   }
 
-  /** Answers whether a clip was hit; if not, the press is free to mean something else. */
+  /** Selects the clip under the pointer, and starts a drag; returns false without a clip. */
   press(point: LanePoint): boolean {
     const song = this.#song;
     const hit = this.hit(point.x, point.y);
@@ -142,7 +141,7 @@ export class ClipGestures {
     this.#base = null;
   }
 
-  /** A new clip, one bar long, where there is none. */
+  /** Adds a clip of one bar at an empty position. */
   create(point: LanePoint): void {
     const { project } = this.#song;
     const track = project.tracks[Math.floor(point.y / LANE_PX)];
@@ -165,7 +164,7 @@ export class ClipGestures {
     return this.#faded(base, drag, item, byTicks);
   }
 
-  /** Fades follow the pointer from where they were, off the grid. */
+  /** Changes a fade by the movement of the pointer, without snapping. */
   #faded(base: Project, drag: Drag, item: AudioItem, byTicks: number): Project {
     const time = this.#time();
     const source = sourceOfItem(time, item);
@@ -180,7 +179,7 @@ export class ClipGestures {
     return setFades(base, time, item, { out_frames: Math.min(length, frames) });
   }
 
-  /** Clips snap to beats when they are large enough to see, else to bars. */
+  /** Clips snap to beats, or to bars while the view is zoomed out. */
   #stepTicks(): number {
     return this.#view.ticksPerPx > 120 ? 3840 : 960;
   }

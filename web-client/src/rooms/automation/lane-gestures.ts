@@ -1,4 +1,4 @@
-/** What the pointer does on a lane of automation: adding, moving and bending. */
+/** Pointer gestures on an automation lane: adding and moving points, and bending segments. */
 import { valueAtY, yOfValue } from '../../canvas/draw-automation';
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { curvatureThrough, insertPoint, movePoint, setCurve, timeBetween } from '../../project/automation';
@@ -8,9 +8,9 @@ import type { AutomationPoint } from '../../project/model';
 import type { AutomationCommands } from '../../state/editing/automation-commands.svelte';
 import type { Song } from '../../state/editing/song.svelte';
 
-/** How near to a point the pointer takes it, in pixels. */
+/** Distance within which the pointer grabs a point, in pixels. */
 const REACH_PX = 8;
-/** How far the pointer moves before a press becomes a drag, in pixels. */
+/** Pointer movement that turns a press into a drag, in pixels. */
 const SLACK_PX = 3;
 
 export type LanePointer = { x: number; y: number; heightPx: number; shiftKey: boolean; altKey: boolean };
@@ -33,7 +33,7 @@ export class LaneGestures {
   readonly #stepTicks: () => number;
   readonly #lane: () => { owner: string; target: AutomationTarget };
   #drag: Drag | null = null;
-  /** Whether the last press made the point that a double click would delete. */
+  /** Whether the last press added a point. */
   #justAdded = false;
 
   constructor(
@@ -106,7 +106,7 @@ export class LaneGestures {
     drag.moved = true;
     const { owner, target } = this.#lane();
     if (drag.kind === 'bend') {
-      this.#commands.setPoints('Bend line', owner, target.target, this.#bent(drag, pointer), drag.gesture);
+      this.#commands.setPoints('Bend curve', owner, target.target, this.#bent(drag, pointer), drag.gesture);
       return;
     }
     const start = drag.base[drag.index];
@@ -122,7 +122,7 @@ export class LaneGestures {
     this.#drag = null;
   }
 
-  /** Deletes the point under a double click, unless the click itself made it. */
+  /** Deletes the point under a double click, unless its first click added the point. */
   doubleClick(pointer: LanePointer): void {
     const { owner, target } = this.#lane();
     const hit = this.pointAt(pointer);
@@ -136,7 +136,7 @@ export class LaneGestures {
     return this.#commands.pointsOf(owner, target.target);
   }
 
-  /** The point whose way to the next one lies under the pointer; null outside, and where there is nothing to bend. */
+  /** Index of the point at the start of the segment under the pointer; null if nothing can be bent. */
   #segmentAt({ x }: LanePointer): number | null {
     const points = this.#points();
     if (this.#lane().target.stepped) return null;
@@ -146,7 +146,7 @@ export class LaneGestures {
     return index >= 0 && next && next.value !== points[index]?.value ? index : null;
   }
 
-  /** The line bent so that it goes through the pointer. */
+  /** The points with the segment bent through the pointer. */
   #bent(drag: Drag, pointer: LanePointer): AutomationPoint[] {
     const { target } = this.#lane();
     const start = drag.base[drag.index];

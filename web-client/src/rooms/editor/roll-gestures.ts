@@ -1,4 +1,4 @@
-/** What the pointer does on the piano roll: drawing, choosing, moving and stretching notes. */
+/** Pointer gestures on the piano roll: drawing, selecting, moving and stretching notes. */
 import { keyAtY, yOfKey } from '../../canvas/draw-notes';
 import { setItemNotes } from '../../project/edit-items';
 import { addNotes, moveNotes, removeNotes, resizeNotes, setVelocity, type NotesEdit } from '../../project/edit-notes';
@@ -32,8 +32,8 @@ export class RollGestures {
   readonly #keys: LiveKeys;
   readonly #stepTicks: () => number;
   #drag: Drag | null = null;
-  #heardKey: number | null = null;
-  /** Counts drawn notes: drawing one and stretching it is one edit. */
+  #soundingKey: number | null = null;
+  /** Counts drawn notes: drawing and stretching a note is one undo step. */
   #drawn = 0;
 
   constructor(song: Song, roll: RollState, keys: LiveKeys, stepTicks: () => number) {
@@ -43,7 +43,7 @@ export class RollGestures {
     this.#stepTicks = stepTicks;
   }
 
-  /** Notes as they would be if the drag ended now; null when nothing is dragged. */
+  /** The notes that the drag would result in; null without a drag. */
   preview: NotesEdit | null = null;
   marquee: Marquee | null = null;
 
@@ -83,7 +83,7 @@ export class RollGestures {
     song.selection.notes = selection;
     this.#roll.velocity = hit.note.velocity;
     this.#roll.lengthTicks = hit.note.length_ticks;
-    this.#hear(hit.note.pitch, hit.note.velocity);
+    this.#sound(hit.note.pitch, hit.note.velocity);
     this.#drag = {
       kind: hit.edge ? 'resize' : 'move',
       at: point,
@@ -116,7 +116,7 @@ export class RollGestures {
     const by = this.#snap(start + byTicks, point) - start;
     const keys = keyAtY(this.#roll.keys, point.y) - keyAtY(this.#roll.keys, drag.at.y);
     this.preview = moveNotes(notes, selection, by, keys);
-    this.#hear(Math.min(127, Math.max(0, drag.anchor.pitch + keys)), drag.anchor.velocity);
+    this.#sound(Math.min(127, Math.max(0, drag.anchor.pitch + keys)), drag.anchor.velocity);
   }
 
   release(item: MidiItem): void {
@@ -125,7 +125,7 @@ export class RollGestures {
     this.#drag = null;
     this.preview = null;
     this.marquee = null;
-    this.#unhear();
+    this.#stopSounding();
     if (!drag || drag.kind === 'marquee') return;
     if (drag.moved && preview) {
       const label = drag.kind === 'resize' ? 'Stretch notes' : 'Move notes';
@@ -138,7 +138,7 @@ export class RollGestures {
     }
   }
 
-  /** Makes a note where there is none, or removes the one that is there. */
+  /** Draws a note, or removes the one under the pointer. */
   toggle(item: MidiItem, point: RollPoint): void {
     const hit = this.noteAt(item, point.x, point.y);
     if (hit) this.#commit(item, 'Delete note', removeNotes(item.notes, new Set([hit.index])));
@@ -182,7 +182,7 @@ export class RollGestures {
     this.#drawn += 1;
     const gesture = `draw ${this.#drawn}`;
     this.#commit(item, 'Draw note', edit, gesture);
-    this.#hear(note.pitch, note.velocity);
+    this.#sound(note.pitch, note.velocity);
     this.#drag = { kind: 'resize', at: point, anchor: note, base: edit, moved: false, remove: false, gesture };
   }
 
@@ -217,15 +217,15 @@ export class RollGestures {
     this.#song.selection.notes = edit.selection;
   }
 
-  #hear(key: number, velocity: number): void {
-    if (this.#heardKey === key) return;
-    this.#unhear();
-    this.#heardKey = key;
+  #sound(key: number, velocity: number): void {
+    if (this.#soundingKey === key) return;
+    this.#stopSounding();
+    this.#soundingKey = key;
     this.#keys.press(key, velocity);
   }
 
-  #unhear(): void {
-    if (this.#heardKey !== null) this.#keys.release(this.#heardKey);
-    this.#heardKey = null;
+  #stopSounding(): void {
+    if (this.#soundingKey !== null) this.#keys.release(this.#soundingKey);
+    this.#soundingKey = null;
   }
 }

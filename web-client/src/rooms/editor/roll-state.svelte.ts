@@ -3,21 +3,21 @@ import { TimeView } from '../../canvas/time-view.svelte';
 
 export type RollTool = 'select' | 'draw';
 
-/** Least and greatest height of a key's row, in pixels. */
+/** Height of a MIDI key in the roll, in pixels. */
 const ROW_PX = { min: 5, max: 26 };
 
-/** How the piano roll looks at its clip. */
+/** The view and the tools of the piano roll. */
 export class RollState {
   readonly view = new TimeView(6, 0.5, 200);
   tool = $state<RollTool>('select');
   topKey = $state(84);
   rowPx = $state(11);
   heightPx = $state(200);
-  /** Velocity of notes that are drawn, 0..1: that of the note touched last. */
+  /** Velocity of drawn notes, 0..1: that of the note that was touched last. */
   velocity = $state(0.8);
-  /** Length of notes that are drawn, in ticks; 0 is one step of the grid. */
+  /** Length of drawn notes, in ticks; 0 is one step of the grid. */
   lengthTicks = $state(0);
-  /** The clip whose place and range were shown last. */
+  /** The clip to which the view was fitted. */
   shownItem: string | null = null;
 
   get keys(): KeyView {

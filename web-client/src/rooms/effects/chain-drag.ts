@@ -1,12 +1,12 @@
-/** Dragging a panel along a row of panels. */
+/** Dragging an effect panel along the chain. */
 
-/** How far the pointer moves before a press becomes a drag, in pixels. */
+/** Pointer movement that turns a press into a drag, in pixels. */
 const SLACK_PX = 4;
 
-/** Where a panel lies on the screen, in pixels from the left. */
+/** Left and right edge of a panel on the screen, in pixels. */
 export type PanelSpan = { left: number; right: number };
 
-/** The place, counted without the dragged panel, at which it would land if it were let go at `x`. */
+/** The index, among the remaining panels, at which a drop at `x` inserts the dragged panel. */
 export function dropIndex(spans: readonly PanelSpan[], dragged: number, x: number): number {
   return spans.filter(({ left, right }, index) => index !== dragged && (left + right) / 2 < x).length;
 }
@@ -21,7 +21,7 @@ export class ChainDrag {
     this.#x = x;
   }
 
-  /** Where the panel would land now; null until the pointer has really moved. */
+  /** The index at which a drop inserts the panel; null until the drag has begun. */
   move(spans: readonly PanelSpan[], x: number): number | null {
     this.#moved ||= Math.abs(x - this.#x) >= SLACK_PX;
     return this.#moved ? dropIndex(spans, this.from, x) : null;

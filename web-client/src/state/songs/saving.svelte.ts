@@ -1,4 +1,4 @@
-/** Saving, autosaving, and noticing what other windows write. */
+/** Saving, autosaving, and detecting the autosaves of other windows. */
 import { ApiError, type Api } from '../../api/client';
 import {
   createProject,
