@@ -42,7 +42,7 @@ test('a first log-in leads to a password of one’s own, and to keys for scripts
   const first = await addUser(page.request, service, 'ada');
   await page.goto(elsewhere(service));
   await logIn(page, 'ada', first);
-  await expect(page.getByText('Choose a password of your own')).toBeVisible();
+  await expect(page.getByText('Choose a new password to continue')).toBeVisible();
   await page.getByLabel('Current password').fill(first);
   await page.getByLabel('New password', { exact: true }).fill('password');
   await page.getByLabel('New password again').fill('password');

@@ -1,0 +1,44 @@
+/** A request that a form or a button starts, for its progress and its error message. */
+import { reasonOf } from '../api/client';
+
+type SubmissionState = { kind: 'idle' } | { kind: 'running' } | { kind: 'failed'; problem: string };
+
+export class Submission {
+  #state = $state.raw<SubmissionState>({ kind: 'idle' });
+  readonly #describe: (error: unknown) => string;
+
+  /** `describe` makes the error message; by default it is the reason of the failure. */
+  constructor(describe: (error: unknown) => string = reasonOf) {
+    this.#describe = describe;
+  }
+
+  get isRunning(): boolean {
+    return this.#state.kind === 'running';
+  }
+
+  /** The error message of the last attempt; empty without one. */
+  get problem(): string {
+    return this.#state.kind === 'failed' ? this.#state.problem : '';
+  }
+
+  /** Awaits `send`; an exception becomes the error message. */
+  async run(send: () => Promise<void>): Promise<void> {
+    this.#state = { kind: 'running' };
+    try {
+      await send();
+      this.#state = { kind: 'idle' };
+    } catch (error) {
+      this.fail(this.#describe(error));
+    }
+  }
+
+  /** Shows an error message without a request. */
+  fail(problem: string): void {
+    this.#state = { kind: 'failed', problem };
+  }
+
+  /** Removes the error message. */
+  reset(): void {
+    if (this.#state.kind === 'failed') this.#state = { kind: 'idle' };
+  }
+}

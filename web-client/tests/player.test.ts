@@ -1,0 +1,144 @@
+/** The player over a stand-in for the engine. */
+import type { SongEngine as Engine } from '@songfoundry/web-worklet';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+import type { Api } from '../src/api/client';
+import { Player } from '../src/engine/player.svelte';
+import { emptyProject } from '../src/project/normalise';
+
+const create = vi.hoisted(() => vi.fn());
+
+vi.mock('@songfoundry/web-worklet', () => ({
+  MAX_BANKS: 64,
+  SongEngine: { create },
+  EngineUnavailableError: class extends Error {
+    readonly reason = 'no_wasm';
+  },
+}));
+vi.mock('../src/engine/build-urls', () => ({ PROCESSOR_URL: '', WASM_URL: '' }));
+
+const PROJECT = emptyProject();
+
+type FakeEngine = Engine & { calls: string[]; fail: (detail: string) => void };
+
+/** An engine that plays once `resume` resolves. */
+function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
+  const calls: string[] = [];
+  let fail: (detail: string) => void = () => undefined;
+  const engine = {
+    calls,
+    fail: (detail: string) => fail(detail),
+    context: { sampleRate: PROJECT.sample_rate_hz, state: 'running', outputLatency: 0, baseLatency: 0 },
+    ended: false,
+    onStatus: () => undefined,
+    onFailure: (listener: (detail: string) => void) => (fail = listener),
+    onWantedAudio: () => undefined,
+    watchReductions: () => undefined,
+    setMasterGain: () => undefined,
+    setProject: () => {
+      calls.push('session');
+      return Promise.resolve({ trackIds: [], lengthFrames: 0 });
+    },
+    tickToFrame: (tick: number) => tick,
+    seek: (frame: number) => calls.push(`seek ${frame}`),
+    play: async () => {
+      await resume;
+      calls.push('play');
+    },
+    stop: () => calls.push('stop'),
+    close: () => Promise.resolve(),
+  };
+  return engine as unknown as FakeEngine;
+}
+
+function newPlayer(failed: (action: string) => void = (action) => expect.fail(action)): Player {
+  return new Player({} as Api, {
+    defaultSoundfontId: () => null,
+    instrumentSound: () => 'client',
+    kindOf: () => null,
+    failed,
+  });
+}
+
+beforeEach(() => {
+  create.mockReset();
+});
+
+describe('the player', () => {
+  it('waits for the engine, plays and stops', async () => {
+    const engine = fakeEngine();
+    create.mockResolvedValue(engine);
+    const player = newPlayer();
+    void player.sync(PROJECT);
+    const started = player.play();
+    expect([player.state.kind, player.transport]).toEqual(['off', 'waiting']);
+    await started;
+    expect([player.state.kind, player.transport]).toEqual(['ready', 'playing']);
+    player.stop();
+    expect(player.transport).toBe('stopped');
+    expect(engine.calls).toEqual(['session', 'seek 0', 'seek 0', 'play', 'stop']);
+  });
+
+  it('does not play after a stop while it waits', async () => {
+    const engine = fakeEngine();
+    create.mockResolvedValue(engine);
+    const player = newPlayer();
+    void player.sync(PROJECT);
+    const started = player.play();
+    player.stop();
+    await started;
+    expect(player.transport).toBe('stopped');
+    expect(engine.calls).not.toContain('play');
+  });
+
+  it('stops the engine after a stop while the browser resumes the audio output', async () => {
+    let resume: () => void = () => undefined;
+    const engine = fakeEngine(new Promise((resolve) => (resume = resolve)));
+    create.mockResolvedValue(engine);
+    const player = newPlayer();
+    await player.sync(PROJECT);
+    const started = player.play();
+    await vi.waitFor(() => expect(engine.calls).toEqual(['session', 'seek 0', 'seek 0']));
+    player.stop();
+    resume();
+    await started;
+    expect(player.transport).toBe('stopped');
+    expect(engine.calls.slice(-2)).toEqual(['play', 'stop']);
+  });
+
+  it('is off after the engine stopped by itself, and the next Play starts another', async () => {
+    const [first, second] = [fakeEngine(), fakeEngine()];
+    create.mockResolvedValueOnce(first).mockResolvedValueOnce(second);
+    const failures: string[] = [];
+    const player = newPlayer((action) => failures.push(action));
+    await player.sync(PROJECT);
+    await player.play();
+    first.fail('out of memory');
+    expect([player.state.kind, player.transport]).toEqual(['off', 'stopped']);
+    expect(failures).toEqual(['The sound engine stopped; press Play to start it again']);
+    await player.play();
+    expect([player.engine, player.transport]).toEqual([second, 'playing']);
+  });
+
+  it('stays unavailable without an engine, also when SoundFonts change', async () => {
+    create.mockImplementation(() => Promise.reject(new Error('it was refused')));
+    const player = newPlayer();
+    await player.sync(PROJECT);
+    expect(player.state).toEqual({ kind: 'unavailable', reason: 'not_loaded', detail: 'it was refused.' });
+    player.soundFontsChanged();
+    await player.play();
+    expect([player.state.kind, player.transport]).toEqual(['unavailable', 'stopped']);
+    expect(create).toHaveBeenCalledTimes(1);
+  });
+
+  it('gives the engine a new session only for edits that need one', async () => {
+    const engine = fakeEngine();
+    create.mockResolvedValue(engine);
+    const player = newPlayer();
+    await player.sync(PROJECT);
+    await player.sync({ ...PROJECT, name: 'Renamed' });
+    expect(engine.calls).toEqual(['session', 'seek 0']);
+    await player.sync({ ...PROJECT, tempo_map: [{ tick: 0, bpm: 90 }] });
+    expect(engine.calls).toEqual(['session', 'seek 0', 'session', 'seek 0']);
+  });
+});
