@@ -1,4 +1,7 @@
-/** Puts a Brotli copy (`.br`) beside each text file and module of the page: the service sends it to browsers that take it. */
+/**
+ * Puts a Brotli copy (`.br`) beside each text file and module of the page: the service sends it to
+ * browsers that take it.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,7 @@
-/** Puts the sound engine's two files beside the page: the audio thread's script and the WebAssembly module. */
+/**
+ * Puts the sound engine's two files beside the page: the audio thread's script and the WebAssembly
+ * module.
+ */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin, type Rolldown } from 'vite';

@@ -15,7 +15,10 @@ export function contentHash(parts: readonly (string | Uint8Array)[]): string {
   return hash.digest('hex').slice(0, HASH_LENGTH);
 }
 
-/** Adds `?v=` to each `url()` of a style sheet; `hashOf` names a file's hash, or null to leave it alone. */
+/**
+ * Adds `?v=` to each `url()` of a style sheet; `hashOf` names a file's hash, or null to leave it
+ * alone.
+ */
 export function versionStyle(css: string, hashOf: (name: string) => string | null): string {
   return css.replace(/url\((['"]?)([^'")?#]+)\1\)/g, (whole, quote: string, url: string) => {
     const hash = hashOf(url.split('/').at(-1) ?? '');

@@ -1,4 +1,6 @@
-/** Effects that run while the workstation is open: they keep engine, autosave and files up to date. */
+/**
+ * Effects that run while the workstation is open: they keep engine, autosave and files up to date.
+ */
 import { untrack } from 'svelte';
 
 import { listenToKeys } from './keyboard/listen-to-keys';

@@ -14,8 +14,8 @@ const page = (ids: string[], next: string | null = null): Page<Entry> => ({
 });
 const ids = (list: PagedList<Entry>): string[] => list.items.map((item) => item.id);
 
-describe('a list in pages', () => {
-  it('is read on as far as one looks', async () => {
+describe('a paged list', () => {
+  it('reads further pages on request', async () => {
     const asked: (string | undefined)[] = [];
     const list = new PagedList<Entry>((cursor) => {
       asked.push(cursor);
@@ -31,7 +31,7 @@ describe('a list in pages', () => {
     expect(list.items[1]).toEqual({ id: 'b', text: 'changed' });
   });
 
-  it('drops the answer to an older question', async () => {
+  it('drops the answer to an older request', async () => {
     const answers: ((answer: Page<Entry>) => void)[] = [];
     const list = new PagedList<Entry>(() => new Promise((resolve) => answers.push(resolve)));
     const [first, second] = [list.load(), list.load()];
@@ -42,7 +42,7 @@ describe('a list in pages', () => {
     expect(ids(list)).toEqual(['new']);
   });
 
-  it('says why it cannot be read, and can be read again', async () => {
+  it('shows why it cannot be read, and can be read again', async () => {
     let broken = true;
     const list = new PagedList<Entry>(() =>
       broken
@@ -58,12 +58,12 @@ describe('a list in pages', () => {
 });
 
 describe('the audit log', () => {
-  it('is in words, whatever the service names', () => {
+  it('describes known and unknown actions', () => {
     expect(actionWords('log_in_failed')).toBe('Failed to log in');
     expect(actionWords('moon_landed')).toBe('moon landed');
   });
 
-  it('says when by the reader’s clock', () => {
+  it('shows times in the time zone of the reader', () => {
     const noon = new Date(2026, 0, 5, 12, 3).toISOString();
     expect(formatWhen(noon)).toBe('2026-01-05 12:03');
   });

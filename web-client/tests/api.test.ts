@@ -4,7 +4,7 @@ import { Api, bodyOf, reasonOf } from '../src/api/client';
 import { importMidi, loadProject, saveProject, writeTemp } from '../src/api/endpoints';
 import { emptyProject } from '../src/project/normalise';
 
-/** What the page sent, and what it is answered. */
+/** The requests of the page, and the answer to them. */
 let sent: Request[];
 let answer: (request: Request) => Response | Promise<Response>;
 
@@ -36,7 +36,7 @@ describe('a request', () => {
     expect(await request?.json()).toEqual(project);
   });
 
-  it('sends text and bytes as they are', async () => {
+  it('sends text and bytes unchanged', async () => {
     const client = api();
     answer = () => json({});
     await writeTemp(client, { client_id: 'w', project: emptyProject() }, '{"as": "it is"}', true);
@@ -52,18 +52,18 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-  it('says which revision a project has', async () => {
+  it('contains the revision of a project', async () => {
     answer = () => json({ project_id: 'p' }, 200, { ETag: '"12"' });
     expect(await loadProject(api(), 'p')).toEqual({ document: { project_id: 'p' }, revision: 12 });
   });
 
-  it('that is a problem is thrown with all that it says', async () => {
+  it('that is a problem is thrown with all its fields', async () => {
     const errors = [{ pointer: '/tracks/0', detail: 'no track' }];
     answer = () => json({ type: '/problems/x', title: 'Bad', status: 400, detail: 'Not valid.', code: 'x', errors }, 400);
     await expect(me(api())).rejects.toMatchObject({ name: 'ApiError', status: 400, code: 'x', message: 'Not valid.', errors });
   });
 
-  it('that is no problem of the service is a failure all the same', async () => {
+  it('of a proxy is a failure, too', async () => {
     answer = () => new Response('<h1>Bad gateway</h1>', { status: 502, statusText: 'Bad Gateway' });
     await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'the service answered 502 Bad Gateway' });
   });
@@ -80,14 +80,14 @@ describe('an answer', () => {
     expect(ended).toHaveBeenCalledOnce();
   });
 
-  it('that never comes is a failure in words', async () => {
+  it('that does not arrive is a failure with a message', async () => {
     answer = () => Promise.reject(new TypeError('fetch failed'));
     const error: unknown = await me(api()).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ status: 0, code: 'unreachable' });
     expect(reasonOf(error)).toBe('the service does not answer; check that it still runs and try again.');
   });
 
-  it('that was called off is no failure of the service', async () => {
+  it('to a cancelled request is not a failure of the service', async () => {
     const abort = new AbortController();
     answer = (request) => {
       abort.abort();

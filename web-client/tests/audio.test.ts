@@ -20,7 +20,7 @@ function song(change: Partial<AudioItem> = {}): Project {
 const clip = (project: Project, place = 0): AudioItem => project.tracks[0]?.items[place] as AudioItem;
 
 describe('audio items', () => {
-  it('end by frames of their source', () => {
+  it('have lengths in frames of their source', () => {
     expect(itemEndTick(TIME, clip(song()))).toBe(1920 * 11);
     expect(itemEndTick(TIME, clip(song({ length_frames: 22_050 })))).toBe(1920 * 1.5);
     const { length_frames: _whole, ...remaining } = clip(song({ offset_frames: 44_100 }));
@@ -30,7 +30,7 @@ describe('audio items', () => {
     expect(itemEndTick(slower, clip(song()))).toBe(1920 * 2 + 960 * 9);
   });
 
-  it('are trimmed without what they play moving', () => {
+  it('keep their audio in position when trimmed', () => {
     const later = clip(trimStart(song(), TIME, clip(song()), 1920 * 3));
     expect([later.start_tick, later.offset_frames, later.length_frames]).toEqual([1920 * 3, 88_200, 352_800]);
     const back = clip(trimStart(song(later), TIME, later, 1920 * 2));
@@ -54,7 +54,7 @@ describe('audio items', () => {
     expect(clip(short).fades).toEqual({ in_frames: 50_000, out_frames: 0 });
   });
 
-  it('are cut in two that play on without a gap', () => {
+  it('are cut into two without a gap', () => {
     const faded = song({ fades: { in_frames: 1000, out_frames: 2000 }, gain_db: -3 });
     const result = splitAudio(faded, TIME, 'clip', 1920 * 2 + 7);
     const [first, second] = [clip(result?.project ?? song()), clip(result?.project ?? song(), 1)];
@@ -93,12 +93,12 @@ describe('waveforms', () => {
     expect(() => readWaveform(other)).toThrow(RangeError);
   });
 
-  it('fade in straight lines', () => {
+  it('have linear fades', () => {
     const item = clip(song({ fades: { in_frames: 100, out_frames: 50 } }));
     expect([0, 50, 100, 950, 975, 1000].map((frame) => fadeGain(item, frame, 1000))).toEqual([0, 0.5, 1, 1, 0.5, 0]);
   });
 
-  it('stand in time through changes of tempo', () => {
+  it('follow tempo changes', () => {
     const tempoMap = [
       { tick: 0, bpm: 120 },
       { tick: 1000, bpm: 60 },

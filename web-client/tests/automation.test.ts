@@ -50,7 +50,7 @@ const POINTS: AutomationPoint[] = [
   { tick: 3000, value: 0 },
 ];
 
-describe('a line', () => {
+describe('an automation curve', () => {
   it.each([
     [-1, 0],
     [0, 0],
@@ -58,7 +58,7 @@ describe('a line', () => {
     [1000, 10],
     [1999, 10],
     [2000, 20],
-    // Half-way through the time an arc has gone (1 - c) / 2 of its way.
+    // At half of the time, the progress of a curve is (1 - c) / 2.
     [2500, 15],
     [3000, 0],
     [9000, 0],
@@ -66,7 +66,7 @@ describe('a line', () => {
     expect(valueAtTick(POINTS, TEMPO, tick)).toBeCloseTo(value, 9);
   });
 
-  it('goes on in seconds where the tempo changes on the way', () => {
+  it('is a function of seconds across tempo changes', () => {
     const points = [
       { tick: 0, value: 0 },
       { tick: 3840, value: -60 },
@@ -84,13 +84,13 @@ describe('a line', () => {
     expect(valueAtTick([], TEMPO, 100)).toBeNull();
   });
 
-  it('arrives at both ends whatever its curve', () => {
+  it('has the values of both points for every curvature', () => {
     for (const curve of [undefined, 'linear', -1, -0.5, 0.9, 1] as const) {
       expect([progressAt(curve, 0), progressAt(curve, 1)]).toEqual([0, 1]);
     }
   });
 
-  it('is bent through the pointer', () => {
+  it('can be bent through a point', () => {
     for (const [time, share] of [
       [0.5, 0.2],
       [0.2, 0.7],
@@ -104,14 +104,14 @@ describe('a line', () => {
 });
 
 describe('points', () => {
-  it('stand in the order of time, one at a tick', () => {
+  it('are ordered by tick, at most one at each', () => {
     const added = insertPoint(POINTS, { tick: 1500, value: 1 });
     expect([added.index, added.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
     const replaced = insertPoint(POINTS, { tick: 1000, value: 1 });
     expect([replaced.index, replaced.points.length, replaced.points[1]?.value]).toEqual([1, 4, 1]);
   });
 
-  it('move no further than their neighbours', () => {
+  it('stay between their neighbours', () => {
     expect(movePoint(POINTS, 1, 5000, 3)[1]).toEqual({ tick: 1999, value: 3, curve: 'step' });
     expect(movePoint(POINTS, 1, -5, 3)[1]?.tick).toBe(1);
     expect(movePoint(POINTS, 3, 1e12, 3)[3]?.tick).toBe(1_000_000_000);
@@ -119,7 +119,7 @@ describe('points', () => {
 });
 
 describe('lanes', () => {
-  it('are added once, set and taken away, on the master too', () => {
+  it('are added once, changed and removed, also on the master', () => {
     for (const owner of ['a', MASTER_ID]) {
       const added = addLane(song(), owner, 'volume_db', -3);
       expect(addLane(added, owner, 'volume_db', 0)).toBe(added);
@@ -129,7 +129,7 @@ describe('lanes', () => {
     }
   });
 
-  it('go with their effect', () => {
+  it('are removed with their effect', () => {
     const automated = addLane(song(), MASTER_ID, 'three/frequency_hz', 500);
     expect(lanesOf(removeEffect(automated, MASTER_ID, 'three'), MASTER_ID)).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('targets', () => {
     expect(targetsOf(song(), 'a', () => null).map((one) => one.target)).toEqual(['volume_db', 'pan', 'send/r']);
   });
 
-  it('lie on a lane as on their control', () => {
+  it('have the scale of their control', () => {
     for (const target of targetsOf(song(), 'a', () => KIND)) {
       expect(target.valueAt(0)).toBe(target.min);
       expect(target.valueAt(1)).toBe(target.max);

@@ -11,20 +11,20 @@ function plan(tracks: TrackNeeds[], known: PlannedBank[] = [], before: Record<st
 }
 
 describe('banks for a song', () => {
-  it('are one for all tracks of a SoundFont at first', () => {
+  it('are shared by all tracks of a SoundFont at first', () => {
     const { assigned, fresh } = plan([track('a', 'gm', '0:0', '0:5'), track('b', 'gm', '128:0', '0:5'), track('c', 'other', '0:0')]);
     expect(fresh).toEqual([bank('gm-fresh-1', 'gm', '0:0', '0:5', '128:0'), bank('other-fresh-2', 'other', '0:0')]);
     expect([...assigned]).toEqual([['a', 'gm-fresh-1'], ['b', 'gm-fresh-1'], ['c', 'other-fresh-2']]);
   });
 
-  it('stay where they are when another track asks for more', () => {
+  it('stay when another track needs more presets', () => {
     const known = [bank('one', 'gm', '0:0', '0:5')];
     const { assigned, fresh } = plan([track('a', 'gm', '0:0'), track('b', 'gm', '0:9')], known, { a: 'one', b: 'one' });
     expect(fresh).toEqual([bank('gm-fresh-1', 'gm', '0:9')]);
     expect([...assigned]).toEqual([['a', 'one'], ['b', 'gm-fresh-1']]);
   });
 
-  it('are kept by their tracks, and found again by others', () => {
+  it('stay with their tracks, and are reused by new tracks', () => {
     const known = [bank('one', 'gm', '0:0'), bank('two', 'gm', '0:0', '0:9'), bank('strange', 'other', '0:7')];
     const { assigned, fresh } = plan([track('a', 'gm', '0:0'), track('b', 'gm', '0:9')], known, { a: 'two' });
     expect(fresh).toEqual([]);

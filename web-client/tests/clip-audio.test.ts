@@ -1,4 +1,4 @@
-/** Recordings, fetched piece by piece for an engine that is a stand-in. */
+/** Loading and streaming audio files into a stand-in for the engine. */
 import type { SongEngine } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -12,10 +12,10 @@ vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ samp
 type Listener = Parameters<SongEngine['onWantedAudio']>[0];
 
 const MIB = 1024 * 1024;
-/** More than the engine takes whole. */
+/** More bytes than a file that is loaded whole may have. */
 const LONG = 80 * MIB;
 
-/** The head of a mono WAV file of so many bytes of samples. */
+/** The header of a mono WAV file with a number of bytes of samples. */
 function head(dataBytes: number): ArrayBuffer {
   const bytes = new ArrayBuffer(44);
   const view = new DataView(bytes);
@@ -36,7 +36,7 @@ function project(fileId: string): Project {
 }
 
 describe('audio of clips', () => {
-  it.each([['one', 1], ['another', 0]])('brings a piece of file one while its slot holds %s', async (held, times) => {
+  it.each([['one', 1], ['another', 0]])('fills a block of file one while its slot holds %s', async (held, times) => {
     let ask: Listener = () => undefined;
     const fillAudio = vi.fn();
     const audioIn = vi.fn(() => 'one');
@@ -61,7 +61,10 @@ describe('audio of clips', () => {
     expect(fillAudio).toHaveBeenCalledTimes(times);
   });
 
-  /** An engine that takes files, and what it took: whole ones with the bytes of their samples, others with their frames. */
+  /**
+   * An engine with a list of the files that it received: whole ones with the bytes of their
+   * samples, streamed ones with their frames.
+   */
   function taker(sizes: Record<string, number>): { engine: SongEngine; taken: [string, string, number][]; audio: ClipAudio } {
     const taken: [string, string, number][] = [];
     const engine = {
@@ -92,7 +95,7 @@ describe('audio of clips', () => {
     return { ...project(''), tracks, master: { effects } } as unknown as Project;
   }
 
-  it('gives short files whole, piece by piece, and long ones as they are wanted', async () => {
+  it('loads short files whole, and streams long ones', async () => {
     const { engine, taken, audio } = taker({ short: 5 * MIB + 4, long: LONG, none: 0 });
     audio.assign(engine, song(['short', 'long', 'none', 'gone']));
     await audio.settled();
@@ -103,24 +106,23 @@ describe('audio of clips', () => {
     expect(taken.slice(4)).toEqual([['none', 'dropped', 0], ['gone', 'dropped', 0]]);
   });
 
-  it('takes no more than half a gibibyte whole, but for responses', async () => {
+  it('loads at most half a gibibyte whole, except impulse responses', async () => {
     const names = Array.from({ length: 11 }, (_, place) => `take ${place}`);
     const { engine, taken, audio } = taker(Object.fromEntries(names.map((name) => [name, 50 * MIB])));
     audio.assign(engine, song(names));
     await audio.settled();
     expect(taken.map(([, how]) => how)).toEqual([...names.slice(1).map(() => 'whole'), 'streamed']);
-    // One that was streamed becomes a response, which has to be there whole; one that is there is
-    // not fetched again.
+    // A streamed file that becomes a response is loaded whole; a whole one is not loaded again.
     audio.assign(engine, song(names, ['take 10', 'take 3']));
     await audio.settled();
     expect(taken.slice(11)).toEqual([['take 10', 'whole', 50 * MIB]]);
-    // What goes makes room.
+    // Dropped files release memory.
     audio.assign(engine, song(names.slice(5), []));
     await audio.settled();
     expect(taken.slice(12).every(([, how]) => how === 'dropped')).toBe(true);
   });
 
-  it('streams on what could not become whole, and tries again when it is asked to', async () => {
+  it('keeps streaming a file that fails to load whole, and retries on request', async () => {
     const names = Array.from({ length: 9 }, (_, place) => `take ${place}`);
     const { engine, taken, audio } = taker(Object.fromEntries(names.map((name) => [name, 60 * MIB])));
     audio.assign(engine, song(names));
@@ -147,7 +149,7 @@ describe('audio of clips', () => {
     expect(taken).toHaveLength(12);
   });
 
-  it('gives the next engine everything when one ends while it loads, and complains of nothing', async () => {
+  it('gives a new engine everything after one ended, without an error', async () => {
     const { engine, taken, audio } = taker({ one: MIB, two: MIB });
     audio.assign(engine, song(['one', 'two']));
     Object.assign(engine, { ended: true });
@@ -159,7 +161,7 @@ describe('audio of clips', () => {
     expect(taken).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);
   });
 
-  it('streams a response that is too long to be taken whole once', async () => {
+  it('streams a too long impulse response once', async () => {
     const { engine, taken, audio } = taker({ hour: LONG });
     audio.assign(engine, song(['hour']));
     audio.assign(engine, song(['hour'], ['hour']));

@@ -20,8 +20,8 @@ const project = normaliseProject({
 
 const words = (pointer: string): string => describePointer(project, pointer, (effect) => effect.name ?? 'plugin');
 
-describe('places in words', () => {
-  it('name the track and what it has', () => {
+describe('descriptions of JSON pointers', () => {
+  it('name the track and the part of it', () => {
     expect(words('/tracks/0/effects/0')).toBe('Drums, compressor');
     expect(words('/tracks/0/effects/0/side_chain')).toBe('Drums, compressor, side chain');
     expect(words('/tracks/0/effects/0/params/a~1b')).toBe('Drums, compressor, a/b');
@@ -32,7 +32,7 @@ describe('places in words', () => {
     expect(words('/master/effects/0')).toBe('Master, limiter');
   });
 
-  it('are left as they are where the song has no such place', () => {
+  it('are the pointers themselves if the song has no such part', () => {
     expect(words('/tracks/7/effects/0')).toBe('/tracks/7/effects/0');
     expect(words('/elsewhere')).toBe('/elsewhere');
   });

@@ -50,19 +50,19 @@ describe('values on knobs', () => {
     expect(Math.abs(valueAtPosition(scale, place) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
   });
 
-  it('end exactly where the range ends', () => {
+  it('reach both ends of the range', () => {
     for (const scale of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME]) {
       expect([valueAtPosition(scale, 0), valueAtPosition(scale, 1)]).toEqual([scale.min, scale.max]);
     }
   });
 
-  it('have arcs from zero where there are two sides to it', () => {
+  it('have arcs from zero for values of both signs', () => {
     expect(originOf(BALANCE)).toBe(0.5);
     expect(originOf(GAIN)).toBe(0);
     expect(originOf(THRESHOLD)).toBe(0);
   });
 
-  it('are read from what projects may hold', () => {
+  it('are read from all stored types', () => {
     expect(storedValue(MODE, 'Band')).toBe(1);
     expect(storedValue(MODE, 'Nothing')).toBe(0);
     expect(storedValue(MODE, 7)).toBe(2);
@@ -76,7 +76,7 @@ describe('parameters of a kind', () => {
   const named = (id: string, name: string, change: Partial<EffectParameter> = {}): EffectParameter => parameter({ id, name, ...change });
   const toggle = (id: string, name: string): EffectParameter => named(id, name, { scale: 'switch' });
 
-  it('stand in sections behind their switches', () => {
+  it('are grouped behind their switches', () => {
     const sections = sectionsOf({
       ...KIND,
       parameters: [
@@ -107,7 +107,7 @@ describe('parameters of a kind', () => {
     expect(inSentence({ name })).toBe(text);
   });
 
-  it('are one section where nothing is switched', () => {
+  it('are one section without switches', () => {
     expect(sectionsOf({ ...KIND, parameters: [GAIN, MIX] })).toHaveLength(1);
   });
 });
@@ -164,7 +164,7 @@ describe('values as text', () => {
     else expect(read).toBeCloseTo(value as number, 9);
   });
 
-  it('are read back as they are written', () => {
+  it('are parsed as they are formatted', () => {
     for (const of of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME, BALANCE]) {
       for (const place of [0.1, 0.37, 0.5, 0.93]) {
         const value = valueAtPosition(of, place);
@@ -200,7 +200,7 @@ const ids = (project: Project, owner = 'a'): string[] => effectsOf(project, owne
 const lanes = (project: Project): string[] => (project.tracks[0]?.automation ?? []).map((lane) => lane.target);
 
 describe('chains', () => {
-  it('take new effects at their end, or at a place', () => {
+  it('insert effects at their end or at an index', () => {
     const { project, effectId } = addEffect(song(), 'a', KIND);
     expect(ids(project)).toEqual(['one', 'two', effectId]);
     const first = addEffect(song(), 'a', KIND, 0);
@@ -209,7 +209,7 @@ describe('chains', () => {
     expect(master.project.master.effects).toEqual([{ id: master.effectId, type: 'builtin', name: 'utility', params: {} }]);
   });
 
-  it('lose an effect with what automated it', () => {
+  it('remove an effect with its automation', () => {
     const project = removeEffect(song(), 'a', 'two');
     expect(ids(project)).toEqual(['one']);
     expect(lanes(project)).toEqual(['volume_db']);
@@ -217,14 +217,14 @@ describe('chains', () => {
     expect(removeEffect(untouched, 'a', 'none')).toBe(untouched);
   });
 
-  it('are put in order, no further than their ends', () => {
+  it('are reordered within their ends', () => {
     expect(ids(moveEffect(song(), 'a', 'two', 0))).toEqual(['two', 'one']);
     expect(ids(moveEffect(song(), 'a', 'one', 9))).toEqual(['two', 'one']);
     const project = song();
     expect(moveEffect(project, 'a', 'one', -1)).toBe(project);
   });
 
-  it('keep what the page does not know of an effect', () => {
+  it('keep unknown fields of an effect', () => {
     let project = setEffectParameter(song(), 'a', 'two', 'balance', 0.5);
     project = setEffectBypass(project, 'a', 'two', true);
     expect(effectsOf(project, 'a')[1]).toEqual({
@@ -241,7 +241,7 @@ describe('chains', () => {
     expect(effectsOf(setSideChain(listening, 'a', 'two', null), 'a')[1]).not.toHaveProperty('side_chain');
   });
 
-  it('take files as responses', () => {
+  it('have audio files as impulse responses', () => {
     const own = setImpulse(song(), 'a', 'two', 'file');
     expect(effectsOf(own, 'a')[1]).toMatchObject({ impulse: 'file', params: { gain_db: -6, response: 0 } });
     expect(effectsOf(setImpulse(own, 'a', 'two', null), 'a')[1]).not.toHaveProperty('impulse');
@@ -256,12 +256,12 @@ describe('chains', () => {
     expect((copied?.automation ?? []).map((lane) => lane.target)).toEqual(['volume_db', `${second}/gain_db`]);
   });
 
-  it('take a copy right after its original', () => {
+  it('insert a copy after its original', () => {
     const copy = duplicateEffect(song(), 'a', 'one');
     expect(ids(copy?.project ?? song())).toEqual(['one', copy?.effectId, 'two']);
   });
 
-  it('show where a dragged panel lands', () => {
+  it('find the index of a dropped panel', () => {
     const spans = [
       { left: 0, right: 100 },
       { left: 110, right: 210 },
@@ -274,7 +274,7 @@ describe('chains', () => {
   });
 });
 
-describe('a track of no effects', () => {
+describe('a track without effects', () => {
   it('has an empty chain', () => {
     expect(effectsOf(updateTrack(song(), 'a', ({ effects: _gone, ...track }) => track), 'a')).toEqual([]);
     expect(effectsOf(song(), 'nobody')).toEqual([]);

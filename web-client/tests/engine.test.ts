@@ -9,18 +9,18 @@ import type { MidiItem, Project, Track } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 
 describe('meters', () => {
-  it('falls at 20 dB a second', () => {
+  it('fall at 20 dB a second', () => {
     const loud = moveMeter(silentMeter(), 1, 1000);
     expect(loud.levelDb).toBeCloseTo(0);
     expect(moveMeter(loud, 0, 1500).levelDb).toBeCloseTo(-10);
     expect(moveMeter(loud, 0, 9000).levelDb).toBe(METER_FLOOR_DB);
   });
 
-  it('rises at once', () => {
+  it('rise at once', () => {
     expect(moveMeter(moveMeter(silentMeter(), 0.1, 0), 0.5, 10).levelDb).toBeCloseTo(-6.02, 2);
   });
 
-  it('holds a peak for two seconds, then lets it fall', () => {
+  it('hold a peak for two seconds before it falls', () => {
     let meter = moveMeter(silentMeter(), 1, 0);
     for (let nowMs = 30; nowMs <= 1980; nowMs += 30) meter = moveMeter(meter, 0, nowMs);
     expect(meter.peakDb).toBeCloseTo(0);
@@ -30,14 +30,14 @@ describe('meters', () => {
 });
 
 describe('the playhead', () => {
-  it('goes on between reports while playing, less the latency', () => {
+  it('moves between reports during playback, delayed by the latency', () => {
     const playhead = new Playhead();
     playhead.report(48000, true, 48000, 1000);
     expect(playhead.frameAt(1010, 0)).toBeCloseTo(48480);
     expect(playhead.frameAt(1010, 0.02)).toBeCloseTo(47520);
   });
 
-  it('stands still when stopped, and when reports stop coming', () => {
+  it('does not move while stopped, or without reports', () => {
     const playhead = new Playhead();
     playhead.report(48000, false, 48000, 1000);
     expect(playhead.frameAt(5000, 0.02)).toBe(48000);
@@ -47,7 +47,7 @@ describe('the playhead', () => {
 });
 
 describe('the computer keyboard', () => {
-  it('has white and black keys where a piano has them', () => {
+  it('has white and black keys in the order of a piano', () => {
     expect(['KeyA', 'KeyW', 'KeyS', 'KeyK', 'KeyQ'].map(semitoneOf)).toEqual([0, 1, 2, 12, null]);
     expect(['KeyZ', 'KeyX', 'KeyC'].map(octaveShiftOf)).toEqual([-1, 1, 0]);
   });
@@ -59,7 +59,7 @@ function wav(format: number, bits: number, channels: number, samples: number[]):
   const tag = (at: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
   tag(0, 'RIFF');
   tag(8, 'WAVE');
-  // A chunk of odd length before the others: readers must skip its padding.
+  // A chunk of odd length comes first: readers must skip its padding.
   tag(12, 'note');
   view.setUint32(16, 3, true);
   tag(24, 'fmt ');
@@ -75,7 +75,7 @@ function wav(format: number, bits: number, channels: number, samples: number[]):
 }
 
 describe('rendered audio', () => {
-  it('is taken apart into its channels', () => {
+  it('is separated into channels', () => {
     const read = (channels: number): number[][] => {
       const audio = readFloatWav(wav(3, 32, channels, [0.5, -0.5, 0.25, -0.25]));
       expect(audio.sampleRateHz).toBe(44100);
@@ -86,7 +86,7 @@ describe('rendered audio', () => {
     expect(read(4)).toEqual([[0.5], [-0.5], [0.25], [-0.25]]);
   });
 
-  it('is refused when it is something else', () => {
+  it('is refused in any other format', () => {
     expect(() => readFloatWav(new ArrayBuffer(4))).toThrow(/not a WAV/);
     expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
     expect(() => readFloatWav(wav(3, 32, 0, [0]))).toThrow(/0 channels/);
@@ -131,7 +131,7 @@ describe('a render request', () => {
     });
   });
 
-  it('cuts away what lies outside the clip, as the engine does', () => {
+  it('omits events outside the clip, as the engine does', () => {
     const song = project({
       length_ticks: 100,
       notes: [
@@ -143,14 +143,14 @@ describe('a render request', () => {
     expect(request(song)).toMatchObject({ notes: [{ tick: 1090, length_ticks: 10, pitch: 60 }], controls: [] });
   });
 
-  it('is not made for what it cannot say', () => {
+  it('is not made for clips with a bank or program', () => {
     expect(request(project({ soundfont_program: 4 }))).toBeNull();
     expect(request(project({ notes: [] }))).toBeNull();
   });
 });
 
 describe('audio from the service', () => {
-  it('is held for no more tracks than there is memory for', () => {
+  it('is held only for the tracks that fit into memory', () => {
     const tenMinutes = 600 * 48000;
     expect(tracksThatFit(tenMinutes)).toBe(2);
     expect(tracksThatFit(tenMinutes) * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);

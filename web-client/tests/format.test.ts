@@ -36,7 +36,7 @@ describe('numbers for people', () => {
     expect(format.formatLevel(level)).toBe(text);
   });
 
-  it('reads what it wrote', () => {
+  it('are parsed as they are formatted', () => {
     expect(format.parseNumber(format.formatDb(-12.3))).toBe(-12.3);
     expect(format.parseNumber(format.formatDb(-144))).toBe(-Infinity);
     expect(format.parsePan(format.formatPan(-0.3))).toBe(-0.3);
@@ -46,7 +46,7 @@ describe('numbers for people', () => {
     expect(format.parseBarPosition(format.formatBarPosition({ bar: 17, beat: 3, tick: 40 }))).toEqual({ bar: 17, beat: 3, tick: 40 });
   });
 
-  it('says so when it cannot read', () => {
+  it('are null for other texts', () => {
     expect(format.parseNumber('loud')).toBeNull();
     expect(format.parsePan('middle')).toBeNull();
     expect(format.parseTime('a:b')).toBeNull();
@@ -79,12 +79,12 @@ describe('tempo', () => {
 });
 
 describe('fader', () => {
-  it('goes from closed to its top, 0 dB at four fifths', () => {
+  it('ranges from silence to its top, with 0 dB at four fifths', () => {
     expect([-60, 0, 6].map(positionOfDb)).toEqual([0, 0.8, 1]);
     expect(positionOfDb(-144)).toBe(0);
   });
 
-  it('goes there and back', () => {
+  it('converts in both directions', () => {
     for (let place = 0; place <= 1; place += 0.05) expect(positionOfDb(dbAtPosition(place))).toBeCloseTo(place, 9);
   });
 });

@@ -20,14 +20,14 @@ describe('bar positions', () => {
     expect(tickOfBarPosition(signatures, position)).toBe(tick);
   });
 
-  it('counts a bar that a change of signature cuts short as a bar', () => {
+  it('count a bar that a change of signature shortens', () => {
     const cut: TimeSignature[] = [...FOUR, { tick: 5000, numerator: 3, denominator: 4 }];
     expect(barPositionAt(cut, 5000)).toEqual({ bar: 3, beat: 1, tick: 0 });
   });
 });
 
 describe('grid lines', () => {
-  it('names bars, beats and steps', () => {
+  it('are bars, beats and steps', () => {
     const lines = gridLines(FOUR, 0, 1920, 480, 1);
     expect(lines.map((line) => [line.tick, line.level])).toEqual([
       [0, 'bar'],
@@ -37,13 +37,13 @@ describe('grid lines', () => {
     ]);
   });
 
-  it('thins out steps first, then beats, then bars', () => {
+  it('omit first steps, then beats, then bars', () => {
     expect(gridLines(FOUR, 0, 7680, 480, 500).map((line) => line.tick)).toEqual([0, 960, 1920, 2880, 3840, 4800, 5760, 6720]);
     expect(gridLines(FOUR, 0, 7680, 480, 2000).map((line) => line.tick)).toEqual([0, 3840]);
     expect(gridLines(FOUR, 0, 38400, 0, 10000).map((line) => line.bar)).toEqual([1, 5, 9]);
   });
 
-  it('starts where the view starts', () => {
+  it('start at the start of the view', () => {
     expect(gridLines(CHANGING, 7000, 11000, 0, 1).map((line) => [line.tick, line.bar])).toEqual([
       [7680, 3],
       [8160, 3],
@@ -68,7 +68,7 @@ describe('snapping', () => {
     expect(snapTick(FOUR, tick, step, direction)).toBe(expected);
   });
 
-  it('counts steps from the bar, whose signature may have come off the grid', () => {
+  it('counts steps from the start of the bar, also off the grid', () => {
     const odd: TimeSignature[] = [...FOUR, { tick: 100, numerator: 4, denominator: 4 }];
     expect(snapTick(odd, 350, 240)).toBe(340);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { endGesture, HISTORY_LIMIT, pushEdit, redo, startHistory, undo } from '../src/project/history';
 
 describe('history', () => {
-  it('goes back and forth', () => {
+  it('is undone and redone', () => {
     let history = pushEdit(pushEdit(startHistory('a'), 'to b', 'b'), 'to c', 'c');
     history = undo(history);
     expect(history.present).toBe('b');
@@ -13,18 +13,18 @@ describe('history', () => {
     expect(redo(history)).toBe(history);
   });
 
-  it('has nothing before its start', () => {
+  it('cannot be undone beyond its start', () => {
     const history = startHistory('a');
     expect(undo(history)).toBe(history);
   });
 
-  it('forgets the future when something else is done', () => {
+  it('drops redo steps after a new edit', () => {
     const history = pushEdit(undo(pushEdit(startHistory('a'), 'to b', 'b')), 'to c', 'c');
     expect(history.future).toEqual([]);
     expect(undo(history).present).toBe('a');
   });
 
-  it('joins the edits of one gesture, and no others', () => {
+  it('joins only edits of one gesture', () => {
     let history = startHistory(0);
     for (const value of [1, 2, 3]) history = pushEdit(history, 'drag', value, 'first');
     history = pushEdit(endGesture(history), 'drag', 4, 'first');
@@ -32,7 +32,7 @@ describe('history', () => {
     expect(undo(undo(history)).present).toBe(0);
   });
 
-  it('leaves no step for an edit that changed nothing', () => {
+  it('has no step for an edit without a change', () => {
     const history = startHistory('a');
     expect(pushEdit(history, 'nothing', 'a')).toBe(history);
   });

@@ -43,7 +43,7 @@ function song(): Project {
 const BEFORE = song();
 const live = (after: Project) => liveChanges(BEFORE, after, () => KIND);
 
-describe('edits that the engine is told at once', () => {
+describe('edits that the engine applies at once', () => {
   it('are those of parameters, bypasses and sends', () => {
     let after = setEffectParameter(BEFORE, 'a', 'two', 'mono', true);
     after = setEffectParameter(after, MASTER_ID, 'three', 'balance', -0.5);
@@ -59,11 +59,11 @@ describe('edits that the engine is told at once', () => {
     ]);
   });
 
-  it('are none where nothing that sounds changed', () => {
+  it('are none without an audible change', () => {
     expect(live(updateTrack(BEFORE, 'a', (track) => ({ ...track, name: 'Other' })))).toEqual([]);
   });
 
-  it('are no others', () => {
+  it('exclude all other edits', () => {
     expect(live(addEffect(BEFORE, 'a', KIND).project)).toBeNull();
     expect(live(setSideChain(BEFORE, 'a', 'one', 'r'))).toBeNull();
     expect(live(changeSend(BEFORE, 'a', 'r', { pre_fader: true }))).toBeNull();

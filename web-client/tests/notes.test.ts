@@ -12,7 +12,7 @@ describe('moving notes', () => {
     expect(notes).toEqual([NOTES[0], note(520, 60), NOTES[2]]);
   });
 
-  it('stops the group at the start and at the highest key, keeping its shape', () => {
+  it('stops the group at the start and at the highest key', () => {
     const { notes } = moveNotes(NOTES, new Set([0, 2]), -400, 12);
     expect(notes.map((moved) => [moved.tick, moved.pitch])).toEqual([
       [0, 61],
@@ -21,7 +21,7 @@ describe('moving notes', () => {
     ]);
   });
 
-  it('leaves the notes it was given as they were', () => {
+  it('does not change its arguments', () => {
     const before = structuredClone(NOTES);
     moveNotes(NOTES, new Set([0, 1, 2]), 10, 1);
     expect(NOTES).toEqual(before);
@@ -37,7 +37,7 @@ describe('changing notes', () => {
     expect(removeNotes(NOTES, new Set([0, 2]))).toEqual({ notes: [NOTES[1]], selection: new Set() });
   });
 
-  it('shortens to the least length, but does not lengthen what is shorter already', () => {
+  it('shortens to the minimum, but does not lengthen shorter notes', () => {
     const { notes } = resizeNotes([note(0, 60, 480), note(0, 62, 30)], new Set([0, 1]), -1000, 60);
     expect(notes.map((changed) => changed.length_ticks)).toEqual([60, 30]);
   });
@@ -47,7 +47,7 @@ describe('changing notes', () => {
     expect(setVelocity(NOTES, new Set([0]), 2).notes[0]?.velocity).toBe(1);
   });
 
-  it('duplicates behind the group, on the grid', () => {
+  it('duplicates after the group, on the grid', () => {
     const { notes, selection } = duplicateNotes([note(0), note(250)], new Set([0, 1]), 240);
     expect(notes.slice(2).map((copy) => copy.tick)).toEqual([720, 970]);
     expect(selection).toEqual(new Set([2, 3]));
@@ -59,15 +59,15 @@ describe('quantising', () => {
     expect(quantiseNotes([note(130), note(250)], new Set(), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([240, 240]);
   });
 
-  it('goes only part of the way when asked', () => {
+  it('moves notes by its strength', () => {
     expect(quantiseNotes([note(140)], new Set(), 0, 240, 0.5).notes[0]?.tick).toBe(190);
   });
 
-  it('goes by the song, not by the item', () => {
+  it('uses positions in the song, not in the item', () => {
     expect(quantiseNotes([note(130)], new Set(), 100, 240, 1).notes[0]?.tick).toBe(140);
   });
 
-  it('leaves the selection’s others alone', () => {
+  it('leaves unselected notes unchanged', () => {
     const notes = [note(130), note(130)];
     expect(quantiseNotes(notes, new Set([1]), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([130, 240]);
   });

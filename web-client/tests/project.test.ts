@@ -39,7 +39,7 @@ function song(controls: Control[] = []): Project {
 const midi = (project: Project, id: string): MidiItem => findItem(project, id)?.item as MidiItem;
 
 describe('reading projects', () => {
-  it('fills what was left out and keeps what it does not know', () => {
+  it('fills omitted fields and keeps unknown ones', () => {
     const project = normaliseProject({ project_id: 'x', tracks: [{ id: 't', kind: 'audio', later: 1 }], future: { a: 1 } });
     expect(project).toMatchObject({
       name: 'Untitled',
@@ -50,7 +50,7 @@ describe('reading projects', () => {
     });
   });
 
-  it('refuses what is no project', () => {
+  it('refuses other documents', () => {
     expect(() => normaliseProject([])).toThrow(TypeError);
     expect(() => normaliseProject({ tracks: 3 })).toThrow(/no list of tracks/);
   });
@@ -63,48 +63,48 @@ describe('items', () => {
     expect(midi(setItemNotes(song(), 'one', []), 'one').length_ticks).toBe(3840);
   });
 
-  it('move along and between tracks', () => {
+  it('move within and between tracks', () => {
     const moved = moveItem(song(), 'one', 1920, 'b');
     expect(moved.tracks.map((track) => track.items.length)).toEqual([0, 1]);
     expect(midi(moved, 'one').start_tick).toBe(1920);
   });
 
-  it('stay where they are when their goal is no track, or the same place', () => {
+  it('stay if the target is not a track, or their present position', () => {
     const project = song();
     expect(moveItem(project, 'one', 0, 'nowhere')).toBe(project);
     expect(moveItem(project, 'one', 960, 'a')).toBe(project);
   });
 
-  it('are copied to their end under ids of their own', () => {
+  it('are copied to their end under new ids', () => {
     const copy = duplicateItem(song(), 'one', 4800);
     expect(copy && midi(copy.project, copy.itemId).start_tick).toBe(4800);
     expect(copy?.itemId).not.toBe('one');
   });
 
-  it('never shrink to nothing', () => {
+  it('have at least one tick', () => {
     expect(midi(resizeItem(song(), 'one', -5), 'one').length_ticks).toBe(1);
   });
 
-  it('tell where the song ends', () => {
+  it('determine the end of the song', () => {
     expect(songEndTick({ tempoMap: song().tempo_map, sourceOf: () => null }, song())).toBe(4800);
   });
 });
 
 describe('tracks', () => {
-  it('are copied to below themselves, with items of their own', () => {
+  it('are copied below themselves, with new items', () => {
     const copy = duplicateTrack(song(), 'a');
     expect(copy?.project.tracks.map((track) => track.id)).toEqual(['a', copy?.trackId, 'b']);
     const ids = copy?.project.tracks.flatMap((track) => track.items.map((item) => (item.type === 'midi' ? item.id : '')));
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('move no further than the ends of the list', () => {
+  it('stay within the list', () => {
     expect(moveTrack(song(), 'b', -5).tracks.map((track) => track.id)).toEqual(['b', 'a']);
     const project = song();
     expect(moveTrack(project, 'a', -1)).toBe(project);
   });
 
-  it('leave a sound that is tried out to be heard', () => {
+  it('leave the audition track audible while soloed', () => {
     const sound = { type: 'soundfont' as const, bank: 0, program: 1 };
     const tried = (project: Project) => projectForEngine(project, null, sound).tracks.at(-1);
     expect(tried(song())).toMatchObject({ id: AUDITION_TRACK_ID, solo: false });
@@ -142,14 +142,14 @@ describe('choosing an instrument', () => {
     { tick: 481, type: 'program', program: 6 },
   ];
 
-  it('removes what would hide the choice, up to the first note, and nothing else', () => {
+  it('removes program and bank controls up to the first note only', () => {
     const change = setInstrument(song(controls), 'a', engine);
     expect(midi(change.project, 'one').controls).toEqual([controls[2], controls[4]]);
     expect(change).toMatchObject({ removedControls: 3, laterProgramChanges: 1 });
     expect(change.project.tracks[0]?.synth_engine).toEqual(engine);
   });
 
-  it('takes away an item’s own bank and program', () => {
+  it('removes bank and program of items', () => {
     const own = song();
     const item = midi(own, 'one');
     item.soundfont_bank = 1;
@@ -158,14 +158,14 @@ describe('choosing an instrument', () => {
     expect('soundfont_bank' in changed || 'soundfont_program' in changed).toBe(false);
   });
 
-  it('shares items it did not have to change', () => {
+  it('shares unchanged items', () => {
     const project = song();
     expect(setInstrument(project, 'a', engine).project.tracks[0]?.items[0]).toBe(project.tracks[0]?.items[0]);
   });
 });
 
 describe('importing', () => {
-  it('gives an empty song the other’s name and time', () => {
+  it('gives an empty song the imported name, tempo and signatures', () => {
     const imported: Project = { ...song(), name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] };
     const merged = addImported(emptyProject(), imported);
     expect(merged).toMatchObject({ name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] });
@@ -173,7 +173,7 @@ describe('importing', () => {
     expect(isEmptySong(merged)).toBe(false);
   });
 
-  it('adds to a song under new ids, keeping its time', () => {
+  it('adds tracks under new ids, and keeps the tempo', () => {
     const merged = addImported(song(), { ...song(), tempo_map: [{ tick: 0, bpm: 99 }] });
     expect(merged.tempo_map).toEqual([{ tick: 0, bpm: 120 }]);
     expect(new Set(merged.tracks.map((track) => track.id)).size).toBe(4);
@@ -182,19 +182,19 @@ describe('importing', () => {
   });
 });
 
-describe('what the engine is given', () => {
-  it('names the default SoundFont where a track names none', () => {
+describe('the project for the engine', () => {
+  it('names the default SoundFont for tracks without one', () => {
     const given = projectForEngine(song(), 'gm', null);
     expect(given.tracks[0]?.synth_engine).toMatchObject({ soundfont_id: 'gm' });
     expect(given.tracks).toHaveLength(2);
   });
 
-  it('has a track to try a sound on only while one is tried', () => {
+  it('has an audition track only during an audition', () => {
     const given = projectForEngine(song(), 'gm', { type: 'soundfont', bank: 0, program: 9 });
     expect(given.tracks.at(-1)).toMatchObject({ id: AUDITION_TRACK_ID, items: [] });
   });
 
-  it('is the same music after a fader moved, and another after a note did', () => {
+  it('shares items after a fader moved, and not after a note did', () => {
     const project = song();
     const louder = updateTrack(project, 'a', (track) => ({ ...track, volume_db: 3, mute: true }));
     const told = (after: Project) => liveChanges(project, after, () => null);
@@ -205,7 +205,7 @@ describe('what the engine is given', () => {
 });
 
 describe('items', () => {
-  it('stand on tracks of their kind', () => {
+  it('belong on tracks of their kind', () => {
     const [midi] = song().tracks[0]?.items ?? [];
     const audio: Item = { type: 'audio', id: 'take', start_tick: 0, source: {} };
     if (!midi) throw new Error('the song has no item');

@@ -36,14 +36,14 @@ const track = (project: Project, id: string): Track | undefined => project.track
 const heard = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
 const solo = (project: Project, id: string): Project => updateTrack(project, id, (one) => ({ ...one, solo: true }));
 
-describe('what can be fed', () => {
-  it('is buses and groups that do not lead back', () => {
+describe('possible targets', () => {
+  it('are buses and groups that do not feed the track', () => {
     expect(idsOf(possibleTargets(song(), 'c'))).toEqual(['g', 'r']);
     expect(idsOf(possibleTargets(song(), 'g'))).toEqual(['r']);
     expect(idsOf(possibleTargets(song(), 'r'))).toEqual([]);
   });
 
-  it('minds side-chains too', () => {
+  it('respect side-chains', () => {
     const looped = updateTrack(setOutput(song(), 'b', null), 'g', (one) => ({
       ...one,
       effects: [{ id: 'gate', type: 'builtin', name: 'gate' }],
@@ -56,7 +56,7 @@ describe('what can be fed', () => {
 });
 
 describe('sends and outputs', () => {
-  it('are set, changed and taken away', () => {
+  it('are set, changed and removed', () => {
     expect(track(setOutput(song(), 'c', 'g'), 'c')?.output).toBe('g');
     expect(track(setOutput(song(), 'a', null), 'a')).not.toHaveProperty('output');
     const sent = changeSend(addSend(song(), 'c', 'r'), 'c', 'r', { pre_fader: true });
@@ -65,7 +65,7 @@ describe('sends and outputs', () => {
     expect([without?.sends, without?.automation]).toEqual([[], []]);
   });
 
-  it('go with the track that they lead to', () => {
+  it('are removed with their target', () => {
     const project = removeTrack(removeTrack(song(), 'r'), 'g');
     expect(track(project, 'a')).not.toHaveProperty('output');
     expect([track(project, 'b')?.sends, track(project, 'b')?.automation]).toEqual([[], []]);
@@ -76,18 +76,18 @@ describe('sends and outputs', () => {
 });
 
 describe('solo', () => {
-  it('is heard through groups and buses', () => {
+  it('keeps groups and buses of a track audible', () => {
     expect(heard(song())).toEqual(['a', 'b', 'c', 'g', 'r']);
     expect(heard(solo(song(), 'a'))).toEqual(['a', 'g', 'r']);
     expect(heard(solo(song(), 'c'))).toEqual(['c']);
   });
 
-  it('of a bus or group lets what feeds it be heard', () => {
+  it('of a bus or group keeps its inputs audible', () => {
     expect(heard(solo(song(), 'g'))).toEqual(['a', 'g', 'r']);
     expect(heard(solo(song(), 'r'))).toEqual(['a', 'b', 'g', 'r']);
   });
 
-  it('does not lift a mute', () => {
+  it('does not unmute', () => {
     const muted = updateTrack(solo(song(), 'a'), 'g', (one) => ({ ...one, mute: true }));
     expect(heard(muted)).toEqual(['a', 'r']);
   });

@@ -7,7 +7,7 @@ const TOKEN = 'songfoundry.token';
 
 type Answer = Response | Error;
 
-/** What the service answers, by path: the last answer of a list is given again and again. */
+/** The service's answers by path; the last answer of a list repeats. */
 let answers: Record<string, Answer[]>;
 /** The paths that were asked for. */
 let asked: string[];
@@ -34,7 +34,7 @@ beforeEach(() => {
     setItem: (key: string, value: string) => stored.set(key, value),
     removeItem: (key: string) => stored.delete(key),
   });
-  // The page's own address, which Node.js does not have.
+  // Node.js has no page address for relative URLs.
   vi.stubGlobal(
     'Request',
     class extends Request {
@@ -60,7 +60,7 @@ afterEach(() => {
 const timesAsked = (path: string): number => asked.filter((one) => one === path).length;
 const passSecs = (secs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(secs * 1000);
 
-/** Starts a session and lets everything happen that does not wait. */
+/** Starts a session, and runs all timers that are due. */
 async function started(): Promise<Session> {
   const session = new Session();
   void session.start();
@@ -81,7 +81,7 @@ describe('a page that starts while the service is busy', () => {
     ['502 of a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
     ['no network', unanswered()],
   ] as const) {
-    it(`keeps its token and asks again after ${name}`, async () => {
+    it(`keeps its token and retries after ${name}`, async () => {
       answers['auth/me'] = [failure, json({ ...USER, local: false })];
       const session = await started();
       expect(stored.get(TOKEN)).toBe('"kept"');
@@ -96,7 +96,7 @@ describe('a page that starts while the service is busy', () => {
     });
   }
 
-  it('waits longer each time, and half a minute at most', async () => {
+  it('doubles its delay up to half a minute', async () => {
     answers['auth/me'] = [unanswered()];
     const session = await started();
     const waits: number[] = [];
@@ -109,7 +109,7 @@ describe('a page that starts while the service is busy', () => {
     expect(stored.get(TOKEN)).toBe('"kept"');
   });
 
-  it('asks at once when told to, and only once', async () => {
+  it('retries at once on request, and only once', async () => {
     answers['auth/me'] = [unanswered(), unanswered(), json({ ...USER, local: false })];
     const session = await started();
     await passSecs(1);
@@ -121,7 +121,7 @@ describe('a page that starts while the service is busy', () => {
     expect(timesAsked('auth/me')).toBe(3);
   });
 
-  it('asks again for what comes before and after the token too', async () => {
+  it('also retries the requests before and after that of the token', async () => {
     stored.clear();
     answers['system/capabilities'] = [problem(503), json({})];
     answers['auth/local'] = [problem(429), problem(403)];
@@ -135,13 +135,13 @@ describe('a page that starts while the service is busy', () => {
 });
 
 describe('a page that starts', () => {
-  it('forgets a token that the service refuses, and only that one', async () => {
+  it('forgets only a token that the service refuses', async () => {
     answers['auth/me'] = [problem(401)];
     const session = await started();
     expect([session.state.kind, session.api.token, stored.has(TOKEN)]).toEqual(['login', null, false]);
   });
 
-  it('says what is wrong when waiting would not help', async () => {
+  it('shows an error that a retry would not resolve', async () => {
     answers['auth/me'] = [problem(400)];
     const session = await started();
     expect(session.state).toEqual({ kind: 'unreachable', problem: 'It is 400.' });

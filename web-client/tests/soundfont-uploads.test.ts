@@ -27,8 +27,8 @@ function arrival(uploaded: Partial<SoundFontUpload['uploaded']>): string {
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('an own SoundFont', () => {
-  it('is announced with what became of it', () => {
+describe('an uploaded SoundFont', () => {
+  it('is reported with its result', () => {
     expect(arrival({})).toBe('Bells is yours to play: 1 sound.');
     expect(arrival({ already_there: true })).toBe('Bells was there already.');
     expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of that name: 1 sound.');
@@ -36,14 +36,14 @@ describe('an own SoundFont', () => {
     expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of that name is played in its place.');
   });
 
-  it('says before it is deleted what is played then', () => {
+  it('names its replacement before it is deleted', () => {
     expect(replacementNotice(entry)).toContain('the default SoundFont');
     const others = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
     expect(replacementNotice({ ...entry, others })).toContain('the system’s SoundFont of the same name');
     expect(replacementNotice({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
   });
 
-  it('stands before the default and all others', async () => {
+  it('comes before the default and all others', async () => {
     const others = [
       { ...entry, soundfont_id: 'a', source: 'system' },
       { ...entry, soundfont_id: 'gm', source: 'system', default: true },

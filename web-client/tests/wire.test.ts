@@ -5,7 +5,7 @@ import { EventSplitter } from '../src/api/task-events';
 import { contentHash, versionPage, versionStyle } from '../build/versioned-references';
 
 describe('server-sent events', () => {
-  it('come out whole, however the stream was cut', () => {
+  it('are complete however the stream is split', () => {
     const splitter = new EventSplitter();
     const text = ': hello\n\nevent: task\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: {"b":2}\n\ndata: half';
     const seen = [...text].flatMap((letter) => splitter.push(letter));
@@ -25,7 +25,7 @@ describe('revisions', () => {
 });
 
 describe('versioned references', () => {
-  it('marks the page’s assets and says which build it is', () => {
+  it('carry a hash, and the page names its build', () => {
     const html = '<head><script src="/assets/index.js"></script><link href="/assets/a.css"><a href="https://x.test/">';
     const page = versionPage(html, 'beef');
     expect(page).toContain('src="/assets/index.js?v=beef"');
@@ -34,14 +34,14 @@ describe('versioned references', () => {
     expect(page).toContain('<meta name="songfoundry-build" content="beef" />');
   });
 
-  it('marks fonts by their own content, and leaves strangers alone', () => {
+  it('mark fonts by their content, and skip foreign addresses', () => {
     const css = 'a{src:url(/assets/inter.woff2) b}c{background:url("data:x")}';
     expect(versionStyle(css, (name) => (name === 'inter.woff2' ? '12' : null))).toBe(
       'a{src:url(/assets/inter.woff2?v=12) b}c{background:url("data:x")}',
     );
   });
 
-  it('hashes content', () => {
+  it('hash the content', () => {
     expect(contentHash(['a', 'b'])).toBe(contentHash(['ab']));
     expect(contentHash(['a'])).not.toBe(contentHash(['b']));
   });

@@ -1,4 +1,7 @@
-/** Requests to the service: typed by its OpenAPI document, with authorisation, and failures as one kind of error. */
+/**
+ * Requests to the service: typed by its OpenAPI document, with authorisation, and failures as one
+ * kind of error.
+ */
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 
 import type { paths } from './generated/schema';
@@ -97,7 +100,10 @@ export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
   return (await answered).data as T;
 }
 
-/** The answer itself, for its headers or a body that is read as it comes; asked for with {@link AS_IT_COMES}. */
+/**
+ * The answer itself, for its headers or a body that is read as it comes; asked for with {@link
+ * AS_IT_COMES}.
+ */
 export async function answerOf(answered: Promise<Answered<unknown>>): Promise<Response> {
   return (await answered).response;
 }

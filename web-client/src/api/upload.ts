@@ -1,4 +1,6 @@
-/** Uploads with progress, by XMLHttpRequest, since `fetch` does not report the progress of a body. */
+/**
+ * Uploads with progress, by XMLHttpRequest, since `fetch` does not report the progress of a body.
+ */
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 import type { paths } from './generated/schema';
 import type { AudioUpload, SoundFontUpload } from './types';

@@ -5,7 +5,9 @@ import { rangeOf, type Waveform } from '../project/waveform';
 import { withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Times of the left edges of all columns of pixels, and of the right edge, in seconds of the song. */
+/**
+ * Times of the left edges of all columns of pixels, and of the right edge, in seconds of the song.
+ */
 export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], widthPx: number): Float64Array {
   const secs = new Float64Array(Math.ceil(widthPx) + 1);
   let index = 0;

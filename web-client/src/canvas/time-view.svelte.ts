@@ -49,7 +49,10 @@ export class TimeView {
     }
   }
 
-  /** Scrolls or zooms with the wheel: Ctrl or Command zooms, Shift scrolls sideways. Returns whether it did. */
+  /**
+   * Scrolls or zooms with the wheel: Ctrl or Command zooms, Shift scrolls sideways. Returns whether
+   * it did.
+   */
   wheel(event: WheelEvent, x: number): boolean {
     if (event.ctrlKey || event.metaKey) {
       this.zoomAt(x, Math.exp(-event.deltaY * 0.004));

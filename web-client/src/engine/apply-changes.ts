@@ -4,7 +4,9 @@ import { AUDITION_TRACK_ID } from '../project/engine-project';
 import type { LiveChange } from '../project/live-changes';
 import { MASTER_ID, type Project } from '../project/model';
 
-/** Sets the faders, pans, mutes and solos of the tracks that the engine has, and the master's fader. */
+/**
+ * Sets the faders, pans, mutes and solos of the tracks that the engine has, and the master's fader.
+ */
 export function applyMix(engine: SongEngine, project: Project, trackIds: readonly string[]): void {
   for (const { id, volume_db: gainDb, pan, mute, solo } of project.tracks) {
     if (trackIds.includes(id)) engine.setTrackMix(id, { gainDb, pan, mute, solo });

@@ -1,7 +1,7 @@
 /**
- * The assignment of banks to tracks. A bank is a SoundFont reduced to some presets. A track keeps its
- * bank while that has its presets. Missing presets come in additional banks, so that no bank that
- * plays is replaced.
+ * The assignment of banks to tracks. A bank is a SoundFont reduced to some presets. A track keeps
+ * its bank while that has its presets. Missing presets come in additional banks, so that no bank
+ * that plays is replaced.
  */
 
 /** The presets of a SoundFont that a track plays, as `bank:program`. */

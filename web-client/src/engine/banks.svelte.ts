@@ -7,7 +7,10 @@ import { planBanks, type PlannedBank, type TrackNeeds } from './bank-plan';
 
 export type BankLoading = { soundfontId: string; fraction: number | null };
 
-/** Memory limit of all banks, in bytes. Below it, unused banks stay in the engine, since an undo may need them. */
+/**
+ * Memory limit of all banks, in bytes. Below it, unused banks stay in the engine, since an undo may
+ * need them.
+ */
 const KEPT_BYTES = 256 * 1024 * 1024;
 /** Number of the engine's bank slots that unused banks leave free. */
 const FREE_SLOTS = 16;
@@ -65,7 +68,9 @@ export class Banks {
     void this.#work(this.#engine);
   }
 
-  /** Marks all banks as outdated, since SoundFonts changed: the next {@link assign} loads new ones. */
+  /**
+   * Marks all banks as outdated, since SoundFonts changed: the next {@link assign} loads new ones.
+   */
   forget(): void {
     for (const bank of this.#banks.values()) bank.outdated = true;
   }
@@ -80,7 +85,10 @@ export class Banks {
     await this.#ends.get(this.#assigned.get(trackId) ?? '');
   }
 
-  /** Drops unused banks that failed or are outdated, and others above the limits of memory and slots. */
+  /**
+   * Drops unused banks that failed or are outdated, and others above the limits of memory and
+   * slots.
+   */
   #makeRoom(engine: SongEngine, wanted: number): void {
     const used = new Set(this.#assigned.values());
     let bytes = [...this.#banks.values()].reduce((sum, bank) => sum + bank.sizeBytes, 0);

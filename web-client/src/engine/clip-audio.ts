@@ -10,8 +10,8 @@ import type { Project } from '../project/model';
 import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
 
 /**
- * Largest file that is loaded whole, in bytes of samples: three minutes of stereo at 48 kHz, or half
- * a minute at 192 kHz, the longest impulse response.
+ * Largest file that is loaded whole, in bytes of samples: three minutes of stereo at 48 kHz, or
+ * half a minute at 192 kHz, the longest impulse response.
  */
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
 /** Limit on all files that are loaded whole together; impulse responses may exceed it. */
@@ -38,7 +38,10 @@ type FileState =
   | { kind: 'streamed'; stream: FloatWavLayout; retry: boolean }
   | { kind: 'failed'; retry: boolean };
 
-/** A file of the project. `retry` of its state asks for another attempt at the next {@link ClipAudio.retry}. */
+/**
+ * A file of the project. `retry` of its state asks for another attempt at the next {@link
+ * ClipAudio.retry}.
+ */
 type ProjectFile = { id: string; isImpulse: boolean; state: FileState };
 
 export class ClipAudio {
@@ -58,7 +61,9 @@ export class ClipAudio {
     this.#failed = failed;
   }
 
-  /** Loads the files of a project into the engine, and drops files that the project no longer has. */
+  /**
+   * Loads the files of a project into the engine, and drops files that the project no longer has.
+   */
   assign(engine: SongEngine, project: Project): void {
     if (engine !== this.#engine) this.#startOver(engine);
     const { clips, impulses } = filesOf(project);

@@ -53,14 +53,19 @@ export type PlayerHost = {
   failed: (action: string, error: unknown) => void;
 };
 
-/** The song and the auditioned sound. A higher `version` needs a new session even for an equal song. */
+/**
+ * The song and the auditioned sound. A higher `version` needs a new session even for an equal song.
+ */
 type Target = { project: Project | null; audition: SoundFontEngine | null; version: number };
 /** A target that the engine was given. */
 type Given = Target & { project: Project };
 
 /** Interval of the status line's measurements, in milliseconds. */
 const FIGURES_MS = 500;
-/** Pause after the last live change before the engine gets a session that contains it, in milliseconds. */
+/**
+ * Pause after the last live change before the engine gets a session that contains it, in
+ * milliseconds.
+ */
 const SETTLE_MS = 400;
 
 export class Player {
@@ -217,7 +222,10 @@ export class Player {
     this.gainReductions.watch(this.engine, owner, effectIds);
   }
 
-  /** Measures the master until the returned function is called. An effect that calls it runs again for a new engine. */
+  /**
+   * Measures the master until the returned function is called. An effect that calls it runs again
+   * for a new engine.
+   */
   watchLoudness(): () => void {
     const end = this.engine?.onMeters((meters) => (this.loudness = meters));
     return () => {

@@ -87,7 +87,9 @@ export class ServerSound {
     this.#onFailure = onFailure;
   }
 
-  /** Renders the tracks that changed since the last call; `lengthFrames` is the length of the song. */
+  /**
+   * Renders the tracks that changed since the last call; `lengthFrames` is the length of the song.
+   */
   update(engine: SongEngine, project: Project, lengthFrames: number): void {
     const room = tracksThatFit(lengthFrames);
     const settings = JSON.stringify(voiceSettings(project));

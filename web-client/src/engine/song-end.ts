@@ -3,7 +3,10 @@ import type { EngineStatus } from '@songfoundry/web-worklet';
 
 /** Peaks up to this level, -80 dBFS, count as silence. */
 const SILENCE_PEAK = 1e-4;
-/** Silence that ends playback, in seconds. Longer than that of an export, so its last frame is played. */
+/**
+ * Silence that ends playback, in seconds. Longer than that of an export, so its last frame is
+ * played.
+ */
 const SILENCE_SECS = 0.25;
 /** Longest tail after the last clip, in seconds; as long as that of an export. */
 const TAIL_SECS = 5;

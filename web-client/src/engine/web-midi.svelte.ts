@@ -12,7 +12,10 @@ export class WebMidi {
     this.#keys = keys;
   }
 
-  /** Connects all inputs, also those plugged in later; the browser may ask the visitor for permission. */
+  /**
+   * Connects all inputs, also those plugged in later; the browser may ask the visitor for
+   * permission.
+   */
   async connect(): Promise<void> {
     if (this.state !== 'off' && this.state !== 'denied') return;
     this.state = 'asking';
@@ -34,7 +37,9 @@ export class WebMidi {
     }
   }
 
-  /** Plays a MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123). */
+  /**
+   * Plays a MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123).
+   */
   receive(message: Uint8Array): void {
     const [status = 0, first = 0, second = 0] = message;
     const kind = status & 0xf0;

@@ -1,4 +1,7 @@
-/** The keyboard shortcuts, as one table: the "?" dialog lists the same entries that the keys trigger. */
+/**
+ * The keyboard shortcuts, as one table: the "?" dialog lists the same entries that the keys
+ * trigger.
+ */
 import { EDITOR_TABS, type EditorTab } from '../rooms/editor/tabs';
 import type { Workspace } from '../state/contexts';
 

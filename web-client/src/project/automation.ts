@@ -36,7 +36,10 @@ export function setPoints(project: Project, owner: string, target: string, point
   return updateLanes(project, owner, (lanes) => lanes.map((lane) => (lane.target === target ? { ...lane, points } : lane)));
 }
 
-/** Inserts a point in the order of ticks, and returns its index. It replaces a point at the same tick. */
+/**
+ * Inserts a point in the order of ticks, and returns its index. It replaces a point at the same
+ * tick.
+ */
 export function insertPoint(
   points: readonly AutomationPoint[],
   point: AutomationPoint,
@@ -70,7 +73,9 @@ export function progressAt(curve: Curve | undefined, time: number): number {
   return time / (time + ((1 - time) * (1 + curve)) / (1 - curve));
 }
 
-/** The curvature of the segment through a point (time and progress, 0..1 each), within -0.98..0.98. */
+/**
+ * The curvature of the segment through a point (time and progress, 0..1 each), within -0.98..0.98.
+ */
 export function curvatureThrough(time: number, progress: number): number {
   const x = Math.min(0.99, Math.max(0.01, time));
   const y = Math.min(0.99, Math.max(0.01, progress));

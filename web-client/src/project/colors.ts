@@ -1,4 +1,7 @@
-/** Track colours of equal lightness: OKLCH with L 0.73 and C 0.115, at ten hues that are easy to tell apart. */
+/**
+ * Track colours of equal lightness: OKLCH with L 0.73 and C 0.115, at ten hues that are easy to
+ * tell apart.
+ */
 const TRACK_COLORS = [
   '#e49069',
   '#cca04b',

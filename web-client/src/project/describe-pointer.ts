@@ -9,7 +9,9 @@ const FIELD_NAMES: Record<string, string> = {
   impulse: 'impulse response',
 };
 
-/** A description such as `Drums, Compressor, side chain`; the pointer itself if nothing is there. */
+/**
+ * A description such as `Drums, Compressor, side chain`; the pointer itself if nothing is there.
+ */
 export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
   const [owner, ...parts] = pointer
     .split('/')

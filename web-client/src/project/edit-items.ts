@@ -61,7 +61,10 @@ export function addMidiItem(
   };
 }
 
-/** Whether a track of a kind can hold an item: audio tracks hold audio, instrument tracks hold notes. */
+/**
+ * Whether a track of a kind can hold an item: audio tracks hold audio, instrument tracks hold
+ * notes.
+ */
 export function canHold(kind: TrackKind, item: Item): boolean {
   if (item.type === 'audio') return kind === 'audio';
   return item.type === 'section' || kind === 'instrument';

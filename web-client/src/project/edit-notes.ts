@@ -32,8 +32,8 @@ export function removeNotes(notes: readonly Note[], selection: NoteSelection): N
 }
 
 /**
- * Moves the selected notes together. The group stops at the start of the item, and at the lowest and
- * highest MIDI key.
+ * Moves the selected notes together. The group stops at the start of the item, and at the lowest
+ * and highest MIDI key.
  */
 export function moveNotes(notes: readonly Note[], selection: NoteSelection, byTicks: number, byKeys: number): NotesEdit {
   const moved = notes.filter((_, index) => selection.has(index));

@@ -8,7 +8,9 @@ export type EffectParameter = Schemas['EffectParameter'];
 export type EffectGroup = EffectKind['group'];
 export type ParameterUnit = EffectParameter['unit'];
 
-/** Parameters that are shown together: those of a band with its switch, or some without a switch. */
+/**
+ * Parameters that are shown together: those of a band with its switch, or some without a switch.
+ */
 export type ParameterSection = { id: string; toggle: EffectParameter | null; parameters: EffectParameter[] };
 
 /** Suffix of the id of a band's switch; its prefix is common to the parameters of the band. */

@@ -83,7 +83,8 @@ export type GridLine = { tick: number; level: 'bar' | 'beat' | 'step'; bar: numb
 
 /**
  * The grid lines in [fromTick, toTick), ascending. `stepTicks` 0 omits steps. Lines closer than
- * `minTicks` are omitted: first steps, then beats, then all but every 2nd, 4th or 8th bar and so on.
+ * `minTicks` are omitted: first steps, then beats, then all but every 2nd, 4th or 8th bar and so
+ * on.
  */
 export function gridLines(
   signatures: readonly TimeSignature[],
@@ -130,7 +131,9 @@ export const SNAP_STEPS = [
   { name: '1/16 T', ticks: TICKS_PER_QUARTER / 6 },
 ] as const;
 
-/** `tick` moved to the nearest (or, with `down`, the previous) step counted from its bar's start. */
+/**
+ * `tick` moved to the nearest (or, with `down`, the previous) step counted from its bar's start.
+ */
 export function snapTick(
   signatures: readonly TimeSignature[],
   tick: number,

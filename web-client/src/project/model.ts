@@ -1,7 +1,7 @@
 /**
- * The project in the page: the wire format of the project schema with all defaults filled in. Values
- * are immutable by convention: an edit makes a new project that shares the unchanged parts. Unknown
- * fields stay.
+ * The project in the page: the wire format of the project schema with all defaults filled in.
+ * Values are immutable by convention: an edit makes a new project that shares the unchanged parts.
+ * Unknown fields stay.
  */
 import type * as schema from '@songfoundry/schemas';
 
@@ -15,7 +15,10 @@ export const TICK_MAX = 1_000_000_000;
 export const SAMPLE_RATES_HZ = [44100, 48000, 96000] as const;
 export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
 
-/** Level at the lower end of a fader, in decibels; a fader moved there is silent. Typed levels may be lower. */
+/**
+ * Level at the lower end of a fader, in decibels; a fader moved there is silent. Typed levels may
+ * be lower.
+ */
 export const FADER_FLOOR_DB = -60;
 /** Highest fader level, in decibels. */
 export const FADER_TOP_DB = 6;

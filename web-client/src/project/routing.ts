@@ -135,8 +135,8 @@ function withoutSource(effect: Effect, id: string): Effect {
 }
 
 /**
- * Whether each track is audible: it is not muted, and if any track is soloed, it feeds or is fed by a
- * soloed track.
+ * Whether each track is audible: it is not muted, and if any track is soloed, it feeds or is fed by
+ * a soloed track.
  */
 export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);

@@ -17,7 +17,10 @@ export class Notices {
   list = $state.raw<readonly Notice[]>([]);
   #next = 1;
 
-  /** Shows a message for a while, longer with actions; `stay` shows it until the visitor dismisses it. */
+  /**
+   * Shows a message for a while, longer with actions; `stay` shows it until the visitor dismisses
+   * it.
+   */
   show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], stay = false): number {
     const id = this.#next++;
     this.list = [...this.list.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);

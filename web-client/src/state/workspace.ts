@@ -97,7 +97,9 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
   await songs.songSwitch.openFirst();
 }
 
-/** Live keys play the selected instrument track, or else the default sound; null if there is none. */
+/**
+ * Live keys play the selected instrument track, or else the default sound; null if there is none.
+ */
 function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (selection.track?.synth_engine) return { trackId: selection.track.id };
   const sound = soundFonts.defaultSound;

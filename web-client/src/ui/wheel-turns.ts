@@ -8,8 +8,9 @@ const PAUSE_MS = 500;
 const FINE_FACTOR = 0.1;
 
 /**
- * Makes an attachment that calls `turn` with notches, upwards positive, and `end` after each gesture.
- * Events that are not `wanted` scroll the page. During a gesture the element has `data-turning`.
+ * Makes an attachment that calls `turn` with notches, upwards positive, and `end` after each
+ * gesture. Events that are not `wanted` scroll the page. During a gesture the element has
+ * `data-turning`.
  */
 export function wheelTurns(
   turn: (notches: number) => void,

@@ -136,7 +136,9 @@ export class LaneGestures {
     return this.#commands.pointsOf(owner, target.target);
   }
 
-  /** Index of the point at the start of the segment under the pointer; null if nothing can be bent. */
+  /**
+   * Index of the point at the start of the segment under the pointer; null if nothing can be bent.
+   */
   #segmentAt({ x }: LanePointer): number | null {
     const points = this.#points();
     if (this.#lane().target.stepped) return null;

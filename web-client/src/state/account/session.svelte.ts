@@ -26,7 +26,10 @@ export class Session {
   state = $state.raw<SessionState>({ kind: 'starting' });
   /** The account that was logged in last; null before the first log-in. */
   user = $state.raw<User | null>(null);
-  /** Whether the visitor is the administrator by using the service's machine; logging out has no effect then. */
+  /**
+   * Whether the visitor is the administrator by using the service's machine; logging out has no
+   * effect then.
+   */
   local = $state(false);
   /** Code of the invitation in the page's address; null without one. */
   readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
@@ -39,7 +42,9 @@ export class Session {
     setInterval(() => void this.#renew(), RENEW_MS);
   }
 
-  /** Finds out who the visitor is; repeats the request while the service is busy or does not answer. */
+  /**
+   * Finds out who the visitor is; repeats the request while the service is busy or does not answer.
+   */
   async start(): Promise<void> {
     const start = ++this.#starts;
     const isSuperseded = (): boolean => start !== this.#starts;
@@ -74,7 +79,10 @@ export class Session {
     window.history.replaceState(null, '', window.location.pathname);
   }
 
-  /** Sets a new password; all other tokens of the account end. `current` is null for an account without one. */
+  /**
+   * Sets a new password; all other tokens of the account end. `current` is null for an account
+   * without one.
+   */
   async changePassword(current: string | null, next: string): Promise<void> {
     this.#accept(await changePassword(this.api, current, next));
   }
@@ -86,7 +94,10 @@ export class Session {
     window.location.reload();
   }
 
-  /** Identifies the visitor by the stored token, by the local log-in, or else by asking for a log-in. */
+  /**
+   * Identifies the visitor by the stored token, by the local log-in, or else by asking for a
+   * log-in.
+   */
   async #identify(): Promise<void> {
     this.capabilities = await capabilities(this.api);
     this.api.token = readStored<string | null>('token', null, isStringOrNull);

@@ -7,7 +7,9 @@ import { Selection } from './selection.svelte';
 export class Song {
   #history = $state.raw<History<Project>>(startHistory(emptyProject()));
   #saved = $state.raw<Project | null>(null);
-  /** Revision on the service that the song was opened from or saved as; null before the first save. */
+  /**
+   * Revision on the service that the song was opened from or saved as; null before the first save.
+   */
   revision = $state<number | null>(null);
   /** Counts the songs that were opened. */
   generation = $state(0);

@@ -62,7 +62,9 @@ export class TrackCommands {
     song.selection.selectTrack(copy.trackId);
   }
 
-  /** Gives a track, by default the selected one, an instrument; adds a track if it cannot have one. */
+  /**
+   * Gives a track, by default the selected one, an instrument; adds a track if it cannot have one.
+   */
   assignInstrument(preset: CatalogPreset, trackId = this.#song.selection.trackId): void {
     const song = this.#song;
     const engine: SoundFontEngine = {

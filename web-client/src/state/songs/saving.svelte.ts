@@ -26,7 +26,9 @@ export type Conflict = { mine: Project };
 
 /** A request that writes an autosave, with its JSON text. */
 type AutosaveRequest = { save: TempSave; text: string };
-/** An autosave of this window. `atMs` is in milliseconds since 1970; null for one that was restored. */
+/**
+ * An autosave of this window. `atMs` is in milliseconds since 1970; null for one that was restored.
+ */
 type Autosave = { project: Project; generation: number; atMs: number | null };
 
 /** Limit on requests that outlive the page: browsers allow 64 KiB, headers included. */
@@ -292,7 +294,9 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The project of an autosave, and the revision on which it is based; null for a song never saved. */
+/**
+ * The project of an autosave, and the revision on which it is based; null for a song never saved.
+ */
 export function readAutosave(document: unknown): { project: Project; revision: number | null } {
   const { client, ...project } = normaliseProject(document);
   const { [BASE_REVISION]: base, ...otherFields } = client ?? {};

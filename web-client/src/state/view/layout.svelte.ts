@@ -1,7 +1,9 @@
 /** Sizes and visibility of the rooms, stored in this browser. */
 import { readStored, writeStored } from '../local-storage';
 
-/** Page width in CSS pixels below which a separate set of rooms is shown: first the editor alone. */
+/**
+ * Page width in CSS pixels below which a separate set of rooms is shown: first the editor alone.
+ */
 const NARROW_PX = 1200;
 
 type Sizes = { browserPx: number; headersPx: number; editorPx: number; mixerPx: number };
