@@ -1,6 +1,8 @@
-// Writes src/api/generated/schema.ts from the service's OpenAPI document: `scripts/generate-client`
-// runs this. node build/api-types.mjs DOCUMENT writes it node build/api-types.mjs DOCUMENT --check
-// fails if it is not what the document makes
+// Writes src/api/generated/schema.ts from the service's OpenAPI document, for
+// `scripts/generate-client`.
+//
+//   node build/api-types.mjs DOCUMENT            writes the file
+//   node build/api-types.mjs DOCUMENT --check    fails if the file differs from the document
 import { readFile, writeFile } from 'node:fs/promises';
 import { argv, exit } from 'node:process';
 
@@ -15,16 +17,15 @@ import type * as project from '@songfoundry/schemas';
 
 `;
 
-/** Projects have types of their own, made from the same schema. */
-function ownType(_, { path }) {
+/** Refers to the project types of @songfoundry/schemas, which are generated from the same schema. */
+function projectType(_, { path }) {
   if (path !== PROJECT && !path?.startsWith(`${PROJECT}.`)) return undefined;
   const name = path === PROJECT ? 'Project' : path.slice(PROJECT.length + 1);
   return ts.factory.createTypeReferenceNode(`project.${name}`);
 }
 
 /**
- * Failures are thrown as problems, so the types speak of successes only. Examples are for readers
- * of the description.
+ * Keeps only successful answers, since failures are thrown as problems, and drops examples.
  */
 function successesOf(paths) {
   const kept = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));
@@ -40,11 +41,11 @@ async function generate(document) {
   const all = Object.entries(document.components.schemas);
   const others = all.filter(([name]) => !/^Project(\.|$)/.test(name));
   const named = new Set(JSON.stringify([paths, others]).match(/#\/components\/schemas\/Project[\w.]*/g));
-  const stands = [...named].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
-  // A name that only begins alike is among the others, which come last.
-  const schemas = Object.fromEntries([...stands, ...others]);
+  const placeholders = [...named].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
+  // Other schemas come last, so that they win over a placeholder of the same name.
+  const schemas = Object.fromEntries([...placeholders, ...others]);
   const reduced = { ...document, paths, components: { ...document.components, schemas } };
-  return HEAD + astToString(await openapiTS(reduced, { transform: ownType, emptyObjectsUnknown: true, silent: true }));
+  return HEAD + astToString(await openapiTS(reduced, { transform: projectType, emptyObjectsUnknown: true, silent: true }));
 }
 
 const [, , path, check] = argv;

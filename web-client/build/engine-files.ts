@@ -21,19 +21,18 @@ function changedBindings(name: string, change: (code: string) => string): Plugin
 }
 
 /**
- * The bindings can look for their module next to themselves. Here the module
- * always comes from the page, so that path is cut: it would put a second copy
- * of the module into the bundle.
+ * Removes the default path of the WebAssembly module from the bindings. The page always provides the
+ * module; the path would add a second copy of it to the bundle.
  */
-function withoutOwnModule(): Plugin {
-  return changedBindings('without-own-module', (code) =>
+function withoutDefaultModule(): Plugin {
+  return changedBindings('without-default-module', (code) =>
     code.replace(/new URL\(\s*['"]dsp_wasm_bg\.wasm['"]\s*,\s*import\.meta\.url\s*\)/g, 'undefined'),
   );
 }
 
 /**
- * The bindings warm their text decoder up by decoding nothing. The one that
- * stands in on the audio thread cannot, and needs no warming.
+ * Removes the warm-up of the text decoder from the bindings. The substitute decoder of the audio
+ * thread cannot decode nothing, and needs no warm-up.
  */
 function withoutDecoderWarmUp(): Plugin {
   return changedBindings('without-decoder-warm-up', (code) => code.replace(/^\s*cachedTextDecoder\.decode\(\);$/gm, ''));
@@ -44,7 +43,7 @@ async function bundleProcessor(): Promise<string> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutOwnModule(), withoutDecoderWarmUp()],
+    plugins: [withoutDefaultModule(), withoutDecoderWarmUp()],
     // Its text codec looks for `window` or `global`; the audio thread has neither.
     define: { global: 'globalThis' },
     build: {
@@ -64,7 +63,7 @@ async function bundleProcessor(): Promise<string> {
 
 export function engineFiles(): Plugin[] {
   return [
-    withoutOwnModule(),
+    withoutDefaultModule(),
     {
       name: 'songfoundry:engine-files',
       apply: 'build',

@@ -1,8 +1,7 @@
 /**
- * Every reference to an asset carries `?v=` and a hash, so that the service
- * may let browsers keep assets for ever: fonts and images by their own
- * content, scripts and styles by the whole build. The build's hash stands in
- * the page too, for the engine's files.
+ * Adds `?v=` and a hash to every reference to an asset, so that browsers may cache assets for ever.
+ * Fonts and images have the hash of their content, scripts and styles that of the whole build. The
+ * page also contains the build's hash, for the engine's files.
  */
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
@@ -16,8 +15,8 @@ export function contentHash(parts: readonly (string | Uint8Array)[]): string {
 }
 
 /**
- * Adds `?v=` to each `url()` of a style sheet; `hashOf` names a file's hash, or null to leave it
- * alone.
+ * Adds `?v=` to each `url()` of a style sheet; `hashOf` names a file's hash, or null to skip
+ * it.
  */
 export function versionStyle(css: string, hashOf: (name: string) => string | null): string {
   return css.replace(/url\((['"]?)([^'")?#]+)\1\)/g, (whole, quote: string, url: string) => {
@@ -26,7 +25,7 @@ export function versionStyle(css: string, hashOf: (name: string) => string | nul
   });
 }
 
-/** Adds the build's hash to the page's own references, and to its head. */
+/** Adds the build's hash to the references of the page, and to its head. */
 export function versionPage(html: string, build: string): string {
   return html
     .replace(/\b(src|href)="(\/[^"?#]+)"/g, `$1="$2?v=${build}"`)
