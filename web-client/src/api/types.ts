@@ -8,9 +8,6 @@ export type Page<T> = { items: T[]; next_cursor: string | null };
 
 export type Role = Schemas['Role'];
 export type User = Schemas['UserView'];
-/** The caller; `local` callers are the administrator without a log-in. */
-export type Me = Schemas['Me'];
-export type Registration = Schemas['Registration'];
 export type TokenAnswer = Schemas['TokenAnswer'];
 export type PasswordStrength = Schemas['PasswordStrength'];
 export type ApiKey = Schemas['ApiKey'];
@@ -36,10 +33,7 @@ export type InstrumentSound = Schemas['InstrumentSound'];
 export type BitDepth = Schemas['BitDepth'];
 
 export type ProjectEntry = Schemas['ProjectSummary'];
-export type RevisionEntry = Schemas['RevisionSummary'];
-export type TempRevision = Schemas['TempRevision'];
 
-export type Preset = Schemas['Preset'];
 export type SoundFontEntry = Schemas['SoundFont'];
 export type SoundFontUpload = Schemas['SoundFontUpload'];
 export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];

@@ -12,7 +12,7 @@ export function silentMeter(): Meter {
 }
 
 /** A linear amplitude in decibels, not below the meter's floor. */
-export function amplitudeToDb(amplitude: number): number {
+function amplitudeToDb(amplitude: number): number {
   return amplitude <= 0 ? METER_FLOOR_DB : Math.max(METER_FLOOR_DB, 20 * Math.log10(amplitude));
 }
 

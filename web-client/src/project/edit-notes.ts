@@ -8,7 +8,7 @@ export type NoteSelection = ReadonlySet<number>;
 export type NotesEdit = { notes: Note[]; selection: Set<number> };
 
 /** Lowest velocity that the page writes: MIDI velocity 1. */
-export const VELOCITY_MIN = 1 / 127;
+const VELOCITY_MIN = 1 / 127;
 
 function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));

@@ -1,8 +1,7 @@
 /** Formatting and parsing the values of effect parameters. */
 import { reachesSilence, type EffectParameter } from './effect-kinds';
-import { formatPan, parseNumber } from './format';
+import { formatPan, MINUS, parseNumber } from './format';
 
-const MINUS = '\u2212';
 const INFINITE = `${MINUS}\u221e`;
 /** Lengths of notes, in quarter notes, by their names. */
 const NOTE_LENGTHS: readonly (readonly [beats: number, name: string])[] = [8, 4, 2, 1, 0.5, 0.25, 0.125, 0.0625].flatMap(

@@ -6,7 +6,6 @@ type Schemas = components['schemas'];
 export type EffectKind = Schemas['BuiltinEffect'];
 export type EffectParameter = Schemas['EffectParameter'];
 export type EffectGroup = EffectKind['group'];
-export type ParameterUnit = EffectParameter['unit'];
 
 /**
  * Parameters that are shown together: those of a band with its switch, or some without a switch.

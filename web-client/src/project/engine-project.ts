@@ -1,4 +1,5 @@
 /** The project in the form that the engine receives. */
+import { selectsSound } from './instrument';
 import type { Item, Project, SoundFontEngine, Track } from './model';
 
 /** Id of the extra track without items on which sounds are auditioned. */
@@ -45,17 +46,11 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
   return { ...project, tracks };
 }
 
-/** MIDI controllers that select a bank. */
-const BANK_SELECT = [0, 32];
-
 /** The track reduced to the fields that select its presets. */
 export function soundsOnly({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
   const items = track.items.flatMap((item): Item[] => {
     if (item.type !== 'midi') return [];
-    const controls = item.controls.filter(
-      (control) => control.type === 'program' || (control.type === 'cc' && BANK_SELECT.includes(control.controller)),
-    );
-    return [{ ...item, notes: [], controls }];
+    return [{ ...item, notes: [], controls: item.controls.filter(selectsSound) }];
   });
   const plain = { id, name, kind, color, volume_db, pan, mute, solo, items };
   return synth_engine ? { ...plain, synth_engine } : plain;

@@ -2,7 +2,8 @@
 import type { BarPosition } from './grid';
 import { SILENCE_DB } from './model';
 
-const MINUS = '\u2212';
+/** The typographic minus. */
+export const MINUS = '\u2212';
 
 /** `17.3.240`: bar, beat, ticks. */
 export function formatBarPosition(position: BarPosition): string {

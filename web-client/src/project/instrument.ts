@@ -14,7 +14,8 @@ export type InstrumentChange = {
 /** MIDI controllers that select a bank: most and least significant part. */
 const BANK_SELECT = [0, 32];
 
-function selectsSound(control: Control): boolean {
+/** Whether a control selects the bank or program of a track. */
+export function selectsSound(control: Control): boolean {
   return control.type === 'program' || (control.type === 'cc' && BANK_SELECT.includes(control.controller));
 }
 

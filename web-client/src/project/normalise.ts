@@ -3,7 +3,7 @@ import { newId } from './ids';
 import { SAMPLE_RATES_HZ, type Item, type Project, type Track } from './model';
 
 /** Name of a project without a name. */
-export const UNTITLED = 'Untitled';
+const UNTITLED = 'Untitled';
 
 type Json = Record<string, unknown>;
 

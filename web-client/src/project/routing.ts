@@ -3,7 +3,7 @@ import type { Effect, Project, Send, Track, TrackKind } from './model';
 import { updateTrack } from './update-track';
 
 /** Whether a track of this kind has inputs. */
-export function canBeFed(kind: TrackKind): boolean {
+function hasInputs(kind: TrackKind): boolean {
   return kind === 'bus' || kind === 'group';
 }
 
@@ -50,7 +50,7 @@ function reached(routes: Routes, id: string): Set<string> {
 /** Buses and groups that a track can feed without a loop. */
 export function possibleTargets(project: Project, id: string): Track[] {
   const routes = allRoutes(project);
-  return project.tracks.filter((track) => canBeFed(track.kind) && !reached(routes, track.id).has(id));
+  return project.tracks.filter((track) => hasInputs(track.kind) && !reached(routes, track.id).has(id));
 }
 
 /** Side-chain sources for an effect of `owner` that make no loop. */

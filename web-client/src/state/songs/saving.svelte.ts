@@ -297,7 +297,7 @@ function byteLength(text: string): number {
 /**
  * The project of an autosave, and the revision on which it is based; null for a song never saved.
  */
-export function readAutosave(document: unknown): { project: Project; revision: number | null } {
+function readAutosave(document: unknown): { project: Project; revision: number | null } {
   const { client, ...project } = normaliseProject(document);
   const { [BASE_REVISION]: base, ...otherFields } = client ?? {};
   return {
