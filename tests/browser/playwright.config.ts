@@ -4,7 +4,7 @@ export default defineConfig({
   testDir: 'specs',
   outputDir: 'output/results',
   fullyParallel: true,
-  // Sound in real time wants a core of its own.
+  // Real-time audio needs a whole core.
   workers: 1,
   retries: 0,
   timeout: 60_000,
@@ -23,7 +23,7 @@ export default defineConfig({
         '--disable-component-update',
         '--disable-sync',
         '--autoplay-policy=no-user-gesture-required',
-        // A name that is not this machine's own, for what browsers keep from insecure pages.
+        // A name that is not local, for the restrictions of insecure pages.
         '--host-resolver-rules=MAP studio.example 127.0.0.1',
       ],
     },

@@ -6,10 +6,10 @@ test.use({ settings: { SF_REGISTRATION: 'invite' } });
 
 const PASSWORD = 'harbour-lantern-quartet-41';
 
-/** The page's address as a visitor from elsewhere has it: nobody is local there. */
+/** The page's address for a remote visitor, who is not the local administrator. */
 const elsewhere = (service: Service, path = '/'): string => `http://studio.example:${service.port}${path}`;
 
-/** Makes a user as the local administrator; the first password. */
+/** Makes a user as the local administrator, and returns the first password. */
 async function addUser(request: APIRequestContext, service: Service, username: string): Promise<string> {
   const made = await request.post(`${service.url}/api/v1/admin/users`, { data: { username } });
   expect(made.status(), await made.text()).toBe(201);
@@ -38,7 +38,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
-test('a first log-in leads to a password of one’s own, and to keys for scripts', async ({ page, service }) => {
+test('a first log-in demands a new password, and API keys can be made', async ({ page, service }) => {
   const first = await addUser(page.request, service, 'ada');
   await page.goto(elsewhere(service));
   await logIn(page, 'ada', first);
@@ -115,11 +115,11 @@ test('a password is changed from the menu, and other log-ins end', async ({ page
   await other.context().close();
 });
 
-test('an administrator adds, invites and looks after people', async ({ page, browser, service }) => {
+test('an administrator adds, invites and manages users', async ({ page, browser, service }) => {
   await page.goto(service.url);
   await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
   await page.getByRole('button', { name: 'Account of admin' }).click();
-  // Whoever sits at the machine need not log in, so logging out would change nothing.
+  // A local visitor needs no log-in, so there is no log-out.
   await expect(page.getByRole('menuitem', { name: 'Log out', exact: true })).toHaveCount(0);
   await page.getByRole('menuitem', { name: 'Administration…' }).click();
 

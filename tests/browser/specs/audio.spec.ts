@@ -7,7 +7,7 @@ import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 import { toneWav } from '../support/tone';
 
-// A service of their own: what these tests store must not be heard in others.
+// A separate service, since these tests store songs.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const RATE_HZ = 44_100;
@@ -31,7 +31,7 @@ const knob = (page: Page, name: string): Locator => page.getByRole('group', { na
 
 const dropTone = (page: Page, x: number, y: number): Promise<void> => dropFiles(page, { 'Tone.wav': toneWav(RATE_HZ, FRAMES) }, x, y);
 
-/** Lets files go over the lanes. */
+/** Drops files on the lanes. */
 async function dropFiles(page: Page, files: Record<string, Buffer>, x: number, y: number): Promise<void> {
   const box = await lanes(page).boundingBox();
   if (!box) throw new Error('the lanes are not shown');
@@ -57,7 +57,7 @@ async function laneY(page: Page): Promise<number> {
   return header.y + header.height / 2 - box.y;
 }
 
-test('a file that is dropped becomes a track with a clip, which is edited in every way', async ({ page, service }) => {
+test('a dropped file becomes a track with a clip, which is edited in all ways', async ({ page, service }) => {
   test.setTimeout(120_000);
   await openDemo(page, service);
   await dropTone(page, 100, 20);
@@ -77,7 +77,7 @@ test('a file that is dropped becomes a track with a clip, which is edited in eve
   stored = await saveAndRead(page, service);
   expect(clipsOf(stored)[0]).toMatchObject({ gain_db: -6, fades: { in_frames: RATE_HZ / 2, out_frames: 0 } });
 
-  // Where the clip lies: pixels of a tick from a second clip a known way later.
+  // A copy of the clip follows at its end.
   const y = await laneY(page);
   await page.keyboard.press('Control+d');
   stored = await saveAndRead(page, service);
@@ -138,7 +138,7 @@ test('clips are trimmed and faded by their edges, and stay on audio tracks', asy
   await expect(knob(page, 'Clip fade in')).toHaveAttribute('aria-valuetext', '0.00 ms');
 });
 
-test('a clip is heard from its very frame, at the rate of the song', async ({ page, service }) => {
+test('a clip is audible from its first frame, at the sample rate of the song', async ({ page, service }) => {
   await openDemo(page, service);
   await newSong(page);
   await dropTone(page, 0, 20);
@@ -158,7 +158,7 @@ test('a clip is heard from its very frame, at the rate of the song', async ({ pa
   expect(Math.abs(crossings - (0.06 * RATE_HZ) / (2 * Math.PI))).toBeLessThan(2);
 });
 
-test('a recording that arrives while the rate of the song changes is heard', async ({ page, service }) => {
+test('a recording that arrives during a change of the sample rate is audible', async ({ page, service }) => {
   await openDemo(page, service);
   await newSong(page);
   let arrive: () => void = () => undefined;
@@ -186,10 +186,11 @@ test('a recording that arrives while the rate of the song changes is heard', asy
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
-test('files that are no sound are refused in one sentence, and leave nothing', async ({ page, service }) => {
+test('files of other formats are refused in one sentence, and add nothing', async ({ page, service }) => {
   await openDemo(page, service);
   const tracks = await page.getByRole('listitem', { name: /^Track / }).count();
-  const refusal = (text: string): Promise<void> => expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible();
+  const refusal = (text: string): Promise<void> =>
+    expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible({ timeout: 30_000 });
   await dropFiles(page, { 'empty.wav': Buffer.alloc(0) }, 100, 20);
   await refusal('empty.wav cannot be used: it is empty.');
   await dropFiles(page, { 'letter.wav': Buffer.from('Dear Sir or Madam, '.repeat(20)) }, 100, 20);

@@ -4,7 +4,7 @@ import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 
-// A service of their own: what these tests store must not be heard in others.
+// A separate service, since these tests store songs.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 type Point = { tick: number; value: number; curve?: string | number };
@@ -74,7 +74,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await saveAndRead(page, service);
 });
 
-test('effects and sends have lanes, which go with them', async ({ page, service }) => {
+test('effects and sends have lanes, which are removed with them', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Strings' }).click();
   const strip = page.getByRole('group', { name: 'Channel Strings', exact: true });
@@ -100,7 +100,7 @@ test('effects and sends have lanes, which go with them', async ({ page, service 
   expect(targets(await saveAndRead(page, service))).toHaveLength(3);
 });
 
-test('a new lane comes into view, and controls say that they follow it', async ({ page, service }) => {
+test('a new lane scrolls into view, and controls are marked as automated', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Drums' }).click();
   const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
@@ -119,7 +119,7 @@ test('a new lane comes into view, and controls say that they follow it', async (
   await expect(marks(page.getByRole('region', { name: 'Editor' })), 'type, cut-off and drive').toHaveCount(3);
 });
 
-test('controls show where their lanes have them while the song plays', async ({ page, service }) => {
+test('controls show their automated values while the song plays', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Bass' }).click();
   const strip = page.getByRole('group', { name: 'Channel Bass', exact: true });
@@ -141,7 +141,7 @@ test('controls show where their lanes have them while the song plays', async ({ 
   const fader = strip.getByRole('slider', { name: 'Bass fader' });
   const drive = page.getByRole('slider', { name: 'Filter drive' });
   const faderMark = strip.getByRole('img', { name: 'Automated' }).first();
-  /** What the fader's mark says, and where the lanes' values are drawn at fader and knob. */
+  /** The title of the fader's mark, and the positions of the automated values at fader and knob. */
   const shown = (): Promise<(string | null)[]> =>
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
   const set = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));

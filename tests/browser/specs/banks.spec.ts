@@ -1,4 +1,4 @@
-/** The page loads just the presets that a song plays, and others as they are chosen. */
+/** The page loads only the presets that a song plays, and others when they are chosen. */
 import { peak } from '../support/audio';
 import { recorded, recordMore, startRecording } from '../support/capture';
 import { openDemo, playToBar } from '../support/demo';
@@ -11,7 +11,7 @@ const RATE_HZ = 48_000;
 /** The demo song's bank, TimGM6mb, as a whole file. */
 const WHOLE_BYTES = 5_969_788;
 
-/** The longest time in which a recording is silent, in seconds. */
+/** The longest silence of a recording, in seconds. */
 function longestSilence(samples: Float32Array): number {
   let longest = 0;
   let length = 0;
@@ -22,7 +22,7 @@ function longestSilence(samples: Float32Array): number {
   return longest / RATE_HZ;
 }
 
-test('a song brings its sounds, and a new one joins them while it plays', async ({ page, service }) => {
+test('a song loads its presets, and a new one is added while it plays', async ({ page, service }) => {
   test.setTimeout(90_000);
   const banks = downloads(page);
   await openDemo(page, service);
@@ -35,7 +35,7 @@ test('a song brings its sounds, and a new one joins them while it plays', async 
 
   await playToBar(page, 2);
   await startRecording(page);
-  // The selected track is the flute's.
+  // The flute's track is selected.
   await page.getByRole('option', { name: /^Glockenspiel/ }).first().dblclick();
   await expect.poll(() => banks.length).toBeGreaterThan(1);
   await recordMore(page, 3 * RATE_HZ);
@@ -47,5 +47,5 @@ test('a song brings its sounds, and a new one joins them while it plays', async 
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('button', { name: 'Redo', exact: true })).toBeEnabled();
   await recordMore(page, RATE_HZ);
-  expect(banks.length, 'what was there before is still there').toBeLessThanOrEqual(3);
+  expect(banks.length, 'banks that were loaded before stay').toBeLessThanOrEqual(3);
 });

@@ -1,7 +1,7 @@
-/** The page at its start while the service is busy. */
+/** Starting the page while the service is busy. */
 import { expect, test } from '../support/service';
 
-test('a page that starts while the service is busy says so, asks again and stays logged in', async ({ page, service }) => {
+test('a page that starts while the service is busy shows it, retries and stays logged in', async ({ page, service }) => {
   await page.goto(service.url);
   const tracks = page.getByRole('list', { name: 'Tracks' });
   await expect(tracks).toBeVisible();

@@ -1,4 +1,4 @@
-/** With instruments that the service renders, an edit while playing is heard within a bar. */
+/** With instruments rendered by the service, an edit during playback is audible within a bar. */
 import { peak } from '../support/audio';
 import { recorded, recordedFrames, recordMore, recordSound, startRecording } from '../support/capture';
 import { DEMO_TRACKS, countTrackRenders, openDemo, play } from '../support/demo';
@@ -10,7 +10,7 @@ const RATE_HZ = 48_000;
 /** A bar of the demo song: four quarters at 100 bpm. */
 const BAR_SECS = 2.4;
 
-test('deleting the clip that sounds silences it within a bar, and undoing brings it back', async ({ page, service }) => {
+test('deleting a playing clip silences it within a bar, and undo restores it', async ({ page, service }) => {
   test.setTimeout(120_000);
   const trackRenders = countTrackRenders(page);
   await openDemo(page, service);
@@ -35,7 +35,7 @@ test('deleting the clip that sounds silences it within a bar, and undoing brings
   const { left } = await recorded(page);
 
   expect(peak(left.subarray(0, framesBefore))).toBeGreaterThan(0.01);
-  // What the room holds has gone a bar after the edit, to less than a hundredth.
+  // A bar after the edit, the reverb tail is below a hundredth.
   expect(peak(deleted.subarray(deleted.length - RATE_HZ))).toBeLessThan(1e-3);
   expect(peak(left.subarray(left.length - RATE_HZ))).toBeGreaterThan(0.01);
 });

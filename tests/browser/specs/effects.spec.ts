@@ -5,7 +5,7 @@ import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf } from '../support/stored';
 import { toneWav } from '../support/tone';
 
-// A service of their own: what these tests store must not be heard in others.
+// A separate service, since these tests store songs.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const chain = (page: Page, of = 'Flute'): Locator =>
@@ -21,7 +21,7 @@ async function addUtility(page: Page, of = 'Flute'): Promise<void> {
   await page.getByRole('menuitem', { name: 'Utility' }).click();
 }
 
-test('an effect is added, set in every way, bypassed, undone and saved', async ({ page, service }) => {
+test('an effect is added, set in all ways, bypassed, undone and saved', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('tab', { name: 'Effects' }).click();
   await addUtility(page);
@@ -30,7 +30,7 @@ test('an effect is added, set in every way, bypassed, undone and saved', async (
   const gain = knob(page, 'Utility gain');
   await expect(gain).toHaveAttribute('aria-valuetext', '0.0 dB');
   await dragFrom(page, gain, [0.5, 0.5], [0, -16]);
-  // A tenth of the way from -60 dB to 36 dB.
+  // A tenth of the range from -60 dB to 36 dB.
   await expect(gain).toHaveAttribute('aria-valuetext', '+9.6 dB');
   await page.keyboard.press('Control+z');
   await expect(gain, 'a drag is one step').toHaveAttribute('aria-valuetext', '0.0 dB');
@@ -63,7 +63,7 @@ test('an effect is added, set in every way, bypassed, undone and saved', async (
   ]);
 });
 
-test('effects are put in order by mouse and keyboard, copied and removed', async ({ page, service }) => {
+test('effects are reordered by mouse and keyboard, copied and removed', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Bass' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -102,7 +102,7 @@ test('effects are put in order by mouse and keyboard, copied and removed', async
   expect(await gains(), 'every step is undone by itself').toEqual([2, 3, 1]);
 });
 
-test('the master has effects, and strips open them', async ({ page, service }) => {
+test('the master has effects, and strips show them', async ({ page, service }) => {
   await openDemo(page, service);
   const master = page.getByRole('group', { name: 'Channel Master' });
   await master.getByRole('button', { name: 'Add an effect to Master' }).click();
@@ -117,7 +117,7 @@ test('the master has effects, and strips open them', async ({ page, service }) =
   expect(stored.master.effects).toMatchObject([{ name: 'utility', bypass: true }]);
 });
 
-test('an equalizer is shaped on its curve, and a compressor shows what it turns down', async ({ page, service }) => {
+test('an equalizer is set on its curve, and a compressor shows its gain reduction', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Strings' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -128,8 +128,7 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
   await add('Equalizer');
   const curve = page.getByLabel('Response of the equalizer');
   const width = (await curve.boundingBox())?.width ?? 0;
-  // Bell 2 stands at 600 Hz on an axis of three decades from 20 Hz; a third of the axis is a
-  // decade.
+  // Bell 2 is at 600 Hz on an axis of three decades from 20 Hz.
   await dragFrom(page, curve, [Math.log10(30) / 3, 0.5], [width / 3, -30]);
   await add('Compressor');
   await knobOf(page, 'Compressor threshold').press('Home');
@@ -140,7 +139,7 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
   expect(equalizer?.params.bell_2_gain_db).toBeGreaterThan(4);
   expect(compressor?.params.threshold_db).toBe(-60);
 
-  /** Turns the wheel over a handle that stands at a place of the axis. */
+  /** Turns the wheel over the handle at a frequency. */
   const turn = async (hertz: number): Promise<void> => {
     const box = await curve.boundingBox();
     if (!box) throw new Error('the curve is not shown');
@@ -162,7 +161,7 @@ test('an equalizer is shaped on its curve, and a compressor shows what it turns 
   await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
 });
 
-test('controls keep the keys, and what is held or turned in one go is one step', async ({ page, service }) => {
+test('controls keep the focus, and one gesture is one undo step', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Electric piano' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -215,7 +214,7 @@ test('controls keep the keys, and what is held or turned in one go is one step',
   await expect(fader, 'browsers turn a wheel with Shift sideways').toHaveAttribute('aria-valuetext', '−6.4 dB');
 });
 
-test('panels keep their layout and come wholly into view; what adds and removes effects stays there', async ({ page, service }) => {
+test('panels keep their layout and scroll into view; the buttons of effects do not move', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Steel guitar' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -229,7 +228,7 @@ test('panels keep their layout and come wholly into view; what adds and removes 
     return panel;
   };
   const compressor = await addKind('Compressor');
-  /** Where a knob stands in its panel, frame by frame, until half a second has gone. */
+  /** The positions of a knob in its panel in all frames of half a second. */
   const places = compressor.evaluate(
     (panel) =>
       new Promise<number[]>((resolve) => {
@@ -258,7 +257,7 @@ test('panels keep their layout and come wholly into view; what adds and removes 
     await expect(kept, 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
   }
 
-  // What is pointed at stays where it is, also in a panel of which the view shows but a part.
+  // A panel that is partly in view does not scroll under the pointer.
   const remove = page.getByRole('button', { name: 'Remove Gate' });
   await remove.evaluate((button) => button.scrollIntoView({ inline: 'start' }));
   await expect(gate).not.toBeInViewport({ ratio: 0.5 });
@@ -273,7 +272,7 @@ test('panels keep their layout and come wholly into view; what adds and removes 
   await expect(remove).toHaveCount(0);
 });
 
-test('a convolution takes a file of its own, which makes no clip', async ({ page, service }) => {
+test('a convolution has an audio file, which makes no clip', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Drums' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -292,6 +291,7 @@ test('a convolution takes a file of its own, which makes no clip', async ({ page
   await pick('Walk.wav', toneWav(8_000, 31 * 8_000));
   await expect(page.getByRole('alert').filter({ hasText: 'Walk' })).toContainText(
     'Walk.wav cannot be used: it lasts 31 s, and a response may last 30 s at most',
+    { timeout: 30_000 },
   );
   await expect(files.getByRole('option', { name: 'Walk.wav (31 s, too long)' })).toBeDisabled();
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
@@ -302,7 +302,7 @@ test('a convolution takes a file of its own, which makes no clip', async ({ page
   expect(stored.tracks.filter((track) => track.kind === 'audio'), 'no track was made of it').toHaveLength(0);
 });
 
-test('what is not heard of a chain does not look as if it were', async ({ page, service }) => {
+test('bypassed effects look bypassed', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Bass' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();

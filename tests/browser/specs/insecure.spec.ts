@@ -1,13 +1,13 @@
-/** A visitor from elsewhere, at an address to which browsers give no sound. */
+/** A remote visitor at an insecure address, on which browsers disable AudioWorklet. */
 import { expect, test } from '../support/service';
 
 const PASSWORD = 'harbour-lantern-quartet-41';
 
-test('an insecure address asks for a log-in and says why there is no sound', async ({ page, service }) => {
+test('an insecure address asks for a log-in and explains why there is no sound', async ({ page, service }) => {
   const set = await page.request.post(`${service.url}/api/v1/auth/password`, { data: { new_password: PASSWORD } });
   expect(set.status(), await set.text()).toBe(200);
 
-  // The name is not this machine's own, so the visitor is not taken for the administrator.
+  // The name is not local, so the visitor is not the local administrator.
   await page.goto(`http://studio.example:${service.port}/`);
   await page.getByLabel('Name', { exact: true }).fill('admin');
   await page.getByLabel('Password').fill('not the password');

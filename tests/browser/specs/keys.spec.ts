@@ -1,4 +1,4 @@
-/** Playing live. */
+/** Playing live keys. */
 import { peak } from '../support/audio';
 import { recorded, startRecording } from '../support/capture';
 import { openDemo } from '../support/demo';

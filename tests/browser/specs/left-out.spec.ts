@@ -1,8 +1,11 @@
-/** What an export could not take along, and what the limiter took, is named where the export is shown. */
+/**
+ * The export dialog names the parts of the song that an export lacks, and the limiter's gain
+ * reduction.
+ */
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
-test('an export names what it leaves out, and where', async ({ page, service }) => {
+test('an export names its missing parts and their locations', async ({ page, service }) => {
   test.setTimeout(120_000);
   const address = `${service.url}/api/v1/projects/demo`;
   const stored = await page.request.get(address);

@@ -1,4 +1,4 @@
-/** The master's meters show what the engine measures. */
+/** The meters of the master show the measurements of the engine. */
 import type { Locator, Page } from '@playwright/test';
 import { openDemo, playToBar } from '../support/demo';
 import { expect, test, type Service } from '../support/service';
@@ -13,7 +13,7 @@ function read(text: string | null): number {
   return plain.includes('\u221e') ? -Infinity : Number.parseFloat(plain);
 }
 
-/** What a row of the panel says. */
+/** A value of the panel, by its name. */
 async function figure(page: Page, name: string): Promise<number> {
   const row = panelOf(page).locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
   return read(await row.locator('dd').textContent());
@@ -28,7 +28,7 @@ function columns(canvas: HTMLCanvasElement): number[] {
   const context = canvas.getContext('2d');
   const { width, height } = canvas;
   const pixels = context?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
-  // Columns are brighter than what lies behind them, and the names below them are left out.
+  // Columns are opaque; the labels below them are excluded.
   return Array.from({ length: 31 }, (_, band) => {
     const x = Math.floor(((band + 0.4) * width) / 31);
     const lit = Array.from({ length: height - 16 }, (_row, y) => pixels[4 * (y * width + x) + 3] ?? 0);
@@ -36,7 +36,10 @@ function columns(canvas: HTMLCanvasElement): number[] {
   });
 }
 
-/** Gives the page the demo song at so many times its tempo, so that all of it can be heard; answers with it. */
+/**
+ * Gives the page the demo song at so many times its tempo, so that all of it can be heard; answers
+ * with it.
+ */
 async function hurry(page: Page, service: Service, times: number): Promise<Song> {
   const url = `${service.url}/api/v1/projects/demo`;
   const song = (await (await page.request.get(url)).json()) as Song;
@@ -48,7 +51,7 @@ async function hurry(page: Page, service: Service, times: number): Promise<Song>
   return faster;
 }
 
-test('plausible figures move while the demo song plays', async ({ page, service }) => {
+test('the meters show plausible values while the demo song plays', async ({ page, service }) => {
   await openDemo(page, service);
   const panel = panelOf(page);
   await expect(panel).toBeVisible();
@@ -64,7 +67,7 @@ test('plausible figures move while the demo song plays', async ({ page, service 
   }
   const [peak, truePeak] = [await figure(page, 'Peak'), await figure(page, 'True peak')];
   expect(peak).toBeGreaterThan(await figure(page, 'RMS left'));
-  // The master's limiter holds samples, not what lies between them.
+  // The limiter of the master limits sample peaks, not true peaks.
   expect(peak).toBeLessThanOrEqual(-3);
   expect(truePeak).toBeGreaterThanOrEqual(peak);
   expect(truePeak).toBeLessThan(0);
@@ -89,7 +92,7 @@ test('plausible figures move while the demo song plays', async ({ page, service 
   await expect(panel).toBeVisible();
 });
 
-test('the figures fit a small window', async ({ page, service }) => {
+test('the meters fit a small window', async ({ page, service }) => {
   await page.setViewportSize({ width: 1024, height: 768 });
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Mixer' }).click();
@@ -101,7 +104,7 @@ test('the figures fit a small window', async ({ page, service }) => {
   await page.screenshot({ path: 'output/meters-1024.png' });
 });
 
-test('the song that was heard has the loudness of its export', async ({ page, service }) => {
+test('the measured loudness of a song equals that of its export', async ({ page, service }) => {
   test.setTimeout(120_000);
   const song = await hurry(page, service, 4);
   await openDemo(page, service);

@@ -1,16 +1,18 @@
-/** Effects, buses, groups and automation sound in the page as in the service's render, to the bit. */
+/**
+ * Effects, buses, groups and automation sound in the page as in the service's render, to the bit.
+ */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from '../support/audio';
 import { recorded, recordMore, startRecording } from '../support/capture';
 import { openDemo, play } from '../support/demo';
 import { expect, test, type Service } from '../support/service';
 
-// A service of their own: what these tests store must not be heard in others.
+// A separate service, since these tests store songs.
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_LOG: 'warn' } });
 
 /**
- * Above this level both begin: what rings before the first note, as oversampled effects do, is heard, but lies
- * before the first frame of an export.
+ * Level at which both recordings count as started. Oversampled effects ring before the first note;
+ * in the page that is before the first frame of an export.
  */
 const ONSET = 1e-3;
 
@@ -54,7 +56,7 @@ async function store(page: Page, service: Service): Promise<Document> {
   return project;
 }
 
-test('a whole mix plays as it is exported', async ({ page, service }) => {
+test('playback of a whole mix equals its export', async ({ page, service }) => {
   test.setTimeout(180_000);
   const project = await store(page, service);
   await openDemo(page, service);

@@ -1,8 +1,9 @@
 /**
- * What the browser plays is what the service renders, to the bit: each song and each project of the native parity
- * test through the audio thread's engine, with the reduced bank and 128, 512 and 4096 frames a call, its start
- * with one frame a call, and the rest of songs from a frame that is sought; songs with a whole SF2 bank also with that, 128 frames a call. Projects go the page's way
- * from the document, and longer audio is handed over piece by piece.
+ * The browser plays the same samples that the service renders. The engine of the audio thread
+ * renders every song and project of the native parity test: with the reduced bank in calls of 128,
+ * 512 and 4096 frames, the start in calls of one frame, and the end of songs after a seek. Songs
+ * with a whole SF2 bank are also rendered with that bank. Projects are compiled by the page's code,
+ * and long audio is streamed.
  */
 import { expect, test } from '@playwright/test';
 import {

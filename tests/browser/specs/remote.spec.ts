@@ -1,4 +1,4 @@
-/** The service on another machine: sound through HTTPS, and why there is none without. */
+/** The service on another machine: sound through HTTPS, and an explanation through HTTP. */
 import type { Page } from '@playwright/test';
 import { peak } from '../support/audio';
 import { recorded, startRecording } from '../support/capture';
@@ -7,7 +7,7 @@ import { expect, test, type RunningService } from '../support/service';
 
 const PASSWORD = 'harbour-lantern-quartet-41';
 
-// The certificate is the test's own, so no browser knows it.
+// The certificate is made by the test, so browsers do not trust it.
 test.use({ ignoreHTTPSErrors: true });
 
 let machine: OtherMachine;
@@ -33,7 +33,7 @@ async function enter(page: Page, service: RunningService): Promise<void> {
   await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
 }
 
-test('through HTTPS a visitor from another machine logs in and hears the song', async ({ page }) => {
+test('through HTTPS a visitor from another machine logs in and plays the song', async ({ page }) => {
   test.setTimeout(180_000);
   const service = await machine.serve(true);
   try {
@@ -52,7 +52,7 @@ test('through HTTPS a visitor from another machine logs in and hears the song', 
       .toBeGreaterThan(0.01);
     await page.screenshot({ path: 'output/page-remote.png' });
 
-    // Whoever leaves out the s is sent on.
+    // HTTP redirects to HTTPS.
     const plain = await page.request.get(service.url.replace('https:', 'http:'), { maxRedirects: 0 });
     expect([plain.status(), plain.headers().location]).toEqual([308, `${service.url}/`]);
   } finally {
@@ -60,7 +60,7 @@ test('through HTTPS a visitor from another machine logs in and hears the song', 
   }
 });
 
-test('through HTTP the same address says why there is no sound', async ({ page }) => {
+test('through HTTP the same address explains why there is no sound', async ({ page }) => {
   const service = await machine.serve(false);
   try {
     expect(service.url).toBe(`http://${machine.address}:${service.port}`);

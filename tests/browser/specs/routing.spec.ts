@@ -4,7 +4,7 @@ import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf } from '../support/stored';
 
-// A service of their own: what these tests store must not be heard in others.
+// A separate service, since these tests store songs.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const strip = (page: Page, name: string): Locator => page.getByRole('group', { name: `Channel ${name}`, exact: true });
@@ -60,7 +60,7 @@ for (const size of [
   { width: 1440, height: 900 },
   { width: 1024, height: 768 },
 ]) {
-  test(`forty strips leave the master in its place, at ${size.width}x${size.height}`, async ({ page, service }) => {
+  test(`forty strips do not move the master, at ${size.width}x${size.height}`, async ({ page, service }) => {
     await page.setViewportSize(size);
     await openDemo(page, service);
     const mixer = page.getByRole('region', { name: 'Mixer' });
@@ -79,7 +79,7 @@ for (const size of [
   });
 }
 
-test('the strip of a track that is chosen elsewhere comes into view', async ({ page, service }) => {
+test('the strip of a track that another room selects scrolls into view', async ({ page, service }) => {
   await openDemo(page, service);
   const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
   await expect(strip).not.toBeInViewport();

@@ -7,7 +7,7 @@ import { expect, test } from '../support/service';
 
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_DEFAULT_SOUNDFONT: 'musescoregenerallite' } });
 
-test('keys sound with a bank of compressed samples', async ({ page, service }) => {
+test('keys play a bank of compressed samples', async ({ page, service }) => {
   const banks = downloads(page);
   await openDemo(page, service);
   await expect.poll(() => banks.length, { timeout: 30_000 }).toBe(1);

@@ -1,4 +1,4 @@
-/** Where the service makes the instruments' sound, the browser plays what the service renders. */
+/** With instruments rendered by the service, playback equals the service's render. */
 import { expectDemoAsRendered } from '../support/demo';
 import { test } from '../support/service';
 

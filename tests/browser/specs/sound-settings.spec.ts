@@ -1,4 +1,4 @@
-/** The sound of a song, set by keyboard and mouse. */
+/** The sound settings of a song, by keyboard and mouse. */
 import type { Locator, Page } from '@playwright/test';
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
@@ -6,7 +6,7 @@ import { expect, test } from '../support/service';
 const panel = (page: Page): Locator => page.getByRole('region', { name: 'Sound of the song' });
 const slider = (page: Page, name: string): Locator => panel(page).getByRole('slider', { name, exact: true });
 
-test('sound settings are changed, undone, saved and found again', async ({ page, service }) => {
+test('sound settings are changed, undone, saved and restored', async ({ page, service }) => {
   await openDemo(page, service);
   const opener = page.getByRole('button', { name: 'Sound', exact: true });
   await opener.click();

@@ -1,11 +1,11 @@
-/** A SoundFont of one's own: uploaded, played, replaced and deleted. */
+/** Uploading, playing, replacing and deleting a SoundFont. */
 import { newSong, openDemo } from '../support/demo';
 import { downloads } from '../support/downloads';
 import { expect, test } from '../support/service';
 
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
 
-test('an own SoundFont is uploaded, played and deleted', async ({ page, service }) => {
+test('a SoundFont is uploaded, played, replaced and deleted', async ({ page, service }) => {
   const banks = downloads(page);
   await openDemo(page, service);
   await newSong(page);
@@ -28,7 +28,7 @@ test('an own SoundFont is uploaded, played and deleted', async ({ page, service 
   const group = page.getByRole('group').filter({ has: deletion });
   await group.getByRole('option').dblclick();
   await expect.poll(() => banks.some((bank) => bank.presets.includes('0:9'))).toBe(true);
-  // The same id with another content is fetched anew.
+  // A replaced SoundFont is loaded again.
   const count = banks.length;
   await choose('My Bells.sf2', Buffer.concat([buffer, Buffer.from('junk\0\0\0\0')]));
   await expect(page.getByText(/replaces your earlier file of that name/)).toBeVisible();

@@ -2,7 +2,7 @@
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
-test('a song that needs too much memory is refused, and what needs it is named', async ({ page, service }) => {
+test('a song that needs too much memory is refused with a reason', async ({ page, service }) => {
   const address = `${service.url}/api/v1/projects/demo`;
   const stored = await page.request.get(address);
   const song = (await stored.json()) as { tracks: Record<string, unknown>[] };

@@ -1,4 +1,4 @@
-/** A musician's way through the page: a MIDI file in, edits, saving, a finished WAV out. */
+/** The workflow of a musician: importing a MIDI file, editing, saving, exporting a WAV file. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
@@ -49,7 +49,7 @@ test('a MIDI file becomes tracks, is saved, found again, and exported', async ({
   await page.getByRole('button', { name: 'Start export' }).click();
   const receipt = page.getByLabel('Receipt');
   await expect(receipt).toBeVisible({ timeout: 120_000 });
-  // Imported songs stand at a level that leaves this one as it is.
+  // The import keeps the level of this song.
   await expect(receipt).not.toContainText('Limiter');
   const hash = /sha256 ([0-9a-f]{64})/.exec(await receipt.innerText())?.[1];
   const downloading = page.waitForEvent('download');
@@ -61,7 +61,7 @@ test('a MIDI file becomes tracks, is saved, found again, and exported', async ({
   expect(createHash('sha256').update(wav.subarray(data)).digest('hex')).toBe(hash);
 });
 
-test('a file that is no MIDI file is refused in a sentence, and nothing changes', async ({ page, service }) => {
+test('a file of another format is refused in a sentence, and the song stays', async ({ page, service }) => {
   await openDemo(page, service);
   const before = await trackHeaders(page).count();
   await drop(page, 'broken.mid', Buffer.from('MThd but not really'));
@@ -76,14 +76,13 @@ test('edits survive a closed tab by the autosave', async ({ page, service }) => 
   );
   await page.getByRole('button', { name: 'Mute Bass' }).click();
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText('Unsaved');
-  // A song as long as this one is too large to be sent while the page closes: it is when the edit
-  // rests.
+  // A song of this size is too large to be sent while the page closes; a pause in editing sends it.
   await autosaved;
   await page.reload();
   await expect(page.getByRole('button', { name: 'Mute Bass' })).toHaveAttribute('aria-pressed', 'true', { timeout: 20_000 });
 });
 
-test('two windows: a stale save is noticed and loses nothing', async ({ page, service, context }) => {
+test('a stale save of a second window is detected, and nothing is lost', async ({ page, service, context }) => {
   await openDemo(page, service);
   const other = await context.newPage();
   await openDemo(other, service);

@@ -1,4 +1,4 @@
-/** Looking at audio: WAV files of the service, and comparisons. */
+/** Reading and comparing audio. */
 import type { Recording } from './capture';
 
 /** The samples of a stereo 32-bit float WAV file. */
@@ -35,7 +35,10 @@ export function firstSound({ left, right }: Recording, level = 0): number {
   return frame;
 }
 
-/** Largest difference over the frames that both have, with the first sounds above a level laid on each other. */
+/**
+ * Largest difference over the frames that both have, with the first sounds above a level laid on
+ * each other.
+ */
 export function largestDifference(a: Recording, b: Recording, level = 0): { difference: number; frames: number } {
   const [startA, startB] = [firstSound(a, level), firstSound(b, level)];
   const lead = Math.min(startA, startB);

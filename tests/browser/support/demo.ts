@@ -28,7 +28,10 @@ export async function playToBar(page: Page, bar: number): Promise<void> {
   await expect.poll(barShown, { timeout: 120_000 }).toBeGreaterThanOrEqual(bar);
 }
 
-/** Starts an empty song from the menu; what an earlier test left unsaved, and the autosave kept, is given up. */
+/**
+ * Starts an empty song from the menu; what an earlier test left unsaved, and the autosave kept, is
+ * given up.
+ */
 export async function newSong(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Project menu' }).click();
   await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
@@ -39,7 +42,7 @@ export async function newSong(page: Page): Promise<void> {
   await expect(empty).toBeVisible();
 }
 
-/** Counts the tracks that the service has rendered for the page from now on. */
+/** Counts the tracks that the service renders for the page after this call. */
 export function countTrackRenders(page: Page): () => number {
   let count = 0;
   page.on('requestfinished', (request) => {
@@ -85,5 +88,5 @@ export async function expectDemoAsRendered(
   const { difference, frames } = largestDifference(heard, rendered);
   console.log(`${instrumentSound}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan((DEMO_SECS - 1) * 48_000);
-  expect(difference, 'what is heard is what is exported, to the bit').toBe(0);
+  expect(difference, 'playback equals the export, to the bit').toBe(0);
 }

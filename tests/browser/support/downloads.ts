@@ -1,10 +1,10 @@
-/** What the page downloads of SoundFonts. */
+/** The SoundFonts that the page downloads. */
 import type { Page, Response } from '@playwright/test';
 import { expect } from './service';
 
 export type Download = { presets: string[]; bytes: number };
 
-/** The banks that are downloaded from now on. */
+/** Records the banks that the page downloads after this call. */
 export function downloads(page: Page): Download[] {
   const list: Download[] = [];
   page.on('response', (response: Response) => {

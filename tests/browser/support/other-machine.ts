@@ -1,4 +1,7 @@
-/** Another machine to serve from: a network namespace with an address of its own, reached over a virtual cable. */
+/**
+ * A second machine for the service: a network namespace with its own address, behind a virtual
+ * cable.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +22,7 @@ function runAsRoot(...command: string[]): void {
   run(...asRoot(...command));
 }
 
-/** A certificate for an address, good for a day, and its key. */
+/** A certificate for an address, valid for a day, and its key. */
 function makeCertificate(folder: string, address: string): { SF_TLS_CERT: string; SF_TLS_KEY: string } {
   const files = { SF_TLS_CERT: join(folder, 'cert.pem'), SF_TLS_KEY: join(folder, 'key.pem') };
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', files.SF_TLS_KEY];
@@ -28,7 +31,7 @@ function makeCertificate(folder: string, address: string): { SF_TLS_CERT: string
   return files;
 }
 
-/** The machine, and what ends it. */
+/** The machine, and a function that ends it. */
 export type OtherMachine = {
   address: string;
   /** Starts a service on it, as for many people. */
@@ -36,7 +39,7 @@ export type OtherMachine = {
   unplug: () => void;
 };
 
-/** Sets up the machine. Its name and addresses are this process's, so that nobody else has them. */
+/** Sets up the machine. Its name and addresses contain the process id, so that they are unique. */
 export function plugIn(): OtherMachine {
   const name = `sf${process.pid}`;
   const subnet = `10.213.${process.pid % 256}`;

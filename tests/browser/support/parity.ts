@@ -1,4 +1,6 @@
-/** The engine of the audio thread in a page of its own, with what the native parity test left. */
+/**
+ * The engine of the audio thread in a separate page, with the results of the native parity test.
+ */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
 const FOLDER = join(TARGET, 'parity');
 
-/** A song as the native test left it; file names are relative to `songs`. */
+/** A song of the native test; file names are relative to `songs`. */
 export type SongCase = {
   name: string;
   session: string;
@@ -20,7 +22,7 @@ export type SongCase = {
   wholeBank: string | null;
   songHash: string;
   startHash: string;
-  /** Of the rest of the song from the frame that is sought. */
+  /** SHA-256 of the song after a seek. */
   soughtHash: string;
 };
 
@@ -32,7 +34,7 @@ export type SongManifest = {
   cases: SongCase[];
 };
 
-/** A project as the native test left it; file names are relative to `projects`. */
+/** A project of the native test; file names are relative to `projects`. */
 export type ProjectCase = {
   name: string;
   /** The document. */
@@ -42,7 +44,7 @@ export type ProjectCase = {
   startFrames: number;
   latencyFrames: number;
   bank: string | null;
-  /** Of the session that the document becomes, as bytes. */
+  /** SHA-256 of the compiled session. */
   sessionHash: string;
   hash: string;
   startHash: string;
@@ -55,7 +57,7 @@ export type Sound = {
   frames: number;
   channels: number;
   fileRateHz: number;
-  /** Whether it is handed over as it is wanted. */
+  /** Whether it is streamed. */
   isStreamed: boolean;
 };
 
@@ -71,12 +73,12 @@ function manifest(folder: string): unknown {
   }
 }
 
-/** What the native test found of songs. */
+/** The results of the native test for songs. */
 export function songManifest(): SongManifest {
   return manifest('songs') as SongManifest;
 }
 
-/** What the native test found of projects. */
+/** The results of the native test for projects. */
 export function projectManifest(): ProjectManifest {
   return manifest('projects') as ProjectManifest;
 }
@@ -95,7 +97,10 @@ function sendScript(answer: ServerResponse, path: string): void {
   answer.end(outputText);
 }
 
-/** Serves an empty page, the engine's modules under /web-worklet, and files of the cases under /case and /bank. */
+/**
+ * Serves an empty page, the engine's modules under /web-worklet, and files of the cases under /case
+ * and /bank.
+ */
 export async function startParityServer(banks: readonly string[]): Promise<{ url: string; close: () => Promise<void> }> {
   const server: Server = createServer((request, answer) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
@@ -132,7 +137,7 @@ export async function startParityServer(banks: readonly string[]): Promise<{ url
   };
 }
 
-/** So many frames from a frame of a session, so many a call. */
+/** A number of frames from a frame of a session, in calls of `callFrames`. */
 export type Stretch = { startFrame: number; frames: number; callFrames: number };
 
 /** Renders to make in the page with one engine. */
@@ -150,11 +155,11 @@ export type RenderAnswer = {
   latencyFrames: number;
   /** SHA-256 of the session's bytes. */
   sessionHash: string;
-  /** What of the project is not part of the session. */
+  /** Parts of the project that the session lacks. */
   leftOut: string[];
-  /** SHA-256 of the samples, for each of the stretches. */
+  /** SHA-256 of the samples of each stretch. */
   hashes: string[];
-  /** How often audio that was wanted was not there. */
+  /** Number of missing audio blocks. */
   underruns: number;
 };
 
@@ -177,9 +182,9 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       audio: object,
     ): { bytes: Uint8Array<ArrayBuffer>; trackIds: string[]; leftOut: string[] };
   };
-  /** Most frames of a long file that the page brings at a time; one piece for each clip. */
+  /** Most frames of a long file that the page sends at a time; one block for each clip. */
   const PIECE_FRAMES = 16_384;
-  /** Place of the underruns in a status, and frames between two. */
+  /** Index of the underruns in a status, and frames between two statuses. */
   const STATUS_UNDERRUNS = 3;
   const REPORT_FRAMES = 1536;
   const load = (path: string): Promise<unknown> => import(path);
@@ -211,7 +216,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     if (report.type === 'wanted') wanted = report.wanted;
     if (report.type === 'status') underruns = report.values[STATUS_UNDERRUNS] ?? 0;
   };
-  // A clock that stands: only clips can come too late.
+  // A constant clock: only clips can be late.
   const host = new EngineHost(module, request.sampleRateHz, post, () => 0);
   if (request.bank !== null) {
     const bank = await fetched(request.bank);
@@ -219,7 +224,10 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
     host.take({ type: 'endBank', request: 2, slot: 0 });
   }
-  /** Hands over whole audio, as it lies in a WAV file, in two pieces; the cut may go through a value. */
+  /**
+   * Hands over whole audio, as it lies in a WAV file, in two pieces; the cut may go through a
+   * value.
+   */
   const loadWhole = (slot: number, { left, right }: (typeof channels)[number]): void => {
     const interleaved = right === null ? left : new Float32Array(2 * left.length);
     if (right !== null) left.forEach((value, frame) => interleaved.set([value, right[frame] ?? 0], 2 * frame));
@@ -249,7 +257,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   ruler.setSession(bytes);
   const { latencyFrames } = ruler;
 
-  /** Hands over what was wanted, a piece for each clip; says whether that was anything. */
+  /** Sends the wanted blocks, one for each clip; returns whether there were any. */
   const bring = (): boolean => {
     const pieces = wanted;
     wanted = [];
@@ -265,7 +273,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   for (const { startFrame, frames, callFrames } of request.stretches) {
     host.take({ type: 'stop' });
     host.take({ type: 'seek', frame: startFrame });
-    // As the page does, it stands for a while before it plays; clips get what they begin with.
+    // As in the page, the engine is stopped before it plays; clips receive their first blocks.
     const unheard = new Float32Array(REPORT_FRAMES);
     do host.render(unheard, unheard);
     while (bring());

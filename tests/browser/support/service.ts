@@ -1,4 +1,4 @@
-/** A service of the tests' own: the real program on a storage folder of its own. */
+/** A service for tests: the real program on a new storage folder. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const START_SECS = 30;
 
 export type Service = { url: string; port: number };
 
-/** A service that somebody ends. */
+/** A service that the caller stops. */
 export type RunningService = Service & {
   /** Lines that it printed before its address. */
   greeting: string[];
@@ -33,10 +33,13 @@ async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting:
   } finally {
     clearTimeout(patience);
   }
-  throw new Error(`the service ended before it said its address, within ${START_SECS} s`);
+  throw new Error(`the service ended before it printed its address, within ${START_SECS} s`);
 }
 
-/** Starts a service on a new storage folder; `through` is the command that runs it, if another one does. */
+/**
+ * Starts a service on a new storage folder; `through` is the command that runs it, if another one
+ * does.
+ */
 export async function startService(settings: Record<string, string>, through: string[] = []): Promise<RunningService> {
   const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));
   const [program = '', ...args] = [...through, join(TARGET, 'debug/songfoundry'), 'serve'];
@@ -62,7 +65,7 @@ export async function startService(settings: Record<string, string>, through: st
   return { url: address.origin, port: Number(address.port), greeting, stop };
 }
 
-/** A test with a service that lives as long as the tests of one file and worker. */
+/** A test with a service that runs for all tests of one file and worker. */
 export const test = base.extend<object, { service: Service; settings: Record<string, string> }>({
   settings: [{}, { scope: 'worker', option: true }],
   service: [

@@ -1,4 +1,4 @@
-/** The document that the service holds, and gestures that several specs make. */
+/** The stored document of the service, and gestures of several specs. */
 import type { Locator, Page } from '@playwright/test';
 import { expect, type Service } from './service';
 
@@ -6,21 +6,21 @@ type Json = Record<string, unknown>;
 export type StoredTrack = Json & { id: string; name: string; kind: string };
 export type StoredProject = { tracks: StoredTrack[]; master: Json };
 
-/** Saves the demo song by keyboard, and answers with what is stored then. */
+/** Saves the demo song by keyboard, and returns the stored document. */
 export async function saveAndRead(page: Page, service: Service): Promise<StoredProject> {
   await page.keyboard.press('Control+s');
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
   return (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as StoredProject;
 }
 
-/** The track of a name. */
+/** The track with a name. */
 export function trackOf(project: StoredProject, name: string): StoredTrack {
   const track = project.tracks.find((one) => one.name === name);
   if (!track) throw new Error(`no track is called ${name}`);
   return track;
 }
 
-/** Drags from a place of an element, given as shares of its size, by some pixels. */
+/** Drags by some pixels from a point of an element, given as fractions of its size. */
 export async function dragFrom(
   page: Page,
   element: Locator,

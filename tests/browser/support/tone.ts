@@ -1,6 +1,6 @@
-/** A sound file for tests, made by code. */
+/** A generated audio file for tests. */
 
-/** A mono WAV file of 16 bits with a sine of -6 dBFS, so many frames long. */
+/** A mono WAV file of 16 bits with a sine of -6 dBFS and a number of frames. */
 export function toneWav(sampleRateHz: number, frames: number): Buffer {
   const header = Buffer.alloc(44);
   const data = Buffer.alloc(frames * 2);
