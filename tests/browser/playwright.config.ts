@@ -7,7 +7,9 @@ export default defineConfig({
   // Real-time audio needs a whole core.
   workers: 1,
   retries: 0,
-  timeout: 60_000,
+  // The tests also run on busy machines, where a request of a dev build may take seconds.
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: [['list']],
   forbidOnly: true,
   use: {

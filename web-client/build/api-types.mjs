@@ -17,7 +17,9 @@ import type * as project from '@songfoundry/schemas';
 
 `;
 
-/** Refers to the project types of @songfoundry/schemas, which are generated from the same schema. */
+/**
+ * Refers to the project types of @songfoundry/schemas, which are generated from the same schema.
+ */
 function projectType(_, { path }) {
   if (path !== PROJECT && !path?.startsWith(`${PROJECT}.`)) return undefined;
   const name = path === PROJECT ? 'Project' : path.slice(PROJECT.length + 1);

@@ -190,7 +190,7 @@ test('files of other formats are refused in one sentence, and add nothing', asyn
   await openDemo(page, service);
   const tracks = await page.getByRole('listitem', { name: /^Track / }).count();
   const refusal = (text: string): Promise<void> =>
-    expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible({ timeout: 30_000 });
+    expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible();
   await dropFiles(page, { 'empty.wav': Buffer.alloc(0) }, 100, 20);
   await refusal('empty.wav cannot be used: it is empty.');
   await dropFiles(page, { 'letter.wav': Buffer.from('Dear Sir or Madam, '.repeat(20)) }, 100, 20);

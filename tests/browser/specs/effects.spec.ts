@@ -291,7 +291,6 @@ test('a convolution has an audio file, which makes no clip', async ({ page, serv
   await pick('Walk.wav', toneWav(8_000, 31 * 8_000));
   await expect(page.getByRole('alert').filter({ hasText: 'Walk' })).toContainText(
     'Walk.wav cannot be used: it lasts 31 s, and a response may last 30 s at most',
-    { timeout: 30_000 },
   );
   await expect(files.getByRole('option', { name: 'Walk.wav (31 s, too long)' })).toBeDisabled();
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
